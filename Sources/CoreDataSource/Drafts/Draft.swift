@@ -132,25 +132,30 @@ public final class Draft<Object: ManagedObject> {
     /// - Complexity: One look-up for each unique value that was edited.
     public func errors(of object: ManagedObject) -> [DataSourceError] { open?.errors(of: object) ?? [] }
 
-    /// The rules that one property of an object breaks.
+    /// The rules that one property of an object breaks; for a composite, also those that its parts break.
     public func errors<Subject: ManagedObject>(
         of object: Subject, _ property: PartialKeyPath<Subject>
     ) -> [DataSourceError] {
         let name = Subject.attributeKeyPaths[property] ?? Subject.relationshipKeyPaths[property]
         guard let name else { return [] }
-        return errors(of: object).filter { $0.attributeName == name }
+        // The parts of a composite have its name before theirs.
+        return errors(of: object).filter { $0.attributeName == name || $0.attributeName?.hasPrefix("\(name).") == true }
     }
 
-    /// Checks all edits, as a save does before it applies delete rules and merges other saves.
+    /// Checks all edits as a save does: the rules of attributes, unique values, delete rules, and then the rules of relationships.
+    /// What others have saved in objects that the draft edits is only merged by the save.
     ///
-    /// - Throws: `validationFailed`, `uniquenessViolated`, `valueTooLarge`; several errors are combined into one.
+    /// - Throws: `validationFailed`, `uniquenessViolated`, `valueTooLarge`, `deletionDenied`; several errors are combined into
+    ///   one.
+    /// - Complexity: O(n) in the number of edits, and of objects that the delete rules of deleted ones reach.
     public func validate() throws { try context.validate() }
 
     // MARK: Saving
 
     /// The current conflicts: values that both the draft and other saves have changed since the draft read them.
     ///
-    /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and what the store throws.
+    /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and what the store throws; `deletionDenied` if a new object was
+    ///   deleted although other edits of the draft deny it.
     public func conflicts() throws -> [DraftChange] {
         let context = try context
         let difference = try context.difference()
@@ -166,6 +171,9 @@ public final class Draft<Object: ManagedObject> {
     /// A conflict is a value that both the draft and others have changed, to different values. The save looks for conflicts
     /// while nothing else can change the values. After the merge, all rules of the model are checked.
     ///
+    /// If another program has written to the store since the draft inserted an object, that program may have taken the object's
+    /// key. The new objects of the draft then get other ids by the save.
+    ///
     /// When it throws, nothing was saved, and the draft is unchanged. Edits that are made or undone while the save waits stay
     /// in the draft.
     ///
@@ -173,7 +181,7 @@ public final class Draft<Object: ManagedObject> {
     ///   - resolution: What to do about conflicts.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: `draftConflict`, with every conflict in its ``DataSourceError/failures``; `objectGone` if the result needs an
-    ///   object that is gone; `entityNotOwned` if no data source owns an edited object; `draftDiscarded`, `storeReset`;
+    ///   object that is gone; `deletionDenied`; `entityNotOwned` if no data source owns an edited object; `draftDiscarded`, `storeReset`;
     ///   otherwise what `perform` throws.
     @discardableResult
     public func save(
@@ -189,7 +197,10 @@ public final class Draft<Object: ManagedObject> {
             difference = try context.difference()
             tiers = try difference.owners(context.stack)
         }
-        guard !tiers.isEmpty else { return DraftReport(save: SaveReport(), merged: [], conflicts: []) }
+        guard !tiers.isEmpty else {
+            open?.journal.removeAll()
+            return DraftReport(save: SaveReport(), merged: [], conflicts: [])
+        }
         open?.beginSave(difference)
         let saved: SavedWork<DraftMerge.Outcome>
         do {
@@ -200,7 +211,7 @@ public final class Draft<Object: ManagedObject> {
             open?.abandonSave()
             throw error
         }
-        open?.rebase(difference)
+        open?.rebase(difference, saved.result.newKeys)
         return DraftReport(save: saved.report, merged: saved.result.merged, conflicts: saved.result.conflicts)
     }
 }
@@ -209,8 +220,11 @@ extension DraftDifference {
     /// The data sources that own the edited objects.
     fileprivate func owners(_ stack: PersistentStack) throws(DataSourceError) -> [PrivateTier] {
         var tiers: [PrivateTier] = []
-        for entity in entities(stack).sorted() {
+        let edited = entities(of: rows.filter { !$0.isCascaded }, stack)
+        for entity in entities(of: rows, stack).sorted() {
             guard let tier = stack.tiers(owning: [entity]).first else {
+                // Delete rules may reach objects that nobody owns.
+                if !edited.contains(entity) { continue }
                 let name = stack.layout.entities[entity].name
                 throw DataSourceError(
                     .entityNotOwned,

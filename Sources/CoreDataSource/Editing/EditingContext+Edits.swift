@@ -31,9 +31,17 @@ extension EditingContext {
         )
         checkInBatch()
         try checkOwned(object.layout.index)
+        try editingTogether { () throws(DataSourceError) in
+            let (isFirst, wasInserted) = (!object.isDeleted, object.isInserted)
+            willDelete(object)
+            forgetEnds(of: object)
+            noteDeletion(of: object)
+            if isFirst { try didDelete(object, wasInserted: wasInserted) }
+        }
+    }
+
+    private func noteDeletion(of object: ManagedObject) {
         let binding = bindings[object.layout.index]
-        willDelete(object)
-        forgetEnds(of: object)
         switch object.state {
         case .inserted:
             object.state = .gone

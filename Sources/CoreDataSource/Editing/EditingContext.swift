@@ -7,6 +7,8 @@ internal import RowStore
 public class EditingContext: ManagedObjectContext {
     /// The entities of other data sources to which the batch has made links.
     var linkedEntities: Set<Int> = []
+    /// Deleted objects whose delete rules have not been applied yet.
+    var deletions: [ManagedObject] = []
     /// How many links the context has changed.
     var linkEdits = 0
 
@@ -21,6 +23,16 @@ public class EditingContext: ManagedObjectContext {
 
     /// An object is about to be deleted, or is already deleted.
     func willDelete(_ object: ManagedObject) {}
+
+    /// An object was deleted.
+    ///
+    /// - Parameter wasInserted: Whether it had not been saved before.
+    func didDelete(_ object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {}
+
+    /// The row of a link that was deleted in this context, which exists again now; nil if there is none.
+    func restoreLink(
+        _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
+    ) throws(DataSourceError) -> ManagedObject? { nil }
 
     /// The order of an ordered relationship is about to change, or a place in it is about to be assigned.
     func willReorder(_ owner: ManagedObject, _ index: Int) throws {}

@@ -21,7 +21,10 @@ extension ManagedObject {
     final func setReal(_ value: Double, _ column: Int) {
         if value.isNaN {
             checkIsEditable(column)
-            if beginEdit(column) { home.context?.refuseNaN(self, column) }
+            if beginEdit(column) {
+                home.context?.refuseNaN(self, column)
+                if editing == .inDraft { draft.didChange(self) }
+            }
             return
         }
         setWord(value == 0 ? 0 : value.bitPattern, column)
@@ -89,6 +92,7 @@ extension ManagedObject {
             home.context?.indexUniqueValue(of: self, column)
         }
         if isIndexedByValues { home.context?.indexValue(of: self, column) }
+        if editing == .inDraft { draft.didChange(self) }
     }
 
     /// The row as it was last saved.

@@ -21,7 +21,7 @@ internal import RowStore
 /// programmer error and traps.
 nonisolated open class ManagedObject: CustomStringConvertible {
     final let home: ObjectHome
-    final let key: Int64
+    @exclusivity(unchecked) final private(set) var key: Int64
     // Only this library's code runs while the row, the state or the group is read or written, on the queue of the context, so
     // accesses cannot overlap.
     @exclusivity(unchecked) final var row: RowSnapshot
@@ -52,6 +52,9 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     }
 
     package final var layout: EntityLayout { home.layout }
+
+    /// Gives a new object of a draft the key with which it was saved. Its context registers it again.
+    final func rename(to key: Int64) { self.key = key }
 
     /// How the object may be edited in its context.
     final var editing: ObjectEditing { home.editing }

@@ -8,6 +8,8 @@ protocol ObjectContext: AnyObject {
     func willEdit(_ object: ManagedObject)
     /// A value of an object of a draft is about to change. The draft keeps the old one, to undo the change.
     func willChange(_ object: ManagedObject)
+    /// A value of an object of a draft has changed.
+    func didChange(_ object: ManagedObject)
     /// Gives an object its values that lie apart, because that of a column is needed. A failure is reported, and leaves them where
     /// they are.
     func bringValues(of object: ManagedObject, _ column: Int)

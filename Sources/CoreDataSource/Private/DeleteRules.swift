@@ -1,13 +1,17 @@
 internal import RowStore
 
-/// Applies the delete rules of the model to what a batch has deleted, before it is saved.
+/// Applies the delete rules of the model to what a batch or a draft has deleted.
 ///
 /// All deletions of one kind are handled together, then those that follow from them, until none follow. Deny is checked at the
 /// end: an object that is deleted itself, or was moved away, denies nothing.
 struct DeleteRules {
-    private let contexts: [PrivateContext]
+    private let contexts: [EditingContext]
+    /// Whether only the rule Cascade is applied.
+    private let onlyCascades: Bool
     /// The entities for which the batch has leases; nil in a store that is not shared.
     private let leased: Set<Int>?
+    /// Whether the deleted objects were never saved, so that what is saved only loses its links to them.
+    private var sparesSaved = false
     private var denials: [Denial] = []
     /// The entities whose rows are deleted without making objects of them.
     private var entitiesDeletedAsRows: Set<Int> = []
@@ -24,8 +28,10 @@ struct DeleteRules {
     /// - Parameters:
     ///   - contexts: The contexts whose edits make one save.
     ///   - leased: The entities for which the batch has leases; nil in a store that is not shared.
-    init(_ contexts: [PrivateContext], leased: Set<Int>? = nil) {
+    ///   - onlyCascades: Whether only the rule Cascade is applied.
+    init(_ contexts: [EditingContext], leased: Set<Int>? = nil, onlyCascades: Bool = false) {
         self.contexts = contexts
+        self.onlyCascades = onlyCascades
         self.leased = leased
     }
 
@@ -37,7 +43,7 @@ struct DeleteRules {
             entitiesDeletedAsRows = graph.entitiesDeletedAsRows(byDeleting: deleted)
         }
         while true {
-            var wave: [(context: PrivateContext, objects: [ManagedObject])] = []
+            var wave: [(context: EditingContext, objects: [ManagedObject])] = []
             for context in contexts {
                 for objects in Dictionary(grouping: context.deletions, by: \.layout.index).sorted(by: {
                     $0.key < $1.key
@@ -47,7 +53,8 @@ struct DeleteRules {
                 context.deletions.removeAll()
             }
             if wave.isEmpty { break }
-            for (context, objects) in wave {
+            for (context, objects) in onlyCascades ? wave.flatMap(DeleteRules.bySaved) : wave {
+                sparesSaved = onlyCascades && objects[0].state == .gone
                 for start in stride(from: 0, to: objects.count, by: DeleteRules.batch) {
                     try apply(to: Array(objects[start..<min(start + DeleteRules.batch, objects.count)]), in: context)
                 }
@@ -56,7 +63,15 @@ struct DeleteRules {
         for denial in denials { try check(denial) }
     }
 
-    private mutating func apply(to objects: [ManagedObject], in context: PrivateContext) throws {
+    /// The same objects, those that were never saved apart from the others.
+    private static func bySaved(
+        _ context: EditingContext, _ objects: [ManagedObject]
+    ) -> [(context: EditingContext, objects: [ManagedObject])] {
+        [objects.filter { $0.state == .gone }, objects.filter { $0.state != .gone }].filter { !$0.isEmpty }
+            .map { (context, $0) }
+    }
+
+    private mutating func apply(to objects: [ManagedObject], in context: EditingContext) throws {
         guard let layout = objects.first?.layout else { return }
         // Whether or not such rows exist now, because another batch may be making them.
         for entity in context.stack.graph.reach(of: [layout.index]).sorted() {
@@ -68,6 +83,7 @@ struct DeleteRules {
             }
         }
         for relationship in layout.relationships { try apply(relationship, to: objects, in: context) }
+        if onlyCascades { return }
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
         for incoming in context.stack.graph.incoming[layout.index] {
             let rows = try self.objects(incoming.layout, .isMember(.column(incoming.column.key), keys), context)
@@ -82,7 +98,7 @@ struct DeleteRules {
     }
 
     private mutating func apply(
-        _ relationship: RelationshipLayout, to objects: [ManagedObject], in context: PrivateContext
+        _ relationship: RelationshipLayout, to objects: [ManagedObject], in context: EditingContext
     ) throws {
         let rule = relationship.description.deleteRule
         let keys = ValueList(objects.map { .integer($0.key) }, .natural)
@@ -93,7 +109,7 @@ struct DeleteRules {
                 let rows = try self.objects(entity, predicate, context)
                 for row in rows { try delete(row, for: relationship.path.entity) }
             }
-        } else if rule == .cascade || rule == .deny {
+        } else if rule == .cascade || rule == .deny && !onlyCascades {
             let ends = try self.ends(relationship, objects, keys, context)
             if rule == .deny {
                 for object in objects {
@@ -106,12 +122,12 @@ struct DeleteRules {
                 }
             }
         }
-        try removeLinks(relationship, of: objects, keys, context)
+        if !onlyCascades { try removeLinks(relationship, of: objects, keys, context) }
     }
 
     /// Deletes the rows of links and clears the columns that lead to deleted objects.
     private func removeLinks(
-        _ relationship: RelationshipLayout, of objects: [ManagedObject], _ keys: ValueList, _ context: PrivateContext
+        _ relationship: RelationshipLayout, of objects: [ManagedObject], _ keys: ValueList, _ context: EditingContext
     ) throws {
         let rule = relationship.description.deleteRule
         switch relationship.storage {
@@ -138,7 +154,7 @@ struct DeleteRules {
     }
 
     private func ends(
-        _ relationship: RelationshipLayout, _ objects: [ManagedObject], _ keys: ValueList, _ context: PrivateContext
+        _ relationship: RelationshipLayout, _ objects: [ManagedObject], _ keys: ValueList, _ context: EditingContext
     ) throws -> [Int64: [LinkEnd]] {
         if case .column(let column) = relationship.storage {
             return Dictionary(
@@ -152,7 +168,7 @@ struct DeleteRules {
 
     /// The objects of a layout that match, from the context that may change them.
     private func objects(
-        _ layout: Int, _ predicate: RowPredicate, _ context: PrivateContext
+        _ layout: Int, _ predicate: RowPredicate, _ context: EditingContext
     ) throws -> [ManagedObject] {
         let editor = context.editor(ofEntity: layout)
         return try editor.reading { () throws(DataSourceError) in
@@ -161,7 +177,7 @@ struct DeleteRules {
     }
 
     private func check(_ denial: Denial) throws {
-        guard let context = denial.object.context as? PrivateContext else { return }
+        guard let context = denial.object.context as? EditingContext else { return }
         try context.reading { () throws(DataSourceError) in try context.readObjects(denial.ends) }
         let left = denial.ends.compactMap { context.known($0) ?? nil }
         guard let first = left.first else { return }
@@ -177,12 +193,13 @@ struct DeleteRules {
     // MARK: Changing
 
     private func delete(_ object: ManagedObject, for entity: String) throws {
+        if sparesSaved, !object.isInserted { return }
         guard !object.isDeleted, let context = try editor(of: object, for: entity) else { return }
         try context.delete(owned: object)
     }
 
     /// - Returns: Whether the rows are deleted; false if they have to become objects.
-    private func deleteRows(_ entity: Int, _ predicate: RowPredicate, _ context: PrivateContext) throws -> Bool {
+    private func deleteRows(_ entity: Int, _ predicate: RowPredicate, _ context: EditingContext) throws -> Bool {
         guard let editor = context.editor(ofEntity: entity) as? PrivateContext, editor.bindings[entity].isOwned,
             !editor.bindings[entity].hasEdits
         else { return false }
@@ -196,13 +213,13 @@ struct DeleteRules {
     }
 
     /// - Throws: `entityNotOwned` if another data source owns the object and does not take part in the batch.
-    private func editor(of object: ManagedObject, for entity: String) throws -> PrivateContext? {
-        guard let context = object.context as? PrivateContext else { return nil }
+    private func editor(of object: ManagedObject, for entity: String) throws -> EditingContext? {
+        guard let context = object.context as? EditingContext else { return nil }
         if context.mayEdit(object.layout.index) { return context }
         throw reachesTooFar(context, entity, object.layout.index)
     }
 
-    private func reachesTooFar(_ context: PrivateContext, _ entity: String, _ reached: Int) -> DataSourceError {
+    private func reachesTooFar(_ context: EditingContext, _ entity: String, _ reached: Int) -> DataSourceError {
         let name = context.stack.layout.entities[reached].name
         let owner = context.stack.owner(ofEntity: reached) ?? "another data source or process"
         return DataSourceError(

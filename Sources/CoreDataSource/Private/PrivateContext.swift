@@ -21,8 +21,6 @@ public final class PrivateContext: EditingContext {
     private(set) lazy var place = bindings.firstIndex(where: \.isOwned) ?? .max
     /// The contexts whose objects the work may use.
     var named: [PrivateContext] = []
-    /// The objects deleted in this batch whose delete rules have not been applied yet.
-    var deletions: [ManagedObject] = []
     /// The sweeps of the batch: which children of which parents stay.
     var sweeps = ChildSweeps()
     /// Whether delete rules are being applied, which may change rows that no data source owns.

@@ -55,7 +55,8 @@ struct LinkEditor {
             }
             if let rival, rival !== source { rival.setLink(column, nil) }
         }
-        source.setLink(column, other, position: try other.flatMap { try nextPosition($0, column) })
+        let position = try other.flatMap { try formerPosition(source, column, of: $0) ?? nextPosition($0, column) }
+        source.setLink(column, other, position: position)
     }
 
     // MARK: To-many
@@ -96,6 +97,7 @@ struct LinkEditor {
         let objects = objects.filter { seen.insert($0.key).inserted }
         guard objects.allSatisfy(isAllowed) else { return }
         editing { () throws in
+            if relationship.description.isOrdered { try context.willReorder(object, index) }
             let before = try context.relatedObjects(of: object, at: index)
             for other in before where !seen.contains(other.key) { try take(other) }
             guard relationship.description.isOrdered else {
@@ -119,10 +121,11 @@ struct LinkEditor {
         guard let column = positionColumn else { return }
         try context.willReorder(object, index)
         let positions = ListPositions.positions(
-            keeping: zip(objects, rows).map { other, row in
-                guard known.contains(other.key), let row, !row.row.isNull(column) else { return nil }
-                return row.row.integer(column)
-            })
+            keeping: savedPositions(rows, column)
+                ?? zip(objects, rows).map { other, row in
+                    guard known.contains(other.key), let row, !row.row.isNull(column) else { return nil }
+                    return row.row.integer(column)
+                })
         for ((other, row), position) in zip(zip(objects, rows), positions) {
             switch relationship.storage {
             case .inverseColumn(let link):
@@ -145,6 +148,38 @@ struct LinkEditor {
         }
     }
 
+    /// The positions that the rows of a draft had when they were saved, nil for new ones; nil if they are in another order now.
+    private func savedPositions(_ rows: [ManagedObject?], _ column: Int) -> [Int64?]? {
+        guard context.editing == .inDraft else { return nil }
+        var last = Int64.min
+        var positions: [Int64?] = []
+        for row in rows {
+            guard let row, !row.isInserted, isSavedLink(row), !row.savedRow.isNull(column) else {
+                positions.append(nil)
+                continue
+            }
+            let position = row.savedRow.integer(column)
+            if position <= last { return nil }
+            last = position
+            positions.append(position)
+        }
+        return last == .min ? nil : positions
+    }
+
+    /// Whether the saved row of a link leads to the object.
+    private func isSavedLink(_ row: ManagedObject) -> Bool {
+        guard case .inverseColumn(let column) = relationship.storage else { return true }
+        return row.savedRow.end(column, [object.layout.index])?.key == object.key
+    }
+
+    /// The place that a draft's object had among those of its saved owner: linked to it again, it is where it was.
+    private func formerPosition(_ source: ManagedObject, _ column: LinkColumn, of owner: ManagedObject) -> Int64? {
+        guard context.editing == .inDraft, let position = column.position, let saved = source.saved,
+            saved.end(column, [owner.layout.index])?.key == owner.key, !saved.isNull(position)
+        else { return nil }
+        return saved.integer(position)
+    }
+
     private var positionColumn: Int? {
         switch relationship.storage {
         case .inverseColumn(let column): column.position
@@ -155,6 +190,11 @@ struct LinkEditor {
 
     private func insert(_ other: ManagedObject, _ pairs: PairColumns, position: Int64?) throws {
         guard try context.link(object, other, pairs) == nil else { return }
+        if let link = try context.restoreLink(object, other, pairs) {
+            if let position, let column = pairs.other.position { link.setValue(.integer(position), column) }
+            if relationship.isSymmetric, object !== other { _ = try context.restoreLink(other, object, pairs) }
+            return
+        }
         let position = try position ?? nextPosition(object, index, pairs.other.position)
         let ownPosition = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.own.position) }
         try context.insertLink(pairs, (object, ownPosition), (other, position))

@@ -33,6 +33,8 @@ package final class StoreKeys: Sendable {
 
     /// How often the reserved keys were forgotten.
     private let generation = Atomic(0)
+    /// Another program may have used keys up to this one, though they were given here.
+    private let lastDoubtful = Atomic<Int64>(0)
 
     private static let firstCount: Int64 = 4096
     private static let largestCount: Int64 = 65_536
@@ -64,6 +66,9 @@ package final class StoreKeys: Sendable {
                 + "object, which another program made, and open the store again.")
     }
 
+    /// Whether another program may have used a key since it was given here.
+    func isDoubtful(_ key: Int64) -> Bool { key <= lastDoubtful.load(ordering: .acquiring) }
+
     private func nextReserved() -> Int64? {
         var last = lastKey.load(ordering: .acquiring)
         while last < keyLimit.load(ordering: .acquiring) {
@@ -80,6 +85,7 @@ package final class StoreKeys: Sendable {
 
     /// Gives keys above that one from now on, because another program has inserted rows.
     func raise(to firstFree: Int64) {
+        lastDoubtful.max(lastKey.load(ordering: .acquiring), ordering: .acquiringAndReleasing)
         // In a shared store, each reservation is above the keys of other programs.
         if sharing != nil { return forget() }
         var last = lastKey.load(ordering: .relaxed)

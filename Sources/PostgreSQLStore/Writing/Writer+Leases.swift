@@ -106,7 +106,7 @@ extension Writer {
             throw DataSourceError(
                 .leaseLost,
                 "The server has lost its newest commits, including the keys that it reserved for this process. Saves that inserted "
-                    + "objects with these keys are refused. Save again. The new objects of a draft keep their keys, so make them in a new draft.",
+                    + "objects with these keys are refused. Save again.",
                 entityName: schema.layout.entities[entity.entity].name)
         }
     }

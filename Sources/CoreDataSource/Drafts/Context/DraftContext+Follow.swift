@@ -39,6 +39,18 @@ extension DraftContext: MainFollower {
         }
     }
 
+    /// The newest saved row that is known of an object; the inner optional is nil if the row is gone, the outer one if nothing is
+    /// known that the object itself does not have.
+    func newestRow(of object: ManagedObject) -> RowSnapshot?? {
+        if let row = missed[object.key] { return row }
+        switch object.state {
+        case .inserted: return nil
+        case .gone: return .some(nil)
+        case .saved: return object.row
+        case .edited, .deleted: return object.savedRow
+        }
+    }
+
     /// Gives an object that is not edited any more the newest saved values.
     func catchUp(_ object: ManagedObject) {
         guard object.state == .saved, saving[object.key] == nil, let row = missed.removeValue(forKey: object.key)

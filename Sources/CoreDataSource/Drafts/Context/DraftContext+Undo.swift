@@ -31,14 +31,32 @@ extension DraftContext {
     private func put(_ step: UndoJournal.Step) {
         for (key, moment) in step {
             let object = moment.object
+            let newest = newestRow(of: object)
             object.row = moment.row
             object.saved = moment.saved
             object.state = moment.state
+            missed[key] = moment.hasBase ? newest : nil
             catchUp(object)
             place(object, bindings[object.layout.index], key)
         }
         related.removeAll()
         noteEdits(step.values.map(\.object))
+    }
+
+    /// An edit has ended: objects that are again as they were saved are not edited any more, and follow other saves.
+    func settle(_ objects: some Sequence<ManagedObject>) {
+        var settled: [ManagedObject] = []
+        for object in objects where object.state == .edited && !object.hasEdits {
+            if let saved = object.saved { object.row = saved }
+            object.saved = nil
+            object.state = .saved
+            catchUp(object)
+            place(object, bindings[object.layout.index], object.key)
+            settled.append(object)
+        }
+        if settled.isEmpty { return }
+        related.removeAll()
+        noteEdits([])
     }
 
     /// Registers an object if it exists.

@@ -30,7 +30,7 @@ extension DraftContext {
             try throwIfMany(failures)
         }
         do {
-            failures += try relationshipFailures()
+            failures += try afterRules { try relationshipFailures() }
         } catch {
             failures.append(unreadable(error))
         }
@@ -47,7 +47,7 @@ extension DraftContext {
         }
     }
 
-    private func unreadable(_ error: any Error) -> DataSourceError {
+    func unreadable(_ error: any Error) -> DataSourceError {
         error as? DataSourceError ?? DataSourceError(.cancelled, "The task was cancelled. Check again.")
     }
 }

@@ -9,7 +9,7 @@ internal import RowStore
 public final class DraftContext: EditingContext {
     var journal = UndoJournal()
     /// The objects of ordered relationships as they were before the draft changed their order.
-    private(set) var orders: [OrderedRelationship: [LinkEnd]] = [:]
+    var orders: [OrderedRelationship: [LinkEnd]] = [:]
     /// The newest saved rows of edited objects, by key; nil for a row that is gone.
     var missed: [Int64: RowSnapshot?] = [:]
     /// The objects whose edits are being saved, by key. They keep their rows until the outcome of the save is known, so that
@@ -18,6 +18,14 @@ public final class DraftContext: EditingContext {
     /// The entities of which other saves have deleted objects since the draft has edits: links of the draft may still lead to
     /// them.
     var entitiesWithGoneObjects: Set<Int> = []
+    /// The keys of objects that were deleted by a delete rule.
+    var cascaded: Set<Int64> = []
+    /// New objects that were deleted again, and that objects linked to them may deny that.
+    var denied: [ManagedObject] = []
+    /// Whether delete rules are being applied.
+    var isApplyingRules = false
+    /// New objects that are being deleted.
+    var takenOut: [ManagedObject] = []
     /// Whether registered objects still have to be reloaded, because the store could not be read.
     var mustReload = false
     private var hasEnded = false
@@ -75,31 +83,21 @@ public final class DraftContext: EditingContext {
         journal.note(UndoJournal.Moment(object, state: .gone))
     }
 
-    override func willDelete(_ object: ManagedObject) {
-        if object.isDeleted { return }
-        editingTogether {
-            willChange(object)
-            if object.isInserted { unlink(object) }
-        }
+    override func didChange(_ object: ManagedObject) {
+        if !journal.isInGroup { settle(CollectionOfOne(object)) }
     }
 
-    /// An object that was inserted here must leave no link behind: nothing that is saved may lead to an object that was never
-    /// saved.
-    private func unlink(_ object: ManagedObject) {
-        for other in changed where other !== object && !other.isDeleted {
-            func leads(_ column: LinkColumn) -> Bool {
-                !other.row.isNull(column.key) && other.row.integer(column.key) == object.key
-            }
-            if other.layout.links != nil {
-                let columns = other.layout.pairColumns(isReversed: false)
-                if leads(columns.own) || leads(columns.other) { try? delete(owned: other) }
-                continue
-            }
-            for case .column(let column) in other.layout.relationships.map(\.storage) where leads(column) {
-                other.setLink(column, nil)
-            }
-        }
+    override func willDelete(_ object: ManagedObject) {
+        if !object.isDeleted { willChange(object) }
     }
+
+    override func didDelete(_ object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
+        try noteDeletion(of: object, wasInserted: wasInserted)
+    }
+
+    override func restoreLink(
+        _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
+    ) throws(DataSourceError) -> ManagedObject? { restoredLink(one, other, pairs) }
 
     override func willReorder(_ owner: ManagedObject, _ index: Int) throws {
         let relationship = OrderedRelationship(owner: LinkEnd(owner), index: index)
@@ -111,7 +109,8 @@ public final class DraftContext: EditingContext {
         journal.beginGroup()
         do throws(Failure) {
             let result = try body()
-            journal.endGroup()
+            let step = journal.endGroup()
+            if !step.isEmpty { settle(step.values.lazy.map(\.object)) }
             return result
         } catch {
             takeBack(journal.abandonGroup())

@@ -15,6 +15,9 @@ struct UndoJournal {
             saved = object.saved
             self.state = state ?? object.state
         }
+
+        /// Whether the state is based on a saved row.
+        var hasBase: Bool { state != .inserted && state != .gone }
     }
 
     /// The objects that one step changed, by their keys, as they were before it.
@@ -43,10 +46,16 @@ struct UndoJournal {
     mutating func beginGroup() { open.append([:]) }
 
     /// Ends the innermost group. Its changes become part of the enclosing group, or a step if there is none.
-    mutating func endGroup() {
-        guard let group = open.popLast(), !group.isEmpty else { return }
-        guard let outer = open.indices.last else { return append(group) }
+    ///
+    /// - Returns: The step.
+    mutating func endGroup() -> Step {
+        guard let group = open.popLast(), !group.isEmpty else { return [:] }
+        guard let outer = open.indices.last else {
+            append(group)
+            return group
+        }
         open[outer].merge(group) { first, _ in first }
+        return [:]
     }
 
     /// Ends the innermost group, to take its changes back.

@@ -16,7 +16,8 @@ public struct DraftChange: Sendable {
         case order
         /// An object that others deleted and the draft edits.
         case deletedByOthers
-        /// An object that the draft deletes and others edited.
+        /// An object that the draft deletes, itself or by a delete rule, and that others have edited, or have added to what the
+        /// draft deletes.
         case deletedHere
     }
 
@@ -42,6 +43,10 @@ public struct DraftChange: Sendable {
     public let theirs: (any Sendable)?
     /// Which side was kept; nil while the conflict is not decided.
     public internal(set) var choice: Choice?
+    /// Whether the draft's side can be saved.
+    var canKeepMine = true
+    /// Whether the draft's value leads to an object that others have deleted.
+    private var leadsToGone = false
 
     init(
         _ objectID: ManagedObjectID, _ propertyName: String?, _ kind: Kind, base: (any Sendable)? = nil,
@@ -53,6 +58,16 @@ public struct DraftChange: Sendable {
         self.base = base
         self.mine = mine
         self.theirs = theirs
+    }
+
+    /// The same, with a draft's value that leads to an object that others have deleted.
+    ///
+    /// - Parameter canRevive: Whether that object is inserted again if the draft's side is kept.
+    func leadingToGone(canRevive: Bool) -> DraftChange {
+        var change = self
+        change.leadsToGone = true
+        change.canKeepMine = canRevive
+        return change
     }
 }
 
@@ -66,14 +81,21 @@ extension DraftChange {
     var failure: DataSourceError {
         let message =
             switch kind {
+            case .relationship where leadsToGone: "leads to an object in the draft that another save has deleted."
             case .attribute, .relationship: "was changed both in the draft and by another save."
             case .order: "was reordered both in the draft and by another save."
             case .deletedByOthers: "was edited in the draft and deleted by another save."
-            case .deletedHere: "was deleted in the draft and edited by another save."
+            case .deletedHere:
+                "was deleted in the draft, itself or by a delete rule, and edited or added by another save."
             }
+        let advice =
+            canKeepMine
+            ? "Call conflicts() to see both values, and save with resolving: .keepMine, .takeTheirs or .each."
+            : leadsToGone
+                ? "Save with resolving: .takeTheirs, or lead to another object in the draft."
+                : "It cannot be inserted again, because an object that it needs was deleted too. Save with resolving: .takeTheirs."
         return DataSourceError(
-            .draftConflict,
-            "\(objectID)\(propertyName.map { ".\($0)" } ?? "") \(message) Call conflicts() to see both values, and save with resolving: .keepMine, .takeTheirs or .each.",
+            .draftConflict, "\(objectID)\(propertyName.map { ".\($0)" } ?? "") \(message) \(advice)",
             entityName: objectID.entityName, attributeName: propertyName)
     }
 }

@@ -10,6 +10,8 @@ struct DraftComparison {
         enum Kind {
             case insertion
             case deletion
+            /// An object that a cascade reaches, and that the draft has not deleted.
+            case reached(LinkEnd)
             /// An edited object that is gone.
             case revival
             case attribute(column: Int)
@@ -35,7 +37,11 @@ struct DraftComparison {
     let inserted: Set<LinkEnd>
     /// The place of each row, by its end.
     let places: [LinkEnd: Int]
-    private(set) var parts: [Part] = []
+    var parts: [Part] = []
+    /// What the draft's deletions reach by cascades.
+    var reach = CascadeReach()
+    /// The objects that the draft has deleted itself, or that were deleted by a rule that does not reach them any more.
+    var explicit: Set<LinkEnd> = []
     /// What others alone have changed.
     private(set) var merged: [DraftChange] = []
     /// The order that others have saved, by the place of the difference's order.
@@ -51,6 +57,7 @@ struct DraftComparison {
         try read()
         for place in difference.rows.indices { try compare(place) }
         for place in difference.orders.indices { try compareOrder(place) }
+        try compareReached()
     }
 
     var conflicts: [DraftChange] { parts.compactMap(\.conflict) }
@@ -64,6 +71,7 @@ struct DraftComparison {
             parts[place].isDropped = choice == .theirs
         }
         dropPartners()
+        dropDeletions()
     }
 
     // MARK: Rows
@@ -115,7 +123,8 @@ struct DraftComparison {
             let conflict = DraftChange(id(row.end), nil, .deletedHere)
             parts.append(Part(kind: .deletion, row: place, conflict: isChanged ? conflict : nil))
         case (_, nil):
-            let conflict = DraftChange(id(row.end), nil, .deletedByOthers)
+            var conflict = DraftChange(id(row.end), nil, .deletedByOthers)
+            conflict.canKeepMine = canRevive(row)
             parts.append(Part(kind: .revival, row: place, conflict: conflict))
         case (_, let theirs?):
             compareAttributes(place, theirs.row)
@@ -162,6 +171,22 @@ struct DraftComparison {
 
     // MARK: Links
 
+    /// Whether the draft deletes an object that was saved.
+    func isDeletedHere(_ end: LinkEnd) -> Bool { places[end].map { difference.rows[$0].state == .deleted } ?? false }
+
+    /// Whether the object is inserted again if the draft's side is kept.
+    private func isRevived(_ end: LinkEnd) -> Bool { places[end].map { difference.rows[$0].state == .edited } ?? false }
+
+    /// Whether an object that others deleted can be inserted again: whether all that it needs to lead to exists.
+    private func canRevive(_ row: DraftDifference.Row) -> Bool {
+        layout(row.end).relationships.allSatisfy { relationship in
+            guard !relationship.description.isOptional, case .column(let column) = relationship.storage,
+                let end = row.row.end(column, relationship.destinationFamily)
+            else { return true }
+            return exists(end) || isRevived(end)
+        }
+    }
+
     /// - Parameter theirs: The newest saved row; nil for a new object.
     private mutating func compareLinks(_ place: Int, _ theirs: RowSnapshot?) throws {
         let row = difference.rows[place]
@@ -180,7 +205,7 @@ struct DraftComparison {
             }
             if mine == now { continue }
             var conflict = now == base ? nil : change
-            if let mine, !exists(mine) { conflict = conflict ?? change }
+            if let mine, !exists(mine) { conflict = (conflict ?? change).leadingToGone(canRevive: isRevived(mine)) }
             if conflict == nil, let mine { conflict = try rival(row.end, mine, column, relationship) }
             parts.append(Part(kind: .link(relationship: index), row: place, conflict: conflict))
         }
@@ -215,10 +240,14 @@ struct DraftComparison {
     private mutating func comparePair(_ place: Int) {
         let row = difference.rows[place]
         guard row.state != .edited, let pair = LinkedPair(row, context.stack.layout) else { return }
+        let ends = [pair.source, pair.destination]
+        if row.state == .inserted, ends.contains(where: isDeletedHere) { return }
         var conflict: DraftChange?
-        if row.state == .inserted, !exists(pair.source) || !exists(pair.destination) {
+        let gone = row.state == .inserted ? ends.filter { !exists($0) } : []
+        if !gone.isEmpty {
             conflict = DraftChange(
-                id(pair.source), pair.name, .relationship, base: nil, mine: id(pair.destination), theirs: nil)
+                id(pair.source), pair.name, .relationship, base: nil, mine: id(pair.destination), theirs: nil
+            ).leadingToGone(canRevive: gone.allSatisfy(isRevived))
         }
         parts.append(Part(kind: .pair, row: place, conflict: conflict))
     }
@@ -261,29 +290,6 @@ struct DraftComparison {
                 dropped.append(other)
             }
         }
-    }
-}
-
-/// The two ends of a link that is a row of its own.
-struct LinkedPair {
-    let source: LinkEnd
-    let destination: LinkEnd
-    let pairs: PairColumns
-    /// The relationship of the source.
-    let name: String
-
-    init?(_ row: DraftDifference.Row, _ layout: ModelLayout) {
-        let links = layout.entities[row.end.entity]
-        guard let path = links.links, let owner = layout.entity(named: path.entity),
-            let index = owner.relationship(named: path.name)
-        else { return nil }
-        pairs = links.pairColumns(isReversed: false)
-        name = path.name
-        guard let source = row.row.end(pairs.own, owner.concreteFamily),
-            let destination = row.row.end(pairs.other, owner.relationships[index].destinationFamily)
-        else { return nil }
-        self.source = source
-        self.destination = destination
     }
 }
 

@@ -19,9 +19,14 @@ extension DraftContext {
     }
 
     /// Bases what was saved on the newest rows. Edits made since the difference was taken stay edits.
-    func rebase(_ saved: DraftDifference) {
+    ///
+    /// - Parameter newKeys: The keys of new objects that were saved with other keys.
+    func rebase(_ saved: DraftDifference, _ newKeys: [LinkEnd: Int64]) {
         journal.removeAll()
         related.removeAll()
+        denied = []
+        rename(newKeys)
+        let saved = saved.renaming(newKeys, stack.layout)
         let objects = saving
         saving = [:]
         var rebased: [ManagedObject] = []
@@ -42,6 +47,7 @@ extension DraftContext {
             }
         }
         noteEdits(rebased)
+        cascaded.formIntersection(changed.lazy.filter { $0.state == .deleted }.map(\.key))
         if changed.isEmpty { entitiesWithGoneObjects = [] }
         rebaseOrders()
         sweep()

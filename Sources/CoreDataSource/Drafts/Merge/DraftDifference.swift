@@ -4,11 +4,13 @@ internal import RowStore
 struct DraftDifference: Sendable {
     /// A row that was inserted, edited or deleted.
     struct Row: Sendable {
-        let end: LinkEnd
+        var end: LinkEnd
         let state: ObjectState
         /// The row that the draft has read; the new row for an inserted object.
-        let base: RowSnapshot
-        let row: RowSnapshot
+        var base: RowSnapshot
+        var row: RowSnapshot
+        /// Whether a delete rule has deleted the object.
+        var isCascaded = false
     }
 
     /// The objects of an ordered relationship.
@@ -30,12 +32,14 @@ struct DraftDifference: Sendable {
 extension DraftContext {
     /// What the draft changes now.
     func difference() throws -> DraftDifference {
+        try checkDenials()
         var difference = DraftDifference(generation: position.generation)
         for object in changed where object.hasChanges {
             if object.state == .edited && !object.hasEdits { continue }
             difference.rows.append(
                 DraftDifference.Row(
-                    end: LinkEnd(object), state: object.state, base: object.savedRow, row: object.row))
+                    end: LinkEnd(object), state: object.state, base: object.savedRow, row: object.row,
+                    isCascaded: object.state == .deleted && cascaded.contains(object.key)))
         }
         for (order, base) in orders.sorted(by: { ($0.key.owner.key, $0.key.index) < ($1.key.owner.key, $1.key.index) })
         {
@@ -53,8 +57,8 @@ extension DraftContext {
 }
 
 extension DraftDifference {
-    /// The entities whose owners must take part in the save.
-    func entities(_ stack: PersistentStack) -> Set<Int> {
+    /// The entities of rows; for a link, those of its ends.
+    func entities(of rows: [Row], _ stack: PersistentStack) -> Set<Int> {
         rows.reduce(into: []) { entities, row in
             if stack.layout.entities[row.end.entity].links == nil {
                 entities.insert(row.end.entity)
@@ -62,5 +66,11 @@ extension DraftDifference {
                 entities.formUnion(stack.graph.ends(ofLinks: row.end.entity))
             }
         }
+    }
+}
+
+extension LinkedPair {
+    init?(_ row: DraftDifference.Row, _ layout: ModelLayout) {
+        self.init(row.row, layout.entities[row.end.entity], layout)
     }
 }

@@ -6,12 +6,16 @@ struct DraftMerge {
     struct Outcome: Sendable {
         let merged: [DraftChange]
         let conflicts: [DraftChange]
+        /// The keys of new objects that were saved with other keys.
+        let newKeys: [LinkEnd: Int64]
     }
 
     private let context: PrivateContext
     private let comparison: DraftComparison
     /// The objects that it has inserted.
     private var made: [LinkEnd: ManagedObject] = [:]
+    /// The keys of new objects whose own keys another program may have taken.
+    private var newKeys: [LinkEnd: Int64] = [:]
 
     private init(_ context: PrivateContext, _ comparison: DraftComparison) {
         self.context = context
@@ -33,7 +37,7 @@ struct DraftMerge {
         }
         var merge = DraftMerge(contexts[0], comparison)
         try merge.apply()
-        return Outcome(merged: comparison.merged, conflicts: comparison.conflicts)
+        return Outcome(merged: comparison.merged, conflicts: comparison.conflicts, newKeys: merge.newKeys)
     }
 
     private static func fail(_ conflicts: [DraftChange]) throws(DataSourceError) {
@@ -74,9 +78,13 @@ struct DraftMerge {
         for part in comparison.parts {
             if case .order(let place) = part.kind { try arrange(place, isMine: !part.isDropped) }
         }
+        let reached = comparison.keptReach
         for part in parts {
-            guard case .deletion = part.kind, let object = comparison.current(row(part).end) else { continue }
-            try editor(row(part).end.entity).delete(owned: object)
+            let end = row(part).end
+            guard case .deletion = part.kind, let object = comparison.current(end) else { continue }
+            // The delete rules delete it, also if nobody owns it.
+            if !comparison.explicit.contains(end), reached.contains(end) { continue }
+            try editor(end.entity).delete(owned: object)
         }
     }
 
@@ -101,9 +109,17 @@ struct DraftMerge {
 
     // MARK: Rows
 
-    /// Inserts an object with the key and the attributes that it has in the draft.
+    /// The key with which a new row is saved.
+    private mutating func key(of row: DraftDifference.Row) throws -> Int64 {
+        guard row.state == .inserted, context.stack.keys.isDoubtful(row.end.key) else { return row.end.key }
+        let key = try context.stack.keys.next()
+        newKeys[row.end] = key
+        return key
+    }
+
+    /// Inserts an object with the attributes that it has in the draft, and with its key if nobody else has taken that.
     private mutating func insert(_ row: DraftDifference.Row) throws {
-        let object = try editor(row.end.entity).insert(entity: row.end.entity, key: row.end.key)
+        let object = try editor(row.end.entity).insert(entity: row.end.entity, key: key(of: row))
         for (column, description) in object.layout.columns.enumerated() where description.attribute != nil {
             if description.attribute?.derivationExpression == nil { setAttribute(column, of: object, row) }
         }
@@ -133,7 +149,7 @@ struct DraftMerge {
         }
     }
 
-    private func setPair(_ row: DraftDifference.Row) throws {
+    private mutating func setPair(_ row: DraftDifference.Row) throws {
         guard let pair = LinkedPair(row, context.stack.layout) else { return }
         if row.state == .deleted {
             guard let source = known(pair.source), let destination = known(pair.destination) else { return }
@@ -145,7 +161,7 @@ struct DraftMerge {
         // The row keeps the key that it has in the draft.
         try context.insertLink(
             pair.pairs, (source, place(pair.pairs.own.position)), (destination, place(pair.pairs.other.position)),
-            key: row.end.key)
+            key: key(of: row))
     }
 
     // MARK: Orders
@@ -156,7 +172,8 @@ struct DraftMerge {
         let present = try context.relatedObjects(of: owner, at: order.index)
         let ends = present.map { LinkEnd($0) }
         let merged = OrderMerge.merge(
-            base: order.base, mine: order.mine, theirs: comparison.theirOrders[place], present: ends, isMine: isMine)
+            base: order.base, mine: order.mine.map { $0.renamed(newKeys) }, theirs: comparison.theirOrders[place],
+            present: ends, isMine: isMine)
         guard merged != ends else { return }
         let objects = Dictionary(zip(ends, present)) { first, _ in first }
         owner.linking(order.index)?.set(merged.compactMap { objects[$0] })

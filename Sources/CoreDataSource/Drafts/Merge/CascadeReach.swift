@@ -1,0 +1,164 @@
+internal import RowStore
+
+/// What deletions reach by cascades, as the rows are now.
+struct CascadeReach {
+    /// Of each object, the objects whose cascade reaches it.
+    private(set) var parents: [LinkEnd: Set<LinkEnd>] = [:]
+    private var children: [LinkEnd: [LinkEnd]] = [:]
+
+    /// - Returns: Whether the parent had not been known to reach the child.
+    mutating func insert(_ child: LinkEnd, of parent: LinkEnd) -> Bool {
+        guard parents[child, default: []].insert(parent).inserted else { return false }
+        children[parent, default: []].append(child)
+        return true
+    }
+
+    /// The objects that cascades of those objects reach.
+    func reached(from roots: some Sequence<LinkEnd>) -> Set<LinkEnd> {
+        var reached: Set<LinkEnd> = []
+        var waiting = Array(roots)
+        while let next = waiting.popLast() {
+            for child in children[next] ?? [] where reached.insert(child).inserted { waiting.append(child) }
+        }
+        return reached
+    }
+
+    /// The objects whose cascades reach any of those, and those themselves.
+    func reaching(_ kept: some Sequence<LinkEnd>) -> Set<LinkEnd> {
+        var found = Set(kept)
+        var waiting = Array(found)
+        while let next = waiting.popLast() {
+            for parent in parents[next] ?? [] where found.insert(parent).inserted { waiting.append(parent) }
+        }
+        return found
+    }
+}
+
+/// Comparing what the cascades of a draft's deletions reach.
+extension DraftComparison {
+    /// An object is in conflict if the save would delete it, but the draft did not: others have added it to what the draft
+    /// deletes.
+    mutating func compareReached() throws {
+        let deleted = difference.rows.filter { $0.state == .deleted && layout($0.end).links == nil }
+        var waiting = deleted.map(\.end)
+        var seen = Set(waiting)
+        var found: [LinkEnd] = []
+        while !waiting.isEmpty {
+            let objects = waiting.compactMap { current($0) }
+            waiting = []
+            for child in try follow(objects) where seen.insert(child).inserted {
+                waiting.append(child)
+                if !isDeletedHere(child) { found.append(child) }
+            }
+        }
+        explicit = Set(deleted.lazy.filter { !$0.isCascaded }.map(\.end))
+        var reached = reach.reached(from: explicit)
+        for row in deleted where row.isCascaded && !reached.contains(row.end) {
+            explicit.insert(row.end)
+            reached.formUnion(reach.reached(from: [row.end]))
+        }
+        for end in found.sorted(by: { ($0.entity, $0.key) < ($1.entity, $1.key) }) {
+            parts.append(Part(kind: .reached(end), row: -1, conflict: DraftChange(id(end), nil, .deletedHere)))
+        }
+    }
+
+    /// - Returns: The objects that the cascades of those objects lead to.
+    private mutating func follow(_ objects: [ManagedObject]) throws -> [LinkEnd] {
+        var found: [LinkEnd] = []
+        for (_, objects) in Dictionary(grouping: objects, by: \.layout.index).sorted(by: { $0.key < $1.key }) {
+            for relationship in objects[0].layout.relationships where relationship.description.deleteRule == .cascade {
+                for (parent, child) in try linked(relationship, objects)
+                where isReached(child, from: parent, relationship) {
+                    if reach.insert(child, of: parent) { found.append(child) }
+                }
+            }
+        }
+        try context.reading { () throws(DataSourceError) in try context.readObjects(found) }
+        return found
+    }
+
+    private func linked(
+        _ relationship: RelationshipLayout, _ objects: [ManagedObject]
+    ) throws -> [(parent: LinkEnd, child: LinkEnd)] {
+        if case .column(let column) = relationship.storage {
+            return objects.compactMap { object in
+                object.row.end(column, relationship.destinationFamily).map { (LinkEnd(object), $0) }
+            }
+        }
+        let keys = ValueList(objects.map { .integer($0.key) }, .natural)
+        let ends = try context.reading { () throws(DataSourceError) in
+            try context.readEnds(relationship, { .isMember(.column($0), keys) }, limit: nil) ?? [:]
+        }
+        return objects.flatMap { object in (ends[object.key] ?? []).map { (LinkEnd(object), $0) } }
+    }
+
+    /// Whether a link will still be there after the merge: the draft may have removed it.
+    private func isReached(_ child: LinkEnd, from parent: LinkEnd, _ relationship: RelationshipLayout) -> Bool {
+        switch relationship.storage {
+        case .inverseColumn(let column):
+            guard let place = places[child], difference.rows[place].state == .edited else { return true }
+            let row = difference.rows[place]
+            let family = relationship.isSymmetric ? relationship.destinationFamily : [parent.entity]
+            let mine = row.row.end(column, family)
+            return mine == row.base.end(column, family) || mine == parent
+        case .pairs(let pairs):
+            return !difference.rows.contains { row in
+                guard row.state == .deleted, row.end.entity == pairs.layout,
+                    let pair = LinkedPair(row, context.stack.layout)
+                else { return false }
+                return Set([pair.source, pair.destination]) == Set([parent, child])
+            }
+        case .column, .none: return true
+        }
+    }
+
+    // MARK: Deciding
+
+    /// If an object is kept, keeps everything whose cascade reaches it, and what only those reach.
+    mutating func dropDeletions() {
+        let dropped = parts.filter(\.isDropped)
+        let kept = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))
+        for place in parts.indices {
+            guard let end = deletedEnd(parts[place]), kept.contains(end) else { continue }
+            drop(place)
+        }
+        let reached = keptReach
+        for place in parts.indices {
+            guard let end = deletedEnd(parts[place]), case .deletion = parts[place].kind, parts[place].conflict == nil,
+                !explicit.contains(end), !reached.contains(end)
+            else { continue }
+            drop(place)
+        }
+    }
+
+    private mutating func drop(_ place: Int) {
+        parts[place].isDropped = true
+        parts[place].conflict?.choice = .theirs
+    }
+
+    /// The objects that the cascades of the remaining deletions reach. The save's delete rules delete them.
+    var keptReach: Set<LinkEnd> {
+        let roots = parts.filter { part in
+            guard case .deletion = part.kind, !part.isDropped else { return false }
+            return explicit.contains(difference.rows[part.row].end)
+        }
+        return reach.reached(from: roots.compactMap(deletedEnd))
+    }
+
+    /// The object to which others have linked that of a part; nil for parts that are not about a link.
+    private func theirDestination(_ part: Part) -> LinkEnd? {
+        guard case .link(let index) = part.kind, let object = current(difference.rows[part.row].end),
+            case .column(let column) = object.layout.relationships[index].storage
+        else { return nil }
+        return object.end(column, object.layout.relationships[index])
+    }
+
+    /// The object that a part deletes; nil for other parts.
+    private func deletedEnd(_ part: Part) -> LinkEnd? {
+        switch part.kind {
+        case .deletion: difference.rows[part.row].end
+        case .reached(let end): end
+        default: nil
+        }
+    }
+}

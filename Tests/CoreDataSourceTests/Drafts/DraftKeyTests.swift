@@ -1,0 +1,82 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+/// Keys of a draft's new objects that another program takes.
+@MainActor @Suite struct DraftKeyTests {
+    @Test func aNewObjectGetsAnotherKeyIfItsKeyIsTaken() async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { container, source in
+            try await source.perform { try $0.topic("t").title = "old" }
+            let draft = try source.draft(inserting: Letter.self)
+            let context = try draft.context
+            draft.object.key = "mine"
+            let topic = try context.insert(Topic.self)
+            topic.key = "mine"
+            let label = try context.insert(Label.self)
+            label.key = "mine"
+            let attachments = try ["1", "2", "3"].map { key in
+                let attachment = try context.insert(Attachment.self)
+                attachment.key = key
+                return attachment
+            }
+            draft.object.topic = topic
+            draft.object.labels.insert(label)
+            draft.object.attachments = [attachments[2], attachments[0], attachments[1]]
+            let highest = attachments[2].objectID.key + 5
+            let raw = try RawConnection(directory.store)
+            for key in 2...highest {
+                try raw.execute(
+                    "INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(key), 'o\(key)', 'other')")
+            }
+            try await draft.save()
+            #expect(draft.object.topic === topic && draft.object.labels.contains(label) && !draft.hasChanges)
+            #expect(draft.object.attachments == [attachments[2], attachments[0], attachments[1]])
+            let saved = try container.main.knownLetter("mine")
+            #expect(saved.objectID == draft.object.objectID && saved.topic?.objectID == topic.objectID)
+            #expect(saved.labels.map(\.objectID) == [label.objectID])
+            #expect(saved.attachments.map(\.key) == ["3", "1", "2"])
+            #expect(try container.main.count(Topic.self) == Int(highest) + 1)
+            // The draft goes on with the new keys.
+            draft.object.subject = "again"
+            topic.title = "again"
+            draft.object.labels.removeAll()
+            draft.object.attachments.swapAt(0, 1)
+            try await draft.save()
+            #expect(saved.subject == "again" && saved.topic?.title == "again" && saved.labels.isEmpty)
+            #expect(saved.attachments.map(\.key) == ["1", "3", "2"])
+            #expect(try container.main.fetch(Topic.self, where: \.title == "other").count == Int(highest) - 1)
+        }
+        try expectIntact(directory.store)
+    }
+
+    @Test func editsDuringTheSaveFollowTheNewKeys() async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { container, source in
+            try await source.perform { try $0.topic("t").title = "old" }
+            let draft = try source.draft(inserting: Topic.self)
+            draft.object.key = "mine"
+            let raw = try RawConnection(directory.store)
+            let key = draft.object.objectID.key
+            try raw.execute("INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(key), 'o', 'other')")
+            let (gate, began) = (Gate(), Gate())
+            async let blocker: Void = source.perform { _ in
+                began.open()
+                gate.wait()
+            }
+            await Task.detached { began.wait() }.value
+            let save = Task { try await draft.save() }
+            while !draft.isSaving { await Task.yield() }
+            let letter = try draft.context.insert(Letter.self)
+            letter.key = "late"
+            letter.topic = draft.object
+            gate.open()
+            try await blocker
+            _ = try await save.value
+            #expect(draft.object.objectID.key != key && letter.topic === draft.object && draft.hasChanges)
+            try await draft.save()
+            #expect(try container.main.knownLetter("late").topic?.key == "mine")
+        }
+    }
+}
