@@ -6,7 +6,7 @@ enum ReservedNames {
         "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "setAttribute", "isNil", "setNil",
         "transformable", "setTransformable", "changedAttributes", "description", "context",
         "relatedObject", "setRelatedObject", "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths",
-        "optionalKeyPaths", "hash", "hashValue",
+        "optionalKeyPaths", "hash", "hashValue", "editTogether",
     ]
 
     /// Names that a class or a struct cannot have: words of Swift, and the types that generated code or the app uses.

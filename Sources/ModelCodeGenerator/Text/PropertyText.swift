@@ -28,7 +28,7 @@ struct PropertyText {
         case .attribute:
             "setAttribute(\(property.type.stored("newValue", isOptional: property.type.isOptional)), at: \(column))"
         case .transformable: "setTransformable(newValue, at: \(column))"
-        case .composite: "\(property.type.name).write(newValue, to: self, at: \(column))"
+        case .composite: "editTogether { \(property.type.name).write(newValue, to: self, at: \(column)) }"
         }
     }
 }

@@ -481,7 +481,7 @@ nonisolated public class Place: ManagedObject {
 
     public final var address: Address? {
         get { Address.read(from: self, at: 0) }
-        set { Address.write(newValue, to: self, at: 0) }
+        set { editTogether { Address.write(newValue, to: self, at: 0) } }
     }
 
     public final var area: Double {
@@ -491,7 +491,7 @@ nonisolated public class Place: ManagedObject {
 
     public final var origin: Coordinate {
         get { Coordinate(reading: self, at: 7) }
-        set { Coordinate.write(newValue, to: self, at: 7) }
+        set { editTogether { Coordinate.write(newValue, to: self, at: 7) } }
     }
 
     public final var title: String {

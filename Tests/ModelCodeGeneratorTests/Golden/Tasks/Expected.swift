@@ -44,7 +44,7 @@ nonisolated public class TaskEntity: ManagedObject {
 
     public final var origin: Origin? {
         get { Origin.read(from: self, at: 4) }
-        set { Origin.write(newValue, to: self, at: 4) }
+        set { editTogether { Origin.write(newValue, to: self, at: 4) } }
     }
 
     public final var priority: Priority {
