@@ -9,6 +9,22 @@ import Testing
         for seed in 0..<UInt64(TestScale.drafts) { try await run(seed) }
     }
 
+    /// Accessors, fetches, undo, deletions and saves in any order, with others writing.
+    @Test func everyStepShowsWhatTheModelShows() async throws {
+        let first = testSeed()
+        for seed in (0..<UInt64(TestScale.drafts / 2)).map({ first &+ $0 }) {
+            try await withGraph(seed % 8 == 0 ? nil : .inMemory) { container, source in
+                let replay = try await DraftReplay(container, source, SeededRandom(seed: seed))
+                for step in 0..<60 {
+                    if try await !replay.step() {
+                        Issue.record("COREDATASOURCE_SEED=\(seed), step \(step)")
+                        return
+                    }
+                }
+            }
+        }
+    }
+
     private func run(_ seed: UInt64) async throws {
         var random = SeededRandom(seed: seed)
         try await withGraph(seed % 8 == 0 ? nil : .inMemory) { container, source in
@@ -64,10 +80,9 @@ import Testing
     }
 }
 
-/// How much a random test does.
+/// `COREDATASOURCE_DRAFTS` says how many drafts are tried, and `COREDATASOURCE_SEED` repeats a run.
 private enum TestScale {
-    /// `DRAFT_CASES=5000 swift test --filter RandomDraft` does more.
-    static let drafts = ProcessInfo.processInfo.environment["DRAFT_CASES"].flatMap { Int($0) } ?? 60
+    static let drafts = ProcessInfo.processInfo.environment["COREDATASOURCE_DRAFTS"].flatMap { Int($0) } ?? 60
 }
 
 /// Letters with a subject, a topic and labels, as dictionaries.

@@ -1,0 +1,240 @@
+import CoreDataSource
+import TestSupport
+import Testing
+
+/// Random steps of a draft and of others, in any order, compared after each step with a ``DraftModel``.
+@MainActor final class DraftReplay {
+    private let container: PersistentContainer
+    private let source: GraphDataSource
+    private let draft: Draft<Station>
+    private var model = DraftModel()
+    private var random: SeededRandom
+    /// Objects of the draft that are held, so that they are read through their accessors alone.
+    private var letters: [String: Letter] = [:]
+    private var topics: [String: Topic] = [:]
+    private var made = 0
+    /// The latest steps, for a failure.
+    private(set) var steps: [String] = []
+
+    init(_ container: PersistentContainer, _ source: GraphDataSource, _ random: SeededRandom) async throws {
+        (self.container, self.source, self.random) = (container, source, random)
+        for key in ["t1", "t2", "t3"] { model.store.topics[key] = "" }
+        for number in 1...6 {
+            model.store.letters["l\(number)"] = DraftModel.Row(topic: number < 5 ? "t\(number % 3 + 1)" : nil)
+        }
+        let store = model.store
+        try await source.perform { context in
+            for label in DraftModel.labels { _ = try context.label(label) }
+            try store.write(to: context, from: DraftModel.Store())
+        }
+        draft = try source.draft(inserting: Station.self)
+        draft.object.key = "s"
+        try await draft.save()
+    }
+
+    /// - Returns: Whether everything was as in the model.
+    func step() async throws -> Bool {
+        switch random.next(below: 20) {
+        case 0..<9: try edit()
+        case 9: move(draft.canUndo, { model.undo() }) { draft.undo() }
+        case 10: move(draft.canRedo, { model.redo() }) { draft.redo() }
+        case 11..<14: try await editByOthers()
+        case 14: try hold()
+        case 15: try fetchAll()
+        case 16:
+            steps.append("release")
+            if random.next(below: 2) == 0 { letters = [:] } else { topics = [:] }
+        default: try await save()
+        }
+        return try isAsInTheModel()
+    }
+
+    private func expect(_ condition: Bool, _ complaint: String) {
+        if !condition { Issue.record("\(complaint); after \(steps.suffix(60).joined(separator: ", "))") }
+    }
+
+    // MARK: Steps
+
+    private func letter(_ key: String) throws -> Letter {
+        if let letter = letters[key] { return letter }
+        let letter = try draft.context.knownLetter(key)
+        if random.next(below: 2) == 0 { letters[key] = letter }
+        return letter
+    }
+
+    private func topic(_ key: String) throws -> Topic {
+        if let topic = topics[key] { return topic }
+        let topic = try draft.context.knownTopic(key)
+        if random.next(below: 2) == 0 { topics[key] = topic }
+        return topic
+    }
+
+    private func edit() throws {
+        let view = model.view
+        let key = view.letters.keys.sorted().randomElement(using: &random)
+        let topic = view.topics.keys.sorted().randomElement(using: &random)
+        switch (random.next(below: 10), key, topic) {
+        case (0, _, let topic): try insert(into: random.next(below: 3) == 0 ? nil : topic)
+        case (1, _, _):
+            made += 1
+            let key = "t-\(made)"
+            steps.append("insert \(key)")
+            let topic = try draft.undoGroup {
+                let topic = try draft.context.insert(Topic.self)
+                topic.key = key
+                return topic
+            }
+            topics[key] = topic
+            model.edit { $0.topics[key] = DraftModel.Edit(base: nil, row: "") }
+        case (2, _, let topic?):
+            steps.append("title \(topic)")
+            let title = "\(random.next(below: 2))"
+            try self.topic(topic).title = title
+            model.set(title: title, of: topic)
+        case (3, let key?, _):
+            steps.append("delete \(key)")
+            try draft.context.delete(letter(key))
+            model.delete(letter: key)
+        case (4, _, let topic?):
+            steps.append("delete \(topic)")
+            try draft.context.delete(self.topic(topic))
+            model.delete(topic: topic)
+        case (5, let key?, let topic):
+            let topic = random.next(below: 4) == 0 ? nil : topic
+            steps.append("topic of \(key) = \(topic ?? "nil")")
+            try letter(key).topic = topic.map(self.topic)
+            model.set(topic: topic, of: key)
+        case (6, let key?, _): try toggle(key)
+        case (_, let key?, _):
+            steps.append("subject of \(key)")
+            let subject = "\(random.next(below: 2))"
+            try letter(key).subject = subject
+            model.set(subject: subject, of: key)
+        default: break
+        }
+    }
+
+    private func insert(into topic: String?) throws {
+        made += 1
+        let key = "l-\(made)"
+        steps.append("insert \(key) into \(topic ?? "nil")")
+        let destination = try topic.map(self.topic)
+        try draft.undoGroup {
+            let letter = try draft.context.insert(Letter.self)
+            letter.key = key
+            letter.topic = destination
+            letters[key] = letter
+        }
+        model.edit { $0.letters[key] = DraftModel.Edit(base: nil, row: DraftModel.Row(topic: topic)) }
+    }
+
+    private func toggle(_ key: String) throws {
+        let name = DraftModel.labels[random.next(below: DraftModel.labels.count)]
+        let link = DraftModel.Link(letter: key, label: name)
+        // Both sides have added it: two rows, of which the draft can remove its own.
+        if model.draft.links[link] == true, model.store.links.contains(link) { return }
+        steps.append("label \(name) of \(key)")
+        let label = try #require(try draft.context.first(Label.self, where: \.key, equals: name))
+        let letter = try letter(key)
+        if model.view.links.contains(link) { letter.labels.remove(label) } else { letter.labels.insert(label) }
+        model.toggle(link)
+    }
+
+    private func move(_ isPossible: Bool, _ inModel: () -> Bool, _ inDraft: () -> Void) {
+        steps.append("undo or redo")
+        inDraft()
+        expect(inModel() == isPossible, "the draft can undo or redo \(isPossible)")
+    }
+
+    private func editByOthers() async throws {
+        let before = model.store
+        for _ in 0...random.next(below: 3) { model.store.edit(&random, &made) }
+        steps.append("others: \(model.store.changes(since: before))")
+        let after = model.store
+        try await source.perform { try after.write(to: $0, from: before) }
+    }
+
+    private func hold() throws {
+        steps.append("hold")
+        let view = model.view
+        for key in view.letters.keys.sorted() where random.next(below: 2) == 0 { letters[key] = try letter(key) }
+        for key in view.topics.keys.sorted() where random.next(below: 2) == 0 { topics[key] = try topic(key) }
+    }
+
+    private func fetchAll() throws {
+        steps.append("fetch all")
+        let view = model.view
+        expect(try draft.context.count(Letter.self) == view.letters.count, "other letters are counted")
+        // What is fetched last may be believed to be all that there is.
+        for isLetters in random.next(below: 2) == 0 ? [true, false] : [false, true] {
+            let (shown, fetched) =
+                isLetters
+                ? (Set(view.letters.keys), Set(try draft.context.fetch(Letter.self).map(\.key)))
+                : (Set(view.topics.keys), Set(try draft.context.fetch(Topic.self).map(\.key)))
+            expect(shown == fetched, "\(fetched.sorted()) are fetched instead of \(shown.sorted())")
+        }
+    }
+
+    private func save() async throws {
+        let side = DraftModel.Side.allCases[random.next(below: 3)]
+        steps.append("save \(side)")
+        let merge = model.merge(side)
+        let conflicts = try draft.conflicts()
+        expect(conflicts.count == merge.conflicts, "\(conflicts) instead of \(merge.conflicts) conflicts")
+        // So that all objects have been fetched before the save, and are released by it.
+        if random.next(below: 2) == 0 { try fetchAll() }
+        do {
+            let resolution: DraftResolution =
+                switch side {
+                case .fail: .fail
+                case .mine: .keepMine
+                case .theirs: .takeTheirs
+                }
+            try await draft.save(resolving: resolution)
+            expect(merge.error == nil, "the save did not throw \(merge.error?.rawValue ?? "")")
+            model.didSave(merge)
+            expect(!draft.hasChanges && !draft.canUndo, "the draft has changes after its save")
+        } catch let error as DataSourceError {
+            expect(error.code == merge.error, "the save threw \(error)")
+        }
+        let stored = try DraftModel.Store(container.main)
+        expect(stored == model.store, "other rows are stored: \(stored.changes(since: model.store))")
+    }
+
+    // MARK: Checks
+
+    private func isAsInTheModel() throws -> Bool {
+        let view = model.view
+        var complaints: [String] = []
+        for (key, letter) in letters.sorted(by: { $0.key < $1.key }) {
+            guard let row = view.letters[key] else {
+                if !letter.isDeleted { complaints.append("\(key) is not deleted") }
+                continue
+            }
+            if letter.isDeleted {
+                complaints.append("\(key) is deleted")
+                continue
+            }
+            if letter.topic?.key != row.topic { complaints.append("\(key) has topic \(letter.topic?.key ?? "nil")") }
+            if letter.subject != row.subject { complaints.append("\(key) has subject \(letter.subject)") }
+            let labels = Set(view.links.filter { $0.letter == key }.map(\.label))
+            if Set(letter.labels.map(\.key)) != labels { complaints.append("\(key) has other labels") }
+        }
+        for (key, topic) in topics.sorted(by: { $0.key < $1.key }) {
+            guard let title = view.topics[key] else {
+                if !topic.isDeleted { complaints.append("\(key) is not deleted") }
+                continue
+            }
+            if topic.isDeleted {
+                complaints.append("\(key) is deleted")
+                continue
+            }
+            if topic.title != title { complaints.append("\(key) has title \(topic.title)") }
+            let letters = Set(view.letters.filter { $0.value.topic == key }.keys)
+            if Set(topic.letters.map(\.key)) != letters { complaints.append("\(key) has other letters") }
+        }
+        if draft.hasChanges == model.draft.isEmpty { complaints.append("hasChanges is \(draft.hasChanges)") }
+        for complaint in complaints { expect(false, complaint) }
+        return complaints.isEmpty
+    }
+}
