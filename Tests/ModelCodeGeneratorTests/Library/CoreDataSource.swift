@@ -31,6 +31,8 @@ open class ManagedObject {
     open class var relationshipKeyPaths: [AnyKeyPath: String] { [:] }
     open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
 
+    public final func editTogether(_ body: () -> Void) { body() }
+
     public final var objectID: Int { 0 }
     public final var isInserted: Bool { false }
     public final var isUpdated: Bool { false }
