@@ -108,7 +108,7 @@ import Testing
                 list.isPaused = true
             }
             for key in ["301", isPaused ? "150" : "302"] {
-                try await source.perform(waitFor: .main) { try $0.letter(key).subject = "changed" }
+                try await source.perform { try $0.letter(key).subject = "changed" }
             }
             func read(_ object: (Int) -> Letter?) -> Int {
                 let before = container.statementCount

@@ -77,9 +77,11 @@ struct SharedReopeningTests {
         for number in 1... {
             let folder = try TemporaryFolder()
             let (store, wasReached) = try storeWhoseResetFailed(folder, at: number)
-            let gate = open(folder.store.path + ".gate", O_RDWR)
+            let gate = open(folder.store.path + ".gate", O_RDWR | O_CLOEXEC)
             try #require(flock(gate, LOCK_EX) == 0)
             let isLost = code { _ = try store.count() } == .storeBusy
+            // A program that another test starts may have inherited the file.
+            flock(gate, LOCK_UN)
             close(gate)
             if isLost { timesLost += 1 }
             _ = try store.count()

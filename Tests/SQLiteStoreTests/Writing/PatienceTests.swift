@@ -35,7 +35,7 @@ struct PatienceTests {
         options.patience = .milliseconds(1)
         let store = try SQLiteStore.open(options)
         try store.write([save(1)])
-        let descriptor = open(folder.store.path + ".write", O_RDWR)
+        let descriptor = open(folder.store.path + ".write", O_RDWR | O_CLOEXEC)
         defer { close(descriptor) }
         try #require(flock(descriptor, LOCK_EX) == 0)
         #expect { try store.write([save(2)]) } throws: { error in

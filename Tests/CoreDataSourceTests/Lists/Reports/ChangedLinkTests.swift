@@ -40,7 +40,8 @@ struct ChangedLinkTests {
                 (change.object as? Topic)?.key ?? (change.object as? Letter)?.key ?? (change.object as? Label)?.key
                     ?? (change.object as? Person)?.key ?? (change.object as? Station)?.key ?? ""
             }
-            #expect(changed.sorted() == keys, "list \(index)")
+            let reason = source.lastUpdateReason(dataKey: "\(index)").map { "\($0)" } ?? ""
+            #expect(changed.sorted() == keys, "list \(index): \(reason)")
         }
     }
 
