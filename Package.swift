@@ -195,8 +195,8 @@ let package = Package(
     swiftLanguageModes: [.v6]
 )
 
-// Where an app's debug build spends its time in this package. The rest would take too long to compile.
-let optimizedInDebug: Set = ["RowStore", "SQLiteStore"]
+// Where an app's debug build spends most of its time: rows, predicates and strings. The rest would take too long to compile.
+let optimizedInDebug: Set = ["RowStore"]
 
 // Cold code: it runs once, when a model is read or a store is opened. SwiftPM compiles what the plugin needs up to three times in a
 // release build.
