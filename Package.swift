@@ -201,7 +201,7 @@ let optimizedInDebug: Set = ["RowStore"]
 // Cold code: it runs once, when a model is read or a store is opened. SwiftPM compiles what the plugin needs up to three times in a
 // release build.
 let unoptimizedInRelease: Set = [
-    "ManagedModel", "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen",
+    "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen",
 ]
 
 // The same settings everywhere, said once.
