@@ -198,8 +198,7 @@ let package = Package(
 // Where an app's debug build spends most of its time: rows, predicates and strings. The rest would take too long to compile.
 let optimizedInDebug: Set = ["RowStore"]
 
-// Cold code: it runs once, when a model is read or a store is opened. SwiftPM compiles what the plugin needs up to three times in a
-// release build.
+// What only the plugin needs: it runs once a build, and SwiftPM compiles it twice in a release build.
 let unoptimizedInRelease: Set = [
     "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen",
 ]
