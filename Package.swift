@@ -39,6 +39,7 @@ let package = Package(
 
         // The model: values, their hash, the XML reader and the code generator.
         .target(name: "ManagedModel", dependencies: ["CXXHash"]),
+        .target(name: "ModelMigration", dependencies: ["ManagedModel"]),
         .target(name: "ModelReader", dependencies: ["ManagedModel"]),
         .target(name: "ModelCodeGenerator", dependencies: ["ManagedModel"]),
         .target(name: "CommandLineWords"),
@@ -49,20 +50,22 @@ let package = Package(
             name: "ModelPlugin", capability: .buildTool(), dependencies: ["model-codegen"], path: "Sources/ModelPlugin"),
 
         // Rows and change sets, the query language, the stores, and the tiers above them.
-        .target(name: "RowStore", dependencies: ["ManagedModel"]),
+        .target(name: "RowStore", dependencies: ["ModelMigration", "ManagedModel"]),
         .target(name: "QueryLanguage", dependencies: ["RowStore", "ManagedModel"]),
-        .target(name: "MigrationSQL", dependencies: ["RowStore", "ManagedModel"]),
-        .target(name: "SQLiteStore", dependencies: ["MigrationSQL", "RowStore", "ManagedModel", "CSQLite"]),
+        .target(name: "MigrationSQL", dependencies: ["RowStore", "ModelMigration", "ManagedModel"]),
+        .target(
+            name: "SQLiteStore",
+            dependencies: ["MigrationSQL", "RowStore", "ModelMigration", "ManagedModel", "CSQLite"]),
         .target(
             name: "PostgreSQLStore",
             dependencies: [
-                "MigrationSQL", "RowStore", "ManagedModel",
+                "MigrationSQL", "RowStore", "ModelMigration", "ManagedModel",
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .target(
             name: "CoreDataSource",
             dependencies: [
-                "QueryLanguage", "SQLiteStore", "RowStore", "ManagedModel",
+                "QueryLanguage", "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             exclude: ["CoreDataSource.docc"]),
@@ -72,7 +75,7 @@ let package = Package(
         .target(
             name: "ModelResetCommands",
             dependencies: [
-                "ModelReader", "SQLiteStore", "RowStore", "ManagedModel", "CommandLineWords",
+                "ModelReader", "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "CommandLineWords",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(name: "model-reset", dependencies: ["ModelResetCommands"]),
@@ -95,8 +98,9 @@ let package = Package(
             path: "Sources/Examples/PackageCatalog", plugins: ["ModelPlugin"]),
 
         // Tests.
-        .testTarget(name: "ManagedModelTests", dependencies: ["ManagedModel"]),
-        .testTarget(name: "ModelReaderTests", dependencies: ["ModelReader", "ManagedModel", "TestSupport"]),
+        .testTarget(name: "ManagedModelTests", dependencies: ["ModelMigration", "ManagedModel"]),
+        .testTarget(
+            name: "ModelReaderTests", dependencies: ["ModelReader", "ModelMigration", "ManagedModel", "TestSupport"]),
         .testTarget(
             name: "ModelCodeGeneratorTests",
             dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport"],
@@ -118,8 +122,8 @@ let package = Package(
         .testTarget(
             name: "SQLiteStoreTests",
             dependencies: [
-                "SQLiteStore", "RowStore", "ManagedModel", "ModelReader", "CSQLite", "StoreFaults", "StoreTestModel",
-                "TestSupport",
+                "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "ModelReader", "CSQLite", "StoreFaults",
+                "StoreTestModel", "TestSupport",
             ]),
         .target(name: "JSONFolderStore", dependencies: ["CoreDataSource"], path: "Tests/Support/JSONFolderStore"),
         .testTarget(
@@ -136,7 +140,7 @@ let package = Package(
             name: "CoreDataSourceTests",
             dependencies: [
                 "CoreDataSource", "DataSourceTesting", "ModelReader", "QueryLanguage", "RowStore", "SQLiteStore",
-                "ManagedModel", "CSQLite", "StoreFaults", "TestSupport", "JSONFolderStore",
+                "ModelMigration", "ManagedModel", "CSQLite", "StoreFaults", "TestSupport", "JSONFolderStore",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             plugins: ["ModelPlugin"]),
@@ -170,7 +174,8 @@ let package = Package(
         .testTarget(
             name: "ModelResetTests",
             dependencies: [
-                "ModelResetCommands", "TestSupport", "ModelReader", "SQLiteStore", "RowStore", "ManagedModel",
+                "ModelResetCommands", "TestSupport", "ModelReader", "SQLiteStore", "RowStore", "ModelMigration",
+                "ManagedModel",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .testTarget(name: "PackageCatalogTests", dependencies: ["TestSupport", "CSQLite"]),
@@ -198,9 +203,9 @@ let package = Package(
 // Where an app's debug build spends most of its time: rows, predicates and strings. The rest would take too long to compile.
 let optimizedInDebug: Set = ["RowStore"]
 
-// What only the plugin needs: it runs once a build, and SwiftPM compiles it twice in a release build.
+// What runs once: in a build the plugin's tool, which SwiftPM compiles twice in a release build, and in an app the plan of a migration.
 let unoptimizedInRelease: Set = [
-    "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen",
+    "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen", "ModelMigration",
 ]
 
 // The same settings everywhere, said once.

@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import ModelMigration
 package import RowStore
 
 extension MigrationStatements {

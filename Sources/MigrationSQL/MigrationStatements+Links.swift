@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import ModelMigration
 internal import RowStore
 
 extension MigrationStatements {

@@ -1,4 +1,5 @@
 package import ManagedModel
+internal import ModelMigration
 internal import RowStore
 
 /// Links of to-one relationships that a row doesn't simply keep from its old table. They are first collected in a table of

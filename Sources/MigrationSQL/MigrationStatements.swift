@@ -1,4 +1,5 @@
 package import ManagedModel
+package import ModelMigration
 package import RowStore
 
 /// The statements that carry the rows of a store over to another model, in the SQL of that store.

@@ -1,5 +1,6 @@
 internal import Foundation
 package import ManagedModel
+internal import ModelMigration
 package import RowStore
 
 /// The SQL that copies the rows of one table to another.

@@ -1,4 +1,5 @@
 package import ManagedModel
+package import ModelMigration
 package import RowStore
 
 /// Where the SQL of two stores differs.

@@ -9,7 +9,8 @@ import Testing
 struct FolderOrderTests {
     /// Below `Sources`. The folder's own files are `.`; without it they are above all of its folders.
     private static let orders: [String: [String]] = [
-        "ManagedModel": ["Model", "Columns", "Derivation", "Text", "Validation", "Hash", "Migration", "Stored"],
+        "ManagedModel": ["Model", "Columns", "Derivation", "Text", "Validation", "Hash"],
+        "ModelMigration": ["Difference", "Plan", "Stored"],
         "ModelReader": ["Values", "Report", "XML", "Build", "Link", "Bundle"],
         "ModelCodeGenerator": ["Names", "Source", "Types", "Plan", "Literal", "Text"],
         "RowStore": [

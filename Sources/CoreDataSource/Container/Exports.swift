@@ -1,5 +1,6 @@
 // The public types of the modules below, so that an app imports this module only.
 @_exported public import ManagedModel
+@_exported public import struct ModelMigration.ModelDifference
 @_exported public import struct QueryLanguage.StoredValue
 @_exported public import protocol QueryLanguage.StoredValueConvertible
 @_exported public import struct RowStore.DataSourceError

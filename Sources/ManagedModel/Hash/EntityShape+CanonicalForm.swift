@@ -16,7 +16,7 @@ extension EntityShape {
 
 extension AttributeShape {
     /// - Parameter extras: Words that the canonical form leaves out.
-    func form(with extras: [String] = []) -> String {
+    package func form(with extras: [String] = []) -> String {
         var words = [
             path.map(\.quotedWord).joined(separator: "."), type.rawValue, isOptional ? "optional" : "required",
         ]
@@ -31,7 +31,7 @@ extension AttributeShape {
 
 extension RelationshipShape {
     /// - Parameter extras: Words that the canonical form leaves out.
-    func form(with extras: [String] = []) -> String {
+    package func form(with extras: [String] = []) -> String {
         var words = [name.quotedWord, isToMany ? "to many" : "to one", destinationName.quotedWord]
         if let inverseName { words.append("inverse \(inverseName.quotedWord)") }
         if isOrdered { words.append("ordered") }
@@ -44,7 +44,7 @@ extension RelationshipShape {
 }
 
 extension [String?] {
-    var modifierWords: String {
+    package var modifierWords: String {
         map { $0?.quotedWord ?? "none" }.joined(separator: " ")
     }
 }

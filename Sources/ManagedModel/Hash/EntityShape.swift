@@ -1,19 +1,19 @@
 /// The parts of an entity that determine how its rows are stored, and nothing else: equal shapes have equal tables.
 ///
-/// The canonical form and ``ModelDifference`` are both made from shapes, so that both cover the same things.
-struct EntityShape: Hashable {
-    var name: String
-    var parentName: String?
-    var isAbstract: Bool
-    var versionHashModifier: String?
+/// The canonical form and the difference of two models are both made from shapes, so that both cover the same things.
+package struct EntityShape: Hashable {
+    package var name: String
+    package var parentName: String?
+    package var isAbstract: Bool
+    package var versionHashModifier: String?
     /// Sorted by path.
-    var attributes: [AttributeShape]
+    package var attributes: [AttributeShape]
     /// Sorted by name.
-    var relationships: [RelationshipShape]
+    package var relationships: [RelationshipShape]
     /// Each sorted, and sorted, without repetitions.
-    var uniquenessConstraints: [[String]]
+    package var uniquenessConstraints: [[String]]
 
-    init(of entity: EntityDescription, in lookup: ModelLookup) {
+    package init(of entity: EntityDescription, in lookup: ModelLookup) {
         name = entity.name
         parentName = entity.parentName
         isAbstract = entity.isAbstract
@@ -35,16 +35,27 @@ struct EntityShape: Hashable {
 }
 
 /// The shape of a stored attribute, or of one leaf of a composite.
-struct AttributeShape: Hashable {
+package struct AttributeShape: Hashable {
     /// The attribute's name, preceded by those of the composite attributes that contain it.
-    var path: [String]
-    var type: AttributeType
-    var isOptional: Bool
-    var derivationExpression: String?
+    package var path: [String]
+    package var type: AttributeType
+    package var isOptional: Bool
+    package var derivationExpression: String?
     /// The modifier of each attribute along the path.
-    var versionHashModifiers: [String?]
+    package var versionHashModifiers: [String?]
 
-    static func leaves(of attribute: AttributeDescription, in lookup: ModelLookup) -> [AttributeShape] {
+    package init(
+        path: [String], type: AttributeType, isOptional: Bool, derivationExpression: String?,
+        versionHashModifiers: [String?]
+    ) {
+        self.path = path
+        self.type = type
+        self.isOptional = isOptional
+        self.derivationExpression = derivationExpression
+        self.versionHashModifiers = versionHashModifiers
+    }
+
+    package static func leaves(of attribute: AttributeDescription, in lookup: ModelLookup) -> [AttributeShape] {
         leaves(of: attribute, under: nil, composites: [], in: lookup)
     }
 
@@ -69,22 +80,22 @@ struct AttributeShape: Hashable {
 }
 
 /// The shape of a stored relationship. The delete rule is not part of it.
-struct RelationshipShape: Hashable {
-    var name: String
-    var destinationName: String
-    var inverseName: String?
-    var isToMany: Bool
-    var isOrdered: Bool
-    var isOptional: Bool
+package struct RelationshipShape: Hashable {
+    package var name: String
+    package var destinationName: String
+    package var inverseName: String?
+    package var isToMany: Bool
+    package var isOrdered: Bool
+    package var isOptional: Bool
     /// 0 for a to-one relationship, where optionality is enough; so is the maximum.
-    var minimumCount: Int
+    package var minimumCount: Int
     /// 0 for no limit.
-    var maximumCount: Int
-    var versionHashModifier: String?
+    package var maximumCount: Int
+    package var versionHashModifier: String?
 
     /// The counts of a to-one relationship are left out, because old tools wrote other values than new ones: saving a model
     /// with a newer tool must not change its hash.
-    init(_ relationship: RelationshipDescription) {
+    package init(_ relationship: RelationshipDescription) {
         name = relationship.name
         destinationName = relationship.destinationName
         inverseName = relationship.inverseName
@@ -99,7 +110,7 @@ struct RelationshipShape: Hashable {
 
 extension [String] {
     /// The order of the bytes, which is the same on every machine and in every Unicode version.
-    func precedes(_ other: [String]) -> Bool {
+    package func precedes(_ other: [String]) -> Bool {
         for (one, other) in zip(self, other) where !one.utf8.elementsEqual(other.utf8) {
             return one.utf8.lexicographicallyPrecedes(other.utf8)
         }

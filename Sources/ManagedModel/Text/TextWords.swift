@@ -46,27 +46,27 @@ package struct TextWords {
         return name
     }
 
-    mutating func takeNames() -> [String] {
+    package mutating func takeNames() -> [String] {
         var names: [String] = []
         while let name = takeName() { names.append(name) }
         return names
     }
 
-    mutating func takeWord() -> String? {
+    package mutating func takeWord() -> String? {
         guard next < words.count, case .word(let word) = words[next] else { return nil }
         next += 1
         return word
     }
 
     /// Reads the word if it is next.
-    mutating func take(_ word: String) -> Bool {
+    package mutating func take(_ word: String) -> Bool {
         guard next < words.count, words[next] == .word(word) else { return false }
         next += 1
         return true
     }
 
     /// Reads the word and the name after it, if they are next; nil if the word is not.
-    mutating func takeName(after word: String) -> String? {
+    package mutating func takeName(after word: String) -> String? {
         take(word) ? takeName() : nil
     }
 

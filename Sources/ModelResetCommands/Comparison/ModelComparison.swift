@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import ModelMigration
 
 /// The differences between two models, and what happens to a store that was made for the old one.
 struct ModelComparison {

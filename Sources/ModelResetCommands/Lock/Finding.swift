@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import ModelMigration
 internal import ModelReader
 
 /// The result of comparing a model with the lock file.

@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import ModelMigration
 
 /// The models of a lock file: those that stores were made for when it was written.
 struct ModelLock {

@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import ManagedModel
 internal import MigrationSQL
+internal import ModelMigration
 internal import RowStore
 
 /// The SQL of a migration as the server needs it.

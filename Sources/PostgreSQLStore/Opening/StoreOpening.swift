@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 internal import ManagedModel
+internal import ModelMigration
 internal import RowStore
 
 /// Opens a store: inspects it, decides, and only then writes.

@@ -1,5 +1,6 @@
 package import Foundation
 package import ManagedModel
+internal import ModelMigration
 
 /// A view of a store from outside. All of it is of one state.
 package struct StoreInspection: Sendable {

@@ -1,4 +1,5 @@
 package import ManagedModel
+internal import ModelMigration
 
 extension StoreMetadata {
     /// The model that the store was made for.

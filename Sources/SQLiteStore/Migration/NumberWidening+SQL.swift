@@ -1,5 +1,6 @@
 internal import CSQLite
-package import ManagedModel
+internal import ManagedModel
+internal import ModelMigration
 package import RowStore
 
 extension NumberWidening {

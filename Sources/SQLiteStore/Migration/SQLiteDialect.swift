@@ -1,5 +1,6 @@
 internal import ManagedModel
 internal import MigrationSQL
+internal import ModelMigration
 internal import RowStore
 
 /// The SQL of a migration as SQLite needs it. It uses the functions that ``Connection/addMigrationFunctions()`` registers.

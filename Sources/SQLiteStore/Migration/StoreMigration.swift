@@ -1,5 +1,6 @@
 internal import ManagedModel
 internal import MigrationSQL
+internal import ModelMigration
 internal import RowStore
 
 /// Carries the rows of a store over to another model, in one transaction.

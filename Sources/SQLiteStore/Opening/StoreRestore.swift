@@ -1,5 +1,6 @@
 internal import Foundation
 internal import ManagedModel
+internal import ModelMigration
 internal import RowStore
 
 /// Puts a backup in the place of a store that no process has open.

@@ -1,4 +1,5 @@
 import ManagedModel
+@testable import ModelMigration
 import Testing
 
 @Suite struct ModelDifferenceTests {

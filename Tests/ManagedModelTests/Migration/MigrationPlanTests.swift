@@ -1,4 +1,5 @@
 import ManagedModel
+@testable import ModelMigration
 import Testing
 
 /// What a lightweight migration can do, and what it cannot.

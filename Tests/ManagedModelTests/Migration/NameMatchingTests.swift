@@ -1,4 +1,5 @@
 import ManagedModel
+@testable import ModelMigration
 import Testing
 
 /// Which entities of a new model are which of an old one.

@@ -1,5 +1,6 @@
 import Foundation
 import ManagedModel
+@testable import ModelMigration
 import ModelReader
 import RowStore
 import SQLiteStore

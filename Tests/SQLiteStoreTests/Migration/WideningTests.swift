@@ -1,5 +1,6 @@
 import Foundation
 import ManagedModel
+@testable import ModelMigration
 import RowStore
 import SQLiteStore
 import StoreTestModel

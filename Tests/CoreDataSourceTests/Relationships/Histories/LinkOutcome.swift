@@ -1,4 +1,5 @@
 import ManagedModel
+@testable import ModelMigration
 
 /// What a migration plan says that becomes of links.
 struct LinkOutcome {

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 extension MigrationPlanner {
     mutating func planAttributes() {
         for index in plan.entities.indices {

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 extension MigrationPlanner {
     /// Constraints that did not hold before must hold for the rows that are carried over.
     mutating func planConstraints() {

@@ -1,3 +1,5 @@
+package import ManagedModel
+
 extension ManagedObjectModel {
     /// The model in the form in which a store keeps it, so that a later version of the app can plan a migration of the rows.
     ///

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// Fills a plan, one part after the other.
 struct MigrationPlanner {
     let old: MigrationSide

@@ -1,3 +1,5 @@
+package import ManagedModel
+
 extension EntityShape {
     /// The changes in the entity itself, without its properties.
     func words(to new: EntityShape) -> [String] {

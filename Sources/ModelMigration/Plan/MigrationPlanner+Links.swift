@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 extension MigrationPlanner {
     mutating func planLinks() {
         let matches = relationshipMatches()

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 extension MigrationPlanner {
     /// Finds what the old rows contain and no new row gets.
     mutating func planLosses() {

@@ -1,3 +1,5 @@
+public import ManagedModel
+
 /// What changed in the persisted shape between two models, in words.
 ///
 /// It is empty if and only if the models' hashes are equal. Properties are compared by name: a renamed property is removed

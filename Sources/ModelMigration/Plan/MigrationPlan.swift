@@ -1,3 +1,5 @@
+package import ManagedModel
+
 /// How the rows of a store that was made for one model become rows of another model, or why they cannot.
 ///
 /// It allows what Core Data calls a lightweight migration: entities and properties are added, removed and renamed (by renaming

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// An element of a model, with its name and its renaming identifier, which is the name if there is none.
 struct Named<Name: Hashable> {
     let name: Name

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 extension MigrationPlanner {
     /// Describes the changes: what was renamed, moved and lost, and everything else that makes the models differ.
     mutating func describe() {

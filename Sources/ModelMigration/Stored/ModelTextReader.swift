@@ -1,3 +1,5 @@
+package import ManagedModel
+
 extension ManagedObjectModel {
     /// Reads a model back from its ``canonicalForm``, to find out what has changed since it was written. Nil for a form of
     /// another release.

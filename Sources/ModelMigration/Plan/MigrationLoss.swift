@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// Something that a store has and a migration does not carry over.
 package struct MigrationLoss: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable {

@@ -1,3 +1,5 @@
+package import ManagedModel
+
 /// How a stored number becomes a value of a wider attribute type. The number itself never changes.
 ///
 /// Core Data's inferred migration converts nothing. Wider types are a useful exception: different numbers stay different, so no

@@ -1,3 +1,5 @@
+package import ManagedModel
+
 /// The renaming identifiers of a model, which its canonical form leaves out, as lines beside it:
 ///
 ///     renamed entity "Contact" from "Person"
