@@ -206,6 +206,7 @@ let optimizedInDebug: Set = ["RowStore"]
 // What runs once: in a build the plugin's tool, which SwiftPM compiles twice in a release build, and in an app the plan of a migration.
 let unoptimizedInRelease: Set = [
     "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen", "ModelMigration",
+    "MigrationSQL",
 ]
 
 // The same settings everywhere, said once.

@@ -27,34 +27,52 @@ struct Batch {
     private var stack: PersistentStack { context.stack }
 
     /// Runs the work, checks its edits, and hands them to the tiers above; if it throws, nothing has happened.
+    ///
+    /// Every kind of result has a copy of this function, and only of this one.
     func run<Result>(
         isAwaited: Bool, _ work: (PrivateContext) throws -> Result
     ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
-        let use = try useLeases()
-        defer { if let use { stack.root.leases?.endUse(use) } }
-        let epochs = use?.epochs ?? []
-        if use == nil { try followToRead() }
-        begin(hasFollowed: use != nil)
-        defer { end() }
-        context.ahead.begin(newestSave: stack.root.headStartStore == nil ? nil : stack.root.newestSave)
-        defer { context.ahead.end() }
+        let use = try enter()
+        defer { leave(use) }
         do {
             let result = try work(context)
-            try endSweeps()
-            try applyRules(leased: stack.root.leases.map { _ in Set(epochs.map(\.entity)) })
-            let (changes, number) =
-                context.sharesConstraints || others.contains { $0.sharesConstraints }
-                ? try stack.sharedConstraints.withLock { try handOver(isAwaited, epochs) }
-                : try handOver(isAwaited, epochs)
-            context.didSave(number)
-            for other in others { other.didSave(number) }
-            return (result, changes, number)
+            let saved = try save(isAwaited, use?.epochs ?? [])
+            return (result, saved.changes, saved.number)
         } catch {
             takeBack()
             // Once others may change its rows, two reads of a batch may differ, and what seems to be wrong may not be.
             if error is DataSourceError, let use { try stack.root.leases?.checkLeases(of: use) }
             throw error
         }
+    }
+
+    /// Waits for the leases, and takes in what has changed.
+    private func enter() throws -> LeaseUse? {
+        let use = try useLeases()
+        // Without leases nothing has to be given back if this throws.
+        if use == nil { try followToRead() }
+        begin(hasFollowed: use != nil)
+        context.ahead.begin(newestSave: stack.root.headStartStore == nil ? nil : stack.root.newestSave)
+        return use
+    }
+
+    private func leave(_ use: LeaseUse?) {
+        context.ahead.end()
+        end()
+        if let use { stack.root.leases?.endUse(use) }
+    }
+
+    /// Applies the rules to what the work has edited, and hands it over.
+    private func save(_ isAwaited: Bool, _ epochs: [LeaseEpoch]) throws -> (changes: ChangeSet, number: Int64) {
+        try endSweeps()
+        try applyRules(leased: stack.root.leases.map { _ in Set(epochs.map(\.entity)) })
+        let saved =
+            context.sharesConstraints || others.contains { $0.sharesConstraints }
+            ? try stack.sharedConstraints.withLock { try handOver(isAwaited, epochs) }
+            : try handOver(isAwaited, epochs)
+        context.didSave(saved.number)
+        for other in others { other.didSave(saved.number) }
+        return saved
     }
 
     /// Runs the work, checks what a save of it would write, and takes everything back.

@@ -43,16 +43,30 @@ extension StoreFiles {
     private func read<R>(
         _ look: Look, _ body: (Connection) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
+        let connection = try connection(for: look)
+        defer {
+            connection.rollBack()
+            connection.close(copyingLog: false)
+        }
+        return try body(connection)
+    }
+
+    /// A connection with a read transaction.
+    private func connection(for look: Look) throws(DataSourceError) -> Connection {
         // Processes that have a log open have shared memory beside it.
+        let isLive = look.hasLog && look.hasSharedMemory
         let connection =
-            look.hasLog && look.hasSharedMemory
+            isLive
             ? try Connection(path: main, isReader: true, files: .asTheyAre, vfs: calls.sqliteVFS)
             : try connectWithoutChange()
-        defer { connection.close(copyingLog: false) }
-        if look.hasLog && look.hasSharedMemory { try connection.configure() }
-        try connection.run("BEGIN")
-        defer { connection.rollBack() }
-        return try body(connection)
+        do {
+            if isLive { try connection.configure() }
+            try connection.run("BEGIN")
+        } catch {
+            connection.close(copyingLog: false)
+            throw error
+        }
+        return connection
     }
 }
 
