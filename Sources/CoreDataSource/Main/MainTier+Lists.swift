@@ -32,7 +32,8 @@ extension MainTier {
             layout, family: plan.family, predicate: plan.query.predicate, joined: plan.query.joined, order: order,
             limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
             start: start, test: test, links: ChangedLinks(of: plan.family, stack.layout),
-            columnsApart: leavesValuesApart ? columnsApart(plan.family) : [:])
+            columnsApart: leavesValuesApart ? columnsApart(plan.family) : [:],
+            layouts: plan.family.map { stack.layout.entities[$0] })
         let tested = test == nil ? nil : request.predicate?.tree
         return (ListKey(query, section: list.section?.keyPath, test: tested), query)
     }

@@ -76,7 +76,8 @@ private struct FollowedList {
         state = world.state(plan)
         let expected = world.shown(plan)
         if let complaint = check(expected) { return complaint }
-        let difference = RowDifference(from: old, to: state, NetChanges.comparing(old.rows, with: state.rows).net)
+        let difference = RowDifference(
+            from: old, to: state, NetChanges.comparing(old.rows, with: state.rows, of: state.query).net)
         if let complaint = Self.follow(difference, old, state, &shown, expected, plan) {
             return "after a move: \(complaint)"
         }

@@ -35,7 +35,8 @@ struct ListScheduleTests {
         let old = try #require(work).state
         return .changed(
             ListReport(
-                from: old, to: new, NetChanges.comparing(old.rows, with: new.rows).net, nil, try #require(work).reason,
+                from: old, to: new, NetChanges.comparing(old.rows, with: new.rows, of: new.query).net, nil,
+                try #require(work).reason,
                 since: .now))
     }
 

@@ -23,13 +23,16 @@ package struct ListQuery: Sendable {
     let links: ChangedLinks
     /// By entity, the columns whose large values are left in the store when the rows are read; empty if they are not.
     let columnsApart: [Int: [Int]]
+    /// By entity, how the columns of its rows are stored, to compare two versions of a row.
+    private let storages: [Int: ContiguousArray<ColumnStorage>]
 
     package init(
         _ layout: EntityLayout, family: [Int]? = nil, predicate: RowPredicate = .constant(true),
         joined: [JoinedColumn] = [], order: ListOrder,
         limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListMatcher? = nil,
-        links: ChangedLinks = .none, columnsApart: [Int: [Int]] = [:]
+        links: ChangedLinks = .none, columnsApart: [Int: [Int]] = [:], layouts: [EntityLayout] = []
     ) {
+        storages = Dictionary((layouts + [layout]).map { ($0.index, $0.storages) }) { first, _ in first }
         entity = layout.index
         self.family = family ?? layout.concreteFamily
         self.predicate = predicate
@@ -74,9 +77,27 @@ package struct ListQuery: Sendable {
     /// Whether two versions of a row are known to be the same. Of values that lie apart only the sizes are known, so those of the
     /// same size may differ.
     func isSame(_ one: ListedRow, _ other: ListedRow) -> Bool {
-        guard one.stored.isIdentical(to: other.stored) else { return false }
+        guard one.stored.isIdentical(to: other.stored) || hasSameValues(one, other) else { return false }
         guard let columns = columnsApart[one.entity], !one.row.isIdentical(to: other.row) else { return true }
         return !columns.contains { one.row.liesApart($0) }
+    }
+
+    /// Whether two rows have the same values. A row that was edited has its strings in the order in which they were set, and maybe
+    /// unused space, until the store has written it and it is read again.
+    private func hasSameValues(_ one: ListedRow, _ other: ListedRow) -> Bool {
+        guard one.entity == other.entity, let storages = storages[one.entity] else { return false }
+        if let columns = columnsApart[one.entity],
+            columns.contains(where: { one.row.liesApart($0) || other.row.liesApart($0) })
+        {
+            return false
+        }
+        let isSame = storages.indices.allSatisfy {
+            one.row.isEqual(to: other.row, column: $0, storage: storages[$0])
+        }
+        guard isSame, let ones = one.stored.joined, let others = other.stored.joined else {
+            return isSame && one.stored.joined == nil && other.stored.joined == nil
+        }
+        return joined.enumerated().allSatisfy { ones.isEqual(to: others, column: $0, storage: $1.kind.storage) }
     }
 
     /// Whether a save has rows on which the list depends: what it shows, or what its objects lead to.

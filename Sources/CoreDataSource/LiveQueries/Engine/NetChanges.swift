@@ -99,10 +99,10 @@ package struct NetChanges: Sendable {
     /// The difference between the rows that two states of a list hold, and where the rows that differ are among them.
     ///
     /// - Parameters:
-    ///   - query: The query of the list. It may be left out if its rows are whole.
+    ///   - query: The query of the list.
     ///   - relinked: The keys of rows that count as changed if both states hold them.
     package static func comparing(
-        _ old: RowStorage, with new: RowStorage, of query: ListQuery? = nil, relinked: Set<Int64> = []
+        _ old: RowStorage, with new: RowStorage, of query: ListQuery, relinked: Set<Int64> = []
     ) -> (net: NetChanges, places: RowPlaces) {
         var (net, places) = (NetChanges(), RowPlaces())
         net.relinked = relinked
@@ -146,8 +146,8 @@ package struct NetChanges: Sendable {
     }
 
     /// Adds a row, as it was in the list and as it is in it now.
-    mutating func add(_ key: Int64, old: ListedRow?, new: ListedRow?) {
-        guard let entity = (new ?? old)?.entity, !isSame(old, new, nil) else { return }
+    mutating func add(_ key: Int64, old: ListedRow?, new: ListedRow?, _ query: ListQuery) {
+        guard let entity = (new ?? old)?.entity, !isSame(old, new, query) else { return }
         rows[key] = Change(entity: entity, old: old, newest: new.map { .row($0) } ?? .unknown, isListed: new != nil)
     }
 
@@ -193,9 +193,9 @@ package struct NetChanges: Sendable {
         }
     }
 
-    private func isSame(_ old: ListedRow?, _ new: ListedRow?, _ query: ListQuery?) -> Bool {
+    private func isSame(_ old: ListedRow?, _ new: ListedRow?, _ query: ListQuery) -> Bool {
         guard let old, let new else { return old == nil && new == nil }
-        return query?.isSame(old, new) ?? old.stored.isIdentical(to: new.stored)
+        return query.isSame(old, new)
     }
 
     private mutating func add(_ key: Int64, _ change: Change, _ query: ListQuery) {

@@ -109,7 +109,7 @@ package final class RowsByKey: Sendable {
             held.version = version + 1
             var difference = NetChanges()
             for (key, new) in rows {
-                difference.add(key, old: held.rows[key], new: new)
+                difference.add(key, old: held.rows[key], new: new, state.query)
                 held.rows[key] = new
             }
             return difference

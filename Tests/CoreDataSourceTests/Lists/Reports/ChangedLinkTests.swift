@@ -1,5 +1,7 @@
 import CoreDataSource
 import Foundation
+import RowStore
+import SQLiteStore
 import TestSupport
 import Testing
 
@@ -70,6 +72,44 @@ struct ChangedLinkTests {
             try await expect(["c"], in: lists, container, source) { try $0.letter("1").topic = nil }
             try await expect([], in: lists, container, source) { _ = try $0.letter("3") }
         }
+    }
+
+    /// Rows that are not written yet have their strings in the order in which they were set.
+    @Test func aRowThatIsReadAgainAfterItsCommitHasNotChanged() async throws {
+        let directory = try TemporaryDirectory()
+        let layout = ModelLayout(.graph)
+        let identity = StoreIdentity(modelHash: "hash", entityHashes: [:], databaseKey: "1")
+        let base = try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: directory.store, layout: layout, identity: identity, synchronous: .normal, resetPolicy: .fail))
+        let store = FaultyStore(over: base)
+        let container = PersistentContainer(layout, store, base.startup, .init())
+        let source = try container.dataSource(GraphDataSource.self)
+        let release = store.holdCommits()
+        try await source.perform(waitFor: .main) { context in
+            for key in ["a", "b", "c"] {
+                let topic = try context.insert(Topic.self)
+                topic.title = "set before its key, and longer than that"
+                topic.key = key
+            }
+        }
+        let tested = FetchPredicate<Topic>(#Predicate { $0.key.contains { $0.isLowercase } })
+        let requests = [
+            FetchRequest(Topic.self, where: tested),
+            FetchRequest(Topic.self, where: try FetchPredicate(format: "letters.@count < 100")),
+        ]
+        let recorders = [GroupRecorder(), GroupRecorder()]
+        for (index, request) in requests.enumerated() {
+            try source.register(recorders[index], dataKey: "\(index)", request)
+        }
+        release()
+        try await source.perform { try $0.letter("1").topic = try $0.topic("a") }
+        await container.mainTier.listsAreSettled()
+        for recorder in recorders {
+            let changes = recorder.takeGroups().flatMap { $0 }
+            #expect(changes.map { ($0.object as? Topic)?.key } == ["a"] && changes.map(\.type) == [.update])
+        }
+        try await container.close()
     }
 
     @Test func ordersOfOneToManyRelationshipsChangeTheirOwners() async throws {

@@ -204,7 +204,7 @@ extension ScheduledList {
         case .read:
             let new = world.state(plan)
             if !work.state.isRead { return .changed(ListReport(first: new, work.reason, since: .now)) }
-            let (net, places) = NetChanges.comparing(work.state.rows, with: new.rows)
+            let (net, places) = NetChanges.comparing(work.state.rows, with: new.rows, of: new.query)
             return outcome(.state(new, places), net, work)
         case .readOn(let short): return .hasRead(short, world.tail(of: short.head, plan))
         case .join(let short, let tail, let saves):
