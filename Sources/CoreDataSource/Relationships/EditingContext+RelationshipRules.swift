@@ -8,34 +8,42 @@ extension EditingContext {
         let name: String
     }
 
+    /// How the links of owners have changed in the batch.
+    private struct Changes: OptionSet {
+        let rawValue: Int
+        static let gained = Changes(rawValue: 1)
+        static let lost = Changes(rawValue: 2)
+    }
+
+    /// So few owners are asked one by one whether they have objects enough.
+    private static let fewOwners = 16
+
     /// The errors in the relationships of edited objects, and of objects that they lead to.
     func relationshipFailures() throws -> [DataSourceError] {
         let graph = stack.graph
         if !graph.hasChecks { return [] }
         var failures: [DataSourceError] = []
-        var owners: Set<Owner> = []
+        var owners: [Owner: Changes] = [:]
         for object in changed where graph.isChecked[object.layout.index] && object.hasChanges {
             if !object.isDeleted {
                 failures += requiredFailures(object)
                 if object.isInserted {
                     for index in graph.counted[object.layout.index] {
                         let end = LinkEnd(entity: object.layout.index, key: object.key)
-                        owners.insert(Owner(end: end, name: object.layout.relationships[index].name))
+                        owners[Owner(end: end, name: object.layout.relationships[index].name)] = [.gained, .lost]
                     }
                 }
             }
             for counted in graph.countedColumns[object.layout.index] {
-                let rows =
-                    object.isDeleted
-                    ? [object.savedRow] : object.isInserted ? [object.row] : [object.savedRow, object.row]
-                for row in rows {
-                    row.end(counted.column, counted.owners).map {
-                        _ = owners.insert(Owner(end: $0, name: counted.name))
-                    }
-                }
+                let before = object.isInserted ? nil : object.savedRow.end(counted.column, counted.owners)
+                let now = object.isDeleted ? nil : object.row.end(counted.column, counted.owners)
+                // A place, or another attribute, changes no count.
+                if before == now { continue }
+                if let before { owners[Owner(end: before, name: counted.name), default: []].insert(.lost) }
+                if let now { owners[Owner(end: now, name: counted.name), default: []].insert(.gained) }
             }
         }
-        let sorted = owners.sorted { ($0.end.key, $0.name) < ($1.end.key, $1.name) }
+        let sorted = try ownersToCount(owners).sorted { ($0.end.key, $0.name) < ($1.end.key, $1.name) }
         for start in stride(from: 0, to: sorted.count, by: FetchGroup.window) where failures.count < 100 {
             let part = sorted[start..<min(start + FetchGroup.window, sorted.count)]
             try readEnds(of: part)
@@ -44,6 +52,51 @@ extension EditingContext {
             }
         }
         return failures
+    }
+
+    /// The owners whose objects must all be read: those that may have too many, and those that may have too few now. What an owner
+    /// that has lost objects still has is looked for first, without reading all of it.
+    private func ownersToCount(_ owners: [Owner: Changes]) throws -> [Owner] {
+        var counted: [Owner] = []
+        var lacking: [Owner] = []
+        for (owner, changes) in owners {
+            let layout = stack.layout.entities[owner.end.entity]
+            guard let index = layout.relationship(named: owner.name) else { continue }
+            let relationship = layout.relationships[index]
+            let description = relationship.description
+            let mayHaveTooMany = relationship.isToMany && description.maximumCount > 0 && changes.contains(.gained)
+            let mayLeadToGoneObjects =
+                if case .pairs = relationship.storage {
+                    relationship.destinationFamily.contains(where: mayHaveGoneObjects)
+                } else { false }
+            if mayHaveTooMany || mayLeadToGoneObjects {
+                counted.append(owner)
+            } else if changes.contains(.lost) {
+                lacking.append(owner)
+            }
+        }
+        if lacking.count > Self.fewOwners { return counted + lacking }
+        return try counted + lacking.filter { try !hasEnough($0) }
+    }
+
+    /// Whether a relationship leads to as many objects as it needs.
+    private func hasEnough(_ owner: Owner) throws -> Bool {
+        let layout = stack.layout.entities[owner.end.entity]
+        guard let index = layout.relationship(named: owner.name) else { return true }
+        let relationship = layout.relationships[index]
+        var missing = relationship.description.isOptional ? 0 : 1
+        if relationship.isToMany { missing = max(missing, relationship.description.minimumCount) }
+        for source in relationship.linkSources where missing > 0 {
+            var query = RowQuery(
+                entity: source.layout, predicate: .compare(column: source.owner, .equal, .integer(owner.end.key)),
+                limit: missing)
+            query.isOrdered = false
+            let context = editor(ofEntity: source.layout)
+            missing -= try context.reading { () throws(DataSourceError) in
+                try context.rows(FetchPlan(query), columns: [source.owner]).count
+            }
+        }
+        return missing <= 0
     }
 
     /// Reads the relationships that are about to be counted, for all owners at once.

@@ -196,10 +196,15 @@ struct LinkEditor {
             return
         }
         let position = try position ?? nextPosition(object, index, pairs.other.position)
+        if relationship.isSymmetric {
+            // Each side has a row of its own, with the place of the other one.
+            try context.insertLink(pairs, (object, nil), (other, position))
+            if object === other { return }
+            let place = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.other.position) }
+            return try context.insertLink(pairs, (other, nil), (object, place))
+        }
         let ownPosition = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.own.position) }
         try context.insertLink(pairs, (object, ownPosition), (other, position))
-        guard relationship.isSymmetric, object !== other else { return }
-        try context.insertLink(pairs, (other, nil), (object, ownPosition))
     }
 
     // MARK: Positions
@@ -217,7 +222,6 @@ struct LinkEditor {
 
     private func nextPosition(_ owner: ManagedObject, _ index: Int, _ column: Int?) throws -> Int64? {
         guard let column else { return nil }
-        try context.willReorder(owner, index)
         let key = RelatedCache.Key(entity: owner.layout.index, relationship: index)
         let last =
             try context.related.lastPosition(key, owner.key)

@@ -150,7 +150,20 @@ extension PostgreSQLTable {
             layout.indexedColumns.contains(column) && !unique.contains(column)
         }
         var definitions: [String] = []
-        for elements in declared + single.map({ [(column: $0, isAscending: true)] }) {
+        let positions = layout.positionColumns
+        var all = declared
+        for column in single {
+            all.append(
+                [(column: column, isAscending: true)]
+                    + (positions[column].map { [(column: $0, isAscending: true)] } ?? []))
+        }
+        if layout.links != nil {
+            // The first column has no index of its own, because the constraint begins with it.
+            for (owner, position) in positions where unique.contains(owner) {
+                all.append([(column: owner, isAscending: true), (column: position, isAscending: true)])
+            }
+        }
+        for elements in all {
             guard let first = elements.first, let term = columns[first.column] else { continue }
             if layout.columns[first.column].isLong {
                 definitions.append("USING hash (\(term))")

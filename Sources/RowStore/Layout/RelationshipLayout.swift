@@ -55,6 +55,25 @@ package struct LinkColumn: Sendable, Hashable {
     package let position: Int?
 }
 
+extension EntityLayout {
+    /// The columns with the places of an ordered relationship's objects, by the column with the owner's key. An index of both
+    /// finds the last place, and the objects in order, without reading all of an owner's objects.
+    package var positionColumns: [Int: Int] {
+        var positions: [Int: Int] = [:]
+        if links == nil {
+            for relationship in relationships {
+                guard case .column(let column) = relationship.storage else { continue }
+                positions[column.key] = column.position
+            }
+        } else {
+            for pairs in [pairColumns(isReversed: false), pairColumns(isReversed: true)] {
+                positions[pairs.own.key] = pairs.other.position
+            }
+        }
+        return positions
+    }
+}
+
 /// The columns of a row that is a link, seen from one of its ends.
 package struct PairColumns: Sendable, Hashable {
     /// The number of the links' layout.

@@ -32,14 +32,20 @@ struct StoreIndex: Sendable {
         let unique = table.layout.constraints.compactMap { columns in
             elements(columns.map { ($0, true) }, table)
         }
+        let positions = table.layout.positionColumns
         guard table.layout.links == nil, let entity = model.entity(named: table.layout.name) else {
+            let ordered = positions.sorted { $0.key < $1.key }.compactMap { owner, position in
+                elements([(owner, true), (position, true)], table)
+            }
             return unique.map { StoreIndex(table: table.name, isUnique: true, elements: $0) }
+                + ordered.map { StoreIndex(table: table.name, isUnique: false, elements: $0) }
         }
         let declared = model.lineage(of: entity).flatMap(\.indexes).compactMap { index in
             elements(index.elements.map { (table.layout.column(named: $0.property), $0.isAscending) }, table)
         }
         let single = model.columns(of: entity, format: format).enumerated().compactMap { position, column in
-            column.isIndexed ? elements([(position, true)], table) : nil
+            column.isIndexed
+                ? elements([(position, true)] + (positions[position].map { [($0, true)] } ?? []), table) : nil
         }
         return unique.map { StoreIndex(table: table.name, isUnique: true, elements: $0) }
             + (declared + single).filter { !unique.contains($0) }

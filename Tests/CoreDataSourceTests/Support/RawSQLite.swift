@@ -19,14 +19,14 @@ final class RawConnection {
             sqlite3_exec(handle, sql, nil, nil, nil) == SQLITE_OK, "\(String(cString: sqlite3_errmsg(handle)))")
     }
 
-    /// The first column of every row, as text.
-    func column(_ sql: String) throws -> [String] {
+    /// One column of every row, as text.
+    func column(_ sql: String, _ index: Int32 = 0) throws -> [String] {
         var statement: OpaquePointer?
         try #require(sqlite3_prepare_v2(handle, sql, -1, &statement, nil) == SQLITE_OK)
         defer { sqlite3_finalize(statement) }
         var values: [String] = []
         while sqlite3_step(statement) == SQLITE_ROW {
-            values.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
+            values.append(sqlite3_column_text(statement, index).map { String(cString: $0) } ?? "")
         }
         return values
     }
