@@ -55,8 +55,12 @@ final class EntityBinding {
     private(set) var hasDeletions = false
     /// The columns by which objects are looked up that need not be unique.
     private(set) var valueIndexes: [ValueIndex] = [] {
-        didSet { home.hasValueIndexes = !valueIndexes.isEmpty }
+        didSet { home.hasValueIndexes = followsValues }
     }
+    /// What matches predicates that this batch has asked before.
+    private var repeatedPredicates = RepeatedPredicates()
+    /// Whether new values of objects have to be noted.
+    var followsValues: Bool { !valueIndexes.isEmpty || !repeatedPredicates.isEmpty }
     /// How many rows were tested for their value in a column, to find out when an index is worth its cost.
     private var scannedRows: [Int: Int] = [:]
     /// The order in which objects are looked up by unique values.
@@ -92,30 +96,36 @@ final class EntityBinding {
 
     // MARK: Edits
 
-    /// Whether anything was edited in this batch.
-    var hasEdits: Bool { !inserted.isEmpty || !touched.isEmpty }
-
     func noteInsert(_ object: ManagedObject) {
         inserted.append(object)
         insertedCount += 1
+        noteMatch(of: object)
     }
 
     /// An object without edits is about to be edited or deleted.
     func noteTouch(_ object: ManagedObject) {
         touched.append(object)
         for index in valueIndexes { index.noteSaved(object) }
+        noteMatch(of: object)
+    }
+
+    /// Whether an object matches a predicate may have changed.
+    func noteMatch(of object: ManagedObject) {
+        if repeatedPredicates.isEmpty { return }
+        repeatedPredicates.note(object, limit: 1024 + 2 * objects.count)
+        if repeatedPredicates.isEmpty { home.hasValueIndexes = followsValues }
+    }
+
+    /// What matches a predicate that this batch has asked before; nil for a new one.
+    func repeated(_ predicate: RowPredicate, isOfRegistered: Bool) -> MatchingObjects? {
+        defer { home.hasValueIndexes = followsValues }
+        return repeatedPredicates.answer(to: predicate, self, isOfRegistered: isOfRegistered)
     }
 
     /// An object was deleted that had been inserted in this batch, or before it.
     func noteDelete(wasInserted: Bool) {
         if wasInserted { insertedCount -= 1 } else { deletedCount += 1 }
         hasDeletions = true
-    }
-
-    /// Whether the stored row of that key was edited or deleted in this batch.
-    func isTouched(_ key: Int64) -> Bool {
-        guard !touched.isEmpty, let object = objects[key] else { return false }
-        return object.state == .edited || object.state == .deleted
     }
 
     /// All rows are registered now. Nobody but the owner may believe that later: the others are not told of every new row.
@@ -132,21 +142,9 @@ final class EntityBinding {
         hasDeletions = false
         if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.endBatch() }
-    }
-
-    /// Notes again which objects are edited, after edits were taken back one by one.
-    func setEdits(_ objects: [ManagedObject]) {
-        endBatch()
-        for object in objects {
-            switch object.state {
-            case .inserted: noteInsert(object)
-            case .edited: noteTouch(object)
-            case .deleted:
-                noteTouch(object)
-                noteDelete(wasInserted: false)
-            case .saved, .gone: break
-            }
-        }
+        if repeatedPredicates.isUnused { return }
+        repeatedPredicates = RepeatedPredicates()
+        home.hasValueIndexes = followsValues
     }
 
     /// Forgets which values the store lacked, because others may have inserted them since.
@@ -163,12 +161,6 @@ final class EntityBinding {
         for object in objects.objects {
             indexLater(object)
         }
-    }
-
-    /// Adds the present values of an object to each index.
-    func index(_ object: ManagedObject) {
-        for constraint in layout.constraints.indices { index(object, constraint) }
-        noteValues(of: object)
     }
 
     // MARK: Values
@@ -195,6 +187,7 @@ final class EntityBinding {
     /// Adds the present values of an object to the indexes, in one column or in all.
     func noteValues(of object: ManagedObject, _ column: Int? = nil) {
         for index in valueIndexes where column == nil || index.column == column { index.insert(object) }
+        noteMatch(of: object)
     }
 
     // MARK: Unique values

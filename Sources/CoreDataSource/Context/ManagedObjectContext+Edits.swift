@@ -9,6 +9,7 @@ extension ManagedObjectContext {
     /// The inserted and edited objects that match, in any order.
     func editedObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
+        if let repeated = try repeated(query, isOfRegistered: false) { return Array(repeated.objects) }
         let count = binding.inserted.count + binding.touched.count
         if let (index, values) = index(for: query, insteadOf: count),
             values.reduce(0, { $0 + index.bound($1) }) < count
@@ -23,6 +24,7 @@ extension ManagedObjectContext {
     func countOfTouched(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) || binding.touched.isEmpty { return binding.touched.count }
+        if let repeated = try repeated(query, isOfRegistered: false) { return repeated.savedCount }
         var touched = binding.touched
         if let (index, values) = index(for: query, insteadOf: touched.count) {
             touched = values.flatMap(index.wereSaved)
@@ -43,7 +45,20 @@ extension ManagedObjectContext {
         let binding = bindings[query.entity]
         if !binding.hasEdits { return 0 }
         if query.predicate == .constant(true) { return binding.insertedCount - binding.deletedCount }
+        if let repeated = try repeated(query, isOfRegistered: false) { return repeated.count - repeated.savedCount }
         return try editedObjects(query).count - countOfTouched(query)
+    }
+
+    /// Whether it is known, without the store, that an object matches.
+    func existsEdited(_ plan: FetchPlan) throws(DataSourceError) -> Bool {
+        guard plan.tests == nil, plan.query.joined.isEmpty, plan.query.offset == 0, plan.query.limit != 0 else {
+            return false
+        }
+        for entity in plan.family where bindings[entity].hasEdits {
+            let query = plan.query.of(entity: entity)
+            if let known = try repeated(query, isOfRegistered: isRegistered(query)), known.count > 0 { return true }
+        }
+        return false
     }
 
     // MARK: Registered objects
@@ -64,6 +79,7 @@ extension ManagedObjectContext {
     /// The registered objects that match, in any order; limit and offset are ignored.
     func registeredObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
+        if let repeated = try repeated(query, isOfRegistered: true) { return Array(repeated.objects) }
         if let (index, values) = index(for: query, insteadOf: binding.objects.count) {
             return try matching(values.flatMap(index.all), query) { !$0.isDeleted }
         }
@@ -74,6 +90,7 @@ extension ManagedObjectContext {
     func countOfRegistered(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) { return binding.objects.count - binding.deletedCount }
+        if let repeated = try repeated(query, isOfRegistered: true) { return repeated.count }
         if index(for: query, insteadOf: binding.objects.count) != nil { return try registeredObjects(query).count }
         var count = 0
         try forEachMatch(binding.objects.objects, query, where: { !$0.isDeleted }) { _ in count += 1 }
@@ -81,6 +98,19 @@ extension ManagedObjectContext {
     }
 
     // MARK: Parts
+
+    /// What matches, if this batch has asked it before and there are so many objects that it is worth remembering.
+    private func repeated(
+        _ query: RowQuery, isOfRegistered: Bool
+    ) throws(DataSourceError) -> MatchingObjects? {
+        let binding = bindings[query.entity]
+        let count = isOfRegistered ? binding.objects.count : binding.inserted.count + binding.touched.count
+        guard binding.rights == .own, count > 64, query.predicate != .constant(true) else { return nil }
+        guard let known = binding.repeated(query.predicate, isOfRegistered: isOfRegistered) else { return nil }
+        hasValueIndexes = true
+        rowsTested += try known.update(binding, query.budget)
+        return known
+    }
 
     /// An index for the values that a predicate looks for, if it is worth its cost.
     private func index(

@@ -122,6 +122,7 @@ extension ManagedObjectContext {
         try reading(request) { () throws(DataSourceError) in
             var plan = try plan(request)
             if owner != nil, plan.tests == nil, let found = try known(plan) { return !plan.query.window(found).isEmpty }
+            if try existsEdited(plan) { return true }
             plan.query.isOrdered = false
             plan.query.limit = min(1, plan.query.limit ?? 1)
             return try !rows(plan, columns: []).isEmpty

@@ -52,7 +52,7 @@ public class ManagedObjectContext {
     private var lastType: (type: ObjectIdentifier, entity: Int)?
     private var keyPaths = KeyPathTable()
     /// Whether any entity has a ``ValueIndex``.
-    private(set) var hasValueIndexes = false
+    var hasValueIndexes = false
     /// How many rows were tested here and not by the store. For tests.
     package var rowsTested = 0
 
@@ -141,6 +141,12 @@ public class ManagedObjectContext {
         if !mayEdit(entity) { throw notOwned(bindings[entity].layout) }
     }
 
+    /// An abstract entity is that of its concrete sub-entities.
+    func checkMayChange(_ entity: Int) throws(DataSourceError) {
+        let layout = bindings[entity].layout
+        for concrete in layout.isAbstract ? layout.concreteFamily : [entity] { try checkOwned(concrete) }
+    }
+
     /// Whether objects of the entity may be made and changed here.
     func mayEdit(_ entity: Int) -> Bool { bindings[entity].isOwned }
 
@@ -209,9 +215,11 @@ public class ManagedObjectContext {
 
     /// Returns the first edit that was refused, and forgets it.
     func takeRefusal() -> DataSourceError? {
-        defer { refusal = nil }
+        defer { forgetRefusal() }
         return refusal
     }
+
+    func forgetRefusal() { refusal = nil }
 
     /// The index of a column; it is built now if there is none.
     func valueIndex(_ binding: EntityBinding, _ column: Int) -> ValueIndex {
@@ -239,58 +247,6 @@ public class ManagedObjectContext {
         object.refresh(row, asOf: number)
         if binding.isOwned { binding.registeredBytes += object.row.byteCount - bytes }
         if isIndexed { binding.noteValues(of: object) }
-    }
-
-    // MARK: Ends
-
-    /// Takes back everything since the last save.
-    ///
-    /// - Parameter isEnd: Whether the batch ends. If it continues, what it knows stays registered.
-    func rollback(isEnd: Bool = true) {
-        for object in changed {
-            if object.state == .inserted { bindings[object.layout.index].objects.remove(object.key) }
-            object.revert()
-            guard object.state == .saved else { continue }
-            if hasValueIndexes { bindings[object.layout.index].noteValues(of: object) }
-            // Only its edited values may be in the unique indexes.
-            let binding = bindings[object.layout.index]
-            if binding.isOwned { binding.indexLater(object) }
-        }
-        for binding in bindings where binding.hasEdits { binding.endBatch() }
-        changed.removeAll(keepingCapacity: changed.count < 1024)
-        noted.removeAll()
-        related.removeAll()
-        forgetDeletions()
-        refusal = nil
-        if isEnd { trim() }
-    }
-
-    /// The bytes that registered objects of owned entities use.
-    var registeredBytes: Int { bindings.reduce(0) { $0 + $1.registeredBytes } }
-
-    /// Forgets cached objects beyond the limit, and objects that another data source may change.
-    func trim() {
-        related.removeAll()
-        for binding in bindings {
-            binding.endBatch()
-            guard binding.objects.count > 0 else { continue }
-            if !binding.isOwned || binding.isIndexStale { binding.forgetObjects() }
-        }
-        var bytes = registeredBytes
-        // The largest entities first, so that entities with few objects keep theirs.
-        while bytes > stack.registeredObjectByteLimit,
-            let largest = bindings.max(by: { $0.registeredBytes < $1.registeredBytes })
-        {
-            bytes -= largest.registeredBytes
-            largest.forgetObjects()
-        }
-        hasValueIndexes = bindings.contains { !$0.valueIndexes.isEmpty }
-    }
-
-    /// Forgets everything, because the stored rows have changed.
-    func forgetAll() {
-        rollback()
-        for entity in bindings.indices { bindings[entity].forgetObjects() }
     }
 }
 

@@ -14,7 +14,7 @@ struct SyncSweep {
 
     init(_ type: ManagedObject.Type, _ rules: SyncRules, in context: PrivateContext) throws {
         let index = try context.entity(of: type)
-        try context.checkOwned(index)
+        try context.checkMayChange(index)
         entity = context.bindings[index].layout
         self.rules = rules
         mark = context.nextSyncMark()
@@ -53,6 +53,7 @@ struct SyncSweep {
         report.keptChildren = children.kept
         report.ids?.deletedChildren = children.deleted
         for object in met { count(object, in: context) }
+        skipChildren(in: context)
         try deleteMissing(stored, in: context)
         countChildren(in: context)
         return report
@@ -79,6 +80,20 @@ struct SyncSweep {
             context.delete(object)
         }
         report.deleted = missing.count
+    }
+
+    /// Takes back what the hooks have done beside the objects of the list, where the sync may not do it.
+    private mutating func skipChildren(in context: PrivateContext) {
+        if rules.operations.isSuperset(of: [.insert, .update]) { return }
+        for object in context.changed where object.syncMark != mark {
+            let isAllowed =
+                switch object.state {
+                case .inserted: rules.operations.contains(.insert)
+                case .edited: rules.operations.contains(.update) || !object.hasEdits
+                case .deleted, .saved, .gone: true
+                }
+            if !isAllowed { skip(object, in: context) }
+        }
     }
 
     /// Counts what the hooks have done beside the objects of the list.
@@ -132,7 +147,7 @@ extension PrivateContext {
     /// Takes back what the batch has done to one object.
     fileprivate func undo(_ object: ManagedObject) {
         if object.state == .inserted { return delete(object) }
-        object.revert()
+        object.restoreSavedRow()
         let binding = bindings[object.layout.index]
         for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
         if hasValueIndexes { binding.noteValues(of: object) }

@@ -57,5 +57,6 @@ extension EditingContext {
             binding.noteDelete(wasInserted: false)
         case .deleted, .gone: break
         }
+        binding.noteMatch(of: object)
     }
 }

@@ -73,7 +73,7 @@ public class EditingContext: ManagedObjectContext {
         try reading { () throws(DataSourceError) in
             let entity = try entity(of: type)
             let column = try column(keyPath, of: type, bindings[entity].layout)
-            try checkOwned(entity)
+            try checkMayChange(entity)
             let stored = value.storedValue.value
             if let found = try find(entity: entity, column: column, value: stored) { return try typed(found) }
             return try typed(insert(entity: entity, column: column, value: stored))

@@ -98,16 +98,10 @@ extension ManagedObject {
     /// The row as it was last saved.
     final var savedRow: RowSnapshot { saved ?? row }
 
-    /// Restores the row that was last saved.
-    final func revert() {
-        switch state {
-        case .inserted: state = .gone
-        case .edited, .deleted:
-            if let saved { row = saved }
-            saved = nil
-            state = .saved
-        case .saved, .gone: break
-        }
+    /// Gives an edited object the row that was last saved. It stays among the changed objects of its context until the batch
+    /// ends, so that a later edit does not add it again.
+    final func restoreSavedRow() {
+        if state == .edited, let saved { row = saved }
     }
 
     /// Replaces the row by a newer one from elsewhere, or by a whole one.

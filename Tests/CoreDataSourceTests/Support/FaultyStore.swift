@@ -19,7 +19,7 @@ final class FaultyStore: PersistentStore {
     private let wasReset = Guarded<(@Sendable () -> Void)?>(nil)
     private let onMain = Guarded(false)
     private let commits = Guarded((underWay: 0, wasClosed: false))
-    private let groups = Guarded<[[Int64]]>([])
+    private let groups = Guarded<[[ChangeSet]]>([])
     private let newsFailure = Guarded<DataSourceError?>(nil)
     private let reserving = Guarded<(@Sendable () -> DataSourceError?)?>(nil)
 
@@ -42,7 +42,10 @@ final class FaultyStore: PersistentStore {
     var wasClosedDuringACommit: Bool { commits.withLock { $0.wasClosed } }
 
     /// The numbers of the saves of each group that was committed.
-    var committedGroups: [[Int64]] { groups.withLock { $0 } }
+    var committedGroups: [[Int64]] { committedChanges.map { $0.map(\.number) } }
+
+    /// The saves of each group that was committed.
+    var committedChanges: [[ChangeSet]] { groups.withLock { $0 } }
 
     /// Makes every commit fail until that is switched off.
     func fail(with error: DataSourceError?) { failure.withLock { $0 = error } }
@@ -121,7 +124,7 @@ final class FaultyStore: PersistentStore {
         }
         if let error = next ?? failure.withLock({ $0 }) { throw error }
         let outcome = try base.commit(group)
-        groups.withLock { $0.append(group.map(\.number)) }
+        groups.withLock { $0.append(group) }
         return outcome
     }
 

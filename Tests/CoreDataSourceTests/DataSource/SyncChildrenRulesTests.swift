@@ -1,0 +1,113 @@
+import CoreDataSource
+import RowStore
+import TestSupport
+import Testing
+
+/// A topic, and letters that it names without being linked to them.
+private struct NamingValue: Sendable {
+    var key: String
+    var letters: [String] = []
+}
+
+private final class NamingDataSource: DataSource<NamingValue> {
+    nonisolated override class var entities: [ManagedObject.Type] { [Letter.self, Topic.self] }
+
+    nonisolated override func onAdd(_ value: NamingValue, in context: PrivateContext) throws -> ManagedObject? {
+        let topic = try context.topic(value.key)
+        topic.title += "+"
+        for key in value.letters { try context.letter(key).subject = "of \(value.key)" }
+        return topic
+    }
+}
+
+/// The animals themselves are the list.
+private final class KennelDataSource: DataSource<String> {
+    nonisolated override class var entities: [ManagedObject.Type] { [Animal.self] }
+
+    nonisolated override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
+        key.hasPrefix("c") ? try context.cat(key) : try context.dog(key)
+    }
+}
+
+/// What a sync without all operations does to objects that its hooks and delete rules change.
+@MainActor @Suite struct SyncChildrenRulesTests {
+    @Test func aSaveHoldsEachRowOnceThoughAChangeOfItWasTakenBack() async throws {
+        let layout = ModelLayout(.peers())
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), .init())
+        let peers = try container.dataSource(PeerDataSource.self)
+        try await peers.perform { context in
+            let (a, b) = (try context.insert(Peer.self), try context.insert(Peer.self))
+            (a.key, b.key) = ("a", "b")
+            a.boss = b
+        }
+        // The hook changes a, which is taken back; then b is deleted, which changes a again.
+        let report = try await peers.sync(["a"], entity: Peer.self, operations: [.insert, .delete])
+        #expect(report.skipped == 1 && report.deleted == 1)
+        let changes = try #require(store.committedChanges.last?.last)
+        for entity in changes.entities {
+            let keys = entity.inserted.map(\.key) + entity.updated.map(\.key) + entity.deleted.map(\.key)
+            #expect(Set(keys).count == keys.count)
+        }
+        #expect(changes.entities.flatMap(\.updated).count == 1)
+        let peer = try container.main.peer("a")
+        #expect(peer.boss == nil && peer.name == nil)
+        try await container.close()
+    }
+
+    @Test func childrenAreChangedOnlyAsTheOperationsSay() async throws {
+        try await withEmptyGraph { container in
+            let topics = try container.dataSource(NamingDataSource.self)
+            @MainActor func subjects() throws -> [String: String] {
+                Dictionary(try container.main.fetch(Letter.self).map { ($0.key, $0.subject) }) { first, _ in first }
+            }
+            try await topics.add([NamingValue(key: "a", letters: ["x"])])
+            let list = [NamingValue(key: "a"), NamingValue(key: "b", letters: ["x", "y"])]
+            let inserts = try await topics.sync(list, entity: Topic.self, operations: .insert)
+            #expect(inserts.inserted == 1 && inserts.insertedChildren == 1 && inserts.updatedChildren == 0)
+            // The topic a and the letter x.
+            #expect(inserts.skipped == 2)
+            #expect(try subjects() == ["x": "of a", "y": "of b"])
+            let more = [NamingValue(key: "a", letters: ["x", "z"]), NamingValue(key: "c")]
+            let updates = try await topics.sync(more, entity: Topic.self, operations: .update)
+            #expect(updates.updated == 1 && updates.insertedChildren == 0 && updates.skipped == 2)
+            #expect(try subjects() == ["x": "of a", "y": "of b"])
+            #expect(try container.main.fetch(Topic.self, order: [.ascending(\.key)]).map(\.title) == ["++", "+"])
+        }
+    }
+
+    @Test func anAbstractEntityIsSyncedThroughItsSubEntities() async throws {
+        try await withEmptyGraph { container in
+            let kennel = try container.dataSource(KennelDataSource.self)
+            try await kennel.sync(["c1", "d1"], entity: Animal.self)
+            let report = try await kennel.sync(["d1", "d2"], entity: Animal.self)
+            #expect(report.inserted == 1 && report.unchanged == 1 && report.deleted == 1)
+            #expect(try container.main.fetch(Animal.self, order: [.ascending(\.key)]).map(\.key) == ["d1", "d2"])
+            // What is there is found, and what is not has no class.
+            try await kennel.perform { context in
+                let found = try context.findOrInsert(Animal.self, where: \.key, equals: "d1")
+                #expect(found is Dog)
+                let error = #expect(throws: DataSourceError.self) {
+                    try context.findOrInsert(Animal.self, where: \.key, equals: "new")
+                }
+                #expect(error?.code == .abstractEntity)
+            }
+        }
+    }
+
+    @Test func anAbstractEntityIsNotSyncedWithoutAllItsSubEntities() async throws {
+        try await withEmptyGraph { container in
+            let cats = try container.dataSource(CatDataSource.self)
+            let error = await #expect(throws: DataSourceError.self) { try await cats.sync(["c1"], entity: Animal.self) }
+            #expect(error?.code == .entityNotOwned)
+        }
+    }
+}
+
+private final class CatDataSource: DataSource<String> {
+    nonisolated override class var entities: [ManagedObject.Type] { [Cat.self] }
+
+    nonisolated override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
+        try context.cat(key)
+    }
+}
