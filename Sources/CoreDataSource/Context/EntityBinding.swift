@@ -78,7 +78,7 @@ final class EntityBinding {
         self.rules = rules
         self.rights = rights
         isOwned = rights != .read
-        derivations = layout.columns.indices.compactMap { Derivation($0, layout) }
+        derivations = Derivation.all(of: layout)
         template = rules.template(layout)
         uniqueIndexes = Array(repeating: UniqueIndex(), count: layout.constraints.count)
         unindexed = Array(repeating: [], count: layout.constraints.count)

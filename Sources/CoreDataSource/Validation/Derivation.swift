@@ -23,13 +23,43 @@ struct Derivation {
         case .now:
             source = .now
         case .copy(let path):
-            guard let origin = layout.column(named: path) else { return nil }
+            guard let origin = layout.column(named: path),
+                layout.columns[origin].storage == layout.columns[column].storage
+            else { return nil }
             source = .copy(origin)
         case .changed(let path, let change):
-            guard let origin = layout.column(named: path) else { return nil }
+            guard let origin = layout.column(named: path), layout.columns[origin].storage == .text,
+                layout.columns[column].storage == .text
+            else { return nil }
             source = .attribute(origin, change)
         case nil:
             return nil
+        }
+    }
+
+    /// The derived attributes of an entity, each after those from which it is derived.
+    static func all(of layout: EntityLayout) -> [Derivation] {
+        var waiting = layout.columns.indices.compactMap { Derivation($0, layout) }
+        var ordered: [Derivation] = []
+        while !waiting.isEmpty {
+            let columns = Set(waiting.map(\.column))
+            let (later, next) = (
+                waiting.filter { $0.origin.map(columns.contains) ?? false },
+                waiting.filter { !($0.origin.map(columns.contains) ?? false) }
+            )
+            // A model that is valid has no circle.
+            if next.isEmpty { return ordered + later }
+            ordered += next
+            waiting = later
+        }
+        return ordered
+    }
+
+    /// The column from which it is derived.
+    private var origin: Int? {
+        switch source {
+        case .now: nil
+        case .attribute(let origin, _), .copy(let origin): origin
         }
     }
 

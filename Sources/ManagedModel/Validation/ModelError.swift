@@ -36,6 +36,8 @@ public struct ModelError: Error, Sendable, Hashable {
         public static let unknownReference = Code("unknownReference")
         /// A relationship's inverse does not point back at it.
         public static let inverseMismatch = Code("inverseMismatch")
+        /// An attribute is derived from one of another type, from one that does not exist, or from itself.
+        public static let invalidDerivation = Code("invalidDerivation")
         /// An entity has more properties than a table can have columns.
         public static let tooLarge = Code("tooLarge")
         /// Entities or composites are nested more deeply than any real model needs.

@@ -1,12 +1,18 @@
 extension ManagedObjectModel {
-    /// Checks that the model is valid: names are unique, inheritance and composites have no cycles, and every parent,
-    /// destination, inverse, composite and constrained property exists.
+    /// Checks that the model is valid: names are unique, inheritance and composites have no cycles, every parent, destination,
+    /// inverse, composite and constrained property exists, and what is derived from another attribute has its type.
     ///
     /// Models from `ModelReader` and from generated code have been checked; call this for a model made in code.
     ///
     /// - Throws: the first fault found, in the order of the model.
     /// - Complexity: linear in the properties of the model, times the depth of inheritance.
     public func validate() throws(ModelError) {
+        try validateShape()
+        try ModelValidation(model: self).checkDerivations()
+    }
+
+    /// ``validate()`` without what determines no table, for the model of a store that an earlier release has made.
+    package func validateShape() throws(ModelError) {
         try validateStructure()
         let validation = ModelValidation(model: self)
         try validation.checkRelationships()

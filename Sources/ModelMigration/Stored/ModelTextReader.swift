@@ -24,7 +24,7 @@ extension ManagedObjectModel {
             let model = ModelTextReader.model(body.utf8.split(separator: UInt8(ascii: "\n"))[...]),
             model.entities.count <= ModelLimits.storedEntities
         else { return nil }
-        do { try model.validate() } catch { return nil }
+        do { try model.validateShape() } catch { return nil }
         self = model
     }
 }

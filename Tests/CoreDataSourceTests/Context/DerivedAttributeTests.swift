@@ -44,6 +44,33 @@ struct DerivedAttributeTests {
         #expect((1...4).allSatisfy { entry.isNil(at: $0) })
     }
 
+    /// Whatever the order in the model.
+    @Test func whatIsDerivedFromADerivedAttributeFollowsInTheSameSave() async throws {
+        let model = ManagedObjectModel(
+            name: "Derived",
+            entities: [
+                EntityDescription(
+                    name: "Entry",
+                    attributes: [
+                        Self.derived("first", .string, "uppercase:(second)"), Self.derived("second", .string, "third"),
+                        Self.derived("third", .string, "canonical:(title)"),
+                        AttributeDescription(name: "title", type: .string, isOptional: true),
+                    ])
+            ])
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let entries = try container.dataSource(EntryDataSource.self)
+        for title in ["Éclair", "Crème"] {
+            try await entries.perform(waitFor: .main) { context in
+                let entry = try context.fetch(Entry.self).first ?? context.insert(Entry.self)
+                entry.setAttribute(title, at: 3)
+            }
+            let entry = try #require(try container.main.fetch(Entry.self).first)
+            let plain = title == "Éclair" ? "eclair" : "creme"
+            #expect((0...2).map { entry.attribute(at: $0) as String? } == [plain.uppercased(), plain, plain])
+        }
+        try await container.close()
+    }
+
     @Test func nothingIsSavedWhenOnlyTheClockHasMovedOn() async throws {
         let container = try await PersistentContainer(model: model, store: .inMemory)
         let entries = try container.dataSource(EntryDataSource.self)
