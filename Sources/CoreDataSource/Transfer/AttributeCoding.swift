@@ -60,7 +60,8 @@ enum AttributeCoding {
 
     private static func json(transformable bytes: [UInt8]) -> JSONValue {
         var reader = JSONReader(bytes)
-        if let value = try? reader.value(), (try? reader.expectEnd()) != nil, !isTagged(value), value != .null,
+        // In a file it lies within an object.
+        if let value = try? reader.value(1), (try? reader.expectEnd()) != nil, !isTagged(value), value != .null,
             value.text.utf8.elementsEqual(bytes)
         {
             return value
@@ -157,6 +158,8 @@ enum AttributeCoding {
 
     /// The seconds since 2001.
     private static func date(_ text: String) -> Double? {
+        // Foundation takes 30 February for a day in March, and ignores what comes after a date.
+        guard TimestampText.isValid(text) else { return nil }
         let date = (try? wholeSeconds.parse(text)) ?? (try? fractions.parse(text))
         return date?.timeIntervalSinceReferenceDate
     }

@@ -44,31 +44,37 @@ extension PersistentContainer {
 
     /// Imports the objects of a graph from a JSON file, as ``importGraph(_:keys:waitFor:)``.
     ///
-    /// The file is read a part at a time, so that only its objects are in memory, and never its whole text.
+    /// The file is read a part at a time, so that its objects are in memory, and never its whole text. Data sources wait only after it
+    /// was read to its end, however long that takes, and a task that is cancelled meanwhile waits no longer.
     ///
     /// - Parameters:
     ///   - url: A JSON file, as ``ObjectGraph`` describes.
     ///   - keys: As for ``importGraph(_:keys:waitFor:)``.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: What ``importGraph(_:keys:waitFor:)`` throws, and `invalidGraph` for a file that cannot be read.
+    /// - Throws: What ``importGraph(_:keys:waitFor:)`` throws, `invalidGraph` for a file that cannot be read, and
+    ///   `CancellationError`.
     @discardableResult
     public func importGraph(
         contentsOf url: URL, keys: [String: String] = [:], waitFor level: SaveLevel = .store
     ) async throws -> SaveReport {
-        try await importGraph(keys, level) { graphImport in
-            let file = try GraphFile(url)
-            var reader = JSONReader(file.next)
-            try reader.forEachRecord {
-                try graphImport.add($0, $1, $2)
-            } list: {
-                try graphImport.check($0)
-            }
-        }
+        // Before the file is read, which may take long.
+        _ = try importingTiers(keys)
+        return try await importGraph(GraphFile.graph(url), keys: keys, waitFor: level)
     }
 
     private func importGraph(
         _ chosen: [String: String], _ level: SaveLevel, _ addAll: @Sendable (inout GraphImport) throws -> Void
     ) async throws -> SaveReport {
+        let layout = stack.layout
+        return try await PrivateTier.perform(in: importingTiers(chosen), waitFor: level) { contexts in
+            var graphImport = GraphImport(contexts, layout, try TransferKeys(chosen, layout))
+            try addAll(&graphImport)
+            try graphImport.end()
+        }.report
+    }
+
+    /// The tiers that own what can be imported; checks the keys.
+    private func importingTiers(_ chosen: [String: String]) throws(DataSourceError) -> [PrivateTier] {
         let layout = stack.layout
         _ = try TransferKeys(chosen, layout)
         var tiers: [PrivateTier] = []
@@ -81,31 +87,6 @@ extension PersistentContainer {
                 "A graph was imported into a container without data sources. Make the data sources that own its entities first."
             )
         }
-        return try await PrivateTier.perform(in: tiers, waitFor: level) { contexts in
-            var graphImport = GraphImport(contexts, layout, try TransferKeys(chosen, layout))
-            try addAll(&graphImport)
-            try graphImport.end()
-        }.report
-    }
-}
-
-/// A file that is read a part at a time.
-private final class GraphFile {
-    private let handle: FileHandle
-
-    init(_ url: URL) throws(DataSourceError) {
-        do { handle = try FileHandle(forReadingFrom: url) } catch { throw GraphFile.unreadable(error) }
-    }
-
-    func next() throws -> [UInt8] {
-        do { return Array(try handle.read(upToCount: 1 << 16) ?? Data()) } catch { throw GraphFile.unreadable(error) }
-    }
-
-    deinit { try? handle.close() }
-
-    private static func unreadable(_ error: any Error) -> DataSourceError {
-        DataSourceError(
-            .invalidGraph, "The file of a graph cannot be read. Check that it exists and that you may read it.",
-            cause: "\(error)")
+        return tiers
     }
 }

@@ -18,7 +18,7 @@ struct TransferKeys {
             guard let column = entity.column(named: attribute), TransferKeys.canBeKey(entity.columns[column]) else {
                 throw DataSourceError(
                     .unknownAttribute,
-                    "\"\(attribute)\" was chosen as the key of \(name), but it is not a stored attribute, or is transformable. Choose another attribute.",
+                    "\"\(attribute)\" was chosen as the key of \(name), but it is not a stored attribute, or is transformable or derived. Choose another attribute.",
                     entityName: name, attributeName: attribute)
             }
         }
@@ -32,7 +32,8 @@ struct TransferKeys {
 
     private static func canBeKey(_ column: ColumnLayout) -> Bool {
         guard let attribute = column.attribute, column.isStored else { return false }
-        return attribute.type != .transformable
+        // A derived value is not part of a graph: it follows from the others.
+        return attribute.type != .transformable && attribute.derivationExpression == nil
     }
 
     /// The column of an entity's key; nil if it has none.

@@ -1,0 +1,81 @@
+internal import Foundation
+internal import RowStore
+
+/// A file that is read a part at a time.
+final class GraphFile {
+    private let handle: FileHandle
+
+    private init(_ url: URL) throws(DataSourceError) {
+        do { handle = try FileHandle(forReadingFrom: url) } catch { throw GraphFile.unreadable(error) }
+    }
+
+    deinit { try? handle.close() }
+
+    /// Reads the objects of a file. The file may be one that somebody else is still writing, so a thread of its own waits for it.
+    static func graph(_ url: URL) async throws -> ObjectGraph {
+        let reading = Reading()
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                reading.begin(continuation)
+                DispatchQueue.global().async {
+                    reading.end(Result { try GraphFile(url).graph { reading.isOver } })
+                }
+            }
+        } onCancel: {
+            reading.end(.failure(CancellationError()))
+        }
+    }
+
+    private func graph(_ isOver: () -> Bool) throws -> ObjectGraph {
+        var records: [String: [[JSONName: JSONValue]]] = [:]
+        var reader = JSONReader(next)
+        try reader.forEachRecord { entity, index, record in
+            if index & 0xFF == 0, isOver() { throw CancellationError() }
+            records[entity, default: []].append(record)
+        } list: {
+            records[$0] = []
+        }
+        return ObjectGraph(records)
+    }
+
+    private func next() throws -> [UInt8] {
+        do { return Array(try handle.read(upToCount: 1 << 16) ?? Data()) } catch { throw GraphFile.unreadable(error) }
+    }
+
+    private static func unreadable(_ error: any Error) -> DataSourceError {
+        DataSourceError(
+            .invalidGraph, "The file of a graph cannot be read. Check that it exists and that you may read it.",
+            cause: "\(error)")
+    }
+}
+
+/// The end of reading, which comes once: from the file, or because the task was cancelled.
+private final class Reading: Sendable {
+    private typealias Continuation = CheckedContinuation<ObjectGraph, any Error>
+
+    private struct State {
+        var continuation: Continuation?
+        var result: Result<ObjectGraph, any Error>?
+    }
+
+    private let state = Guarded(State())
+
+    var isOver: Bool { state.withLock { $0.result != nil } }
+
+    func begin(_ continuation: CheckedContinuation<ObjectGraph, any Error>) {
+        let result = state.withLock { state in
+            if state.result == nil { state.continuation = continuation }
+            return state.result
+        }
+        if let result { continuation.resume(with: result) }
+    }
+
+    func end(_ result: Result<ObjectGraph, any Error>) {
+        let continuation = state.withLock { state in
+            if state.result == nil { state.result = result }
+            defer { state.continuation = nil }
+            return state.continuation
+        }
+        continuation?.resume(with: result)
+    }
+}
