@@ -7,7 +7,8 @@ extension DataSourceError {
         self.init(
             .uniquenessViolated,
             names.isEmpty
-                ? "Two objects of \(layout.name) would have the same key. Insert each object once."
+                ? "The key of a new object of \(layout.name) is taken: another program has inserted a row into the store meanwhile. "
+                    + "Add the object again, and it gets another key."
                 : "Two objects of \(layout.name) would have the same \(names.joined(separator: ", ")). "
                     + "Change the existing object, or delete it in the same save.",
             entityName: layout.name, attributeName: names.count == 1 ? names[0] : nil)

@@ -221,13 +221,13 @@ extension ReaderPool {
 
     /// Makes new reads wait, except main's.
     ///
-    /// - Returns: The number of the last read that has begun.
-    func closeGate() -> UInt64 {
+    /// - Returns: The number of the last read that has begun, and whether any read is open.
+    func closeGate() -> (last: UInt64, wasAnyOpen: Bool) {
         isGateClosed.store(true, ordering: .releasing)
         return state.withLock { state in
             state.gate = []
             state.endKept()
-            return state.lastRead
+            return (state.lastRead, !state.open.isEmpty)
         }
     }
 
