@@ -71,7 +71,8 @@ extension EditingContext {
                 } else { false }
             if mayHaveTooMany || mayLeadToGoneObjects {
                 counted.append(owner)
-            } else if changes.contains(.lost) {
+            } else if changes.contains(.lost) || description.minimumCount > 1 {
+                // An optional relationship may be empty, and has a minimum from its first object on.
                 lacking.append(owner)
             }
         }
