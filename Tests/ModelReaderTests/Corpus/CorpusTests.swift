@@ -1,6 +1,6 @@
 import Foundation
 import ManagedModel
-@testable import ModelMigration
+import ModelMigration
 import ModelReader
 import Testing
 

@@ -1,6 +1,6 @@
 import Foundation
 import ManagedModel
-@testable import ModelMigration
+import ModelMigration
 import RowStore
 import SQLiteStore
 import StoreTestModel

@@ -1,7 +1,7 @@
 import CoreDataSource
 import Foundation
 import ManagedModel
-@testable import ModelMigration
+import ModelMigration
 import ModelReader
 import TestSupport
 import Testing

@@ -1,5 +1,5 @@
 import ManagedModel
-@testable import ModelMigration
+import ModelMigration
 
 /// What a migration plan says that becomes of links.
 struct LinkOutcome {
