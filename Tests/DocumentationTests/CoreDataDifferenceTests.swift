@@ -94,6 +94,21 @@ struct CoreDataDifferenceTests {
         }
     }
 
+    @Test func anOperatorFindsTheEmptyStringAndAFormatDoesNot() async throws {
+        try await withContacts { _, contacts in
+            let all = try contacts.count(ContactEntity.self)
+            #expect(try all > 0 && contacts.count(ContactEntity.self, where: .contains(\.name, "")) == all)
+            for word in ["CONTAINS", "BEGINSWITH", "ENDSWITH"] {
+                let format = try FetchPredicate<ContactEntity>(format: "name \(word) %@", "")
+                #expect(try contacts.count(ContactEntity.self, where: format) == 0)
+            }
+            // Written as a format, an operator keeps its meaning.
+            let operation = FetchPredicate<ContactEntity>.contains(\.name, "")
+            let read = try FetchPredicate<ContactEntity>(format: operation.predicateFormat)
+            #expect(try contacts.count(ContactEntity.self, where: read) == all)
+        }
+    }
+
     @Test func stringsAreEqualByTheirBytesButForTheMacro() async throws {
         try await withContacts { _, contacts in
             try await contacts.add(Contact(uid: "4", name: "Jose\u{301}"))

@@ -117,6 +117,16 @@ struct FormatParser {
         return try made(infix == .and ? .and(nodes) : .or(nodes), parts)
     }
 
+    /// In a format no string contains an empty one, or begins or ends with it, as in Foundation. Swift's functions find one in every
+    /// string, and so do the operators.
+    private static func text(
+        _ one: FetchExpression, _ operation: StringOperator, _ other: FetchExpression, _ options: StringOptions
+    ) -> PredicateTree.Node {
+        guard operation.findsEmptyStrings, other.isEmptyString else { return .text(one, operation, other, options) }
+        // What has both sides checked, and is never true.
+        return .and([.compare(one, .equal, other, options), .compare(one, .notEqual, other, options)])
+    }
+
     private mutating func comparison(_ first: FormatPart, _ infix: FormatInfix) throws(DataSourceError) -> FormatPart {
         guard case .expression = first.content else {
             throw error("A condition is compared here. Write TERNARY(condition, YES, NO) to compare its value.")
@@ -129,7 +139,8 @@ struct FormatParser {
         switch infix {
         case .comparison(let operation):
             return try made(.compare(one.value, operation, other.value, options), [one, other])
-        case .text(let operation): return try made(.text(one.value, operation, other.value, options), [one, other])
+        case .text(let operation):
+            return try made(FormatParser.text(one.value, operation, other.value, options), [one, other])
         case .between:
             guard case .list(let bounds) = other.value, bounds.count == 2 else {
                 throw error("BETWEEN takes a list of two values, as in {1, 5}.", at: otherStart)

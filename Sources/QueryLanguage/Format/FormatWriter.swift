@@ -13,6 +13,9 @@ struct FormatWriter {
         case .constant(let answer): text += answer ? "TRUEPREDICATE" : "FALSEPREDICATE"
         case .compare(let one, let operation, let other, let options):
             write(one, operation.formatName, options, other)
+        // A format would find no empty string.
+        case .text(let one, let operation, let other, _) where operation.findsEmptyStrings && other.isEmptyString:
+            write(one, ComparisonOperator.notEqual.formatName, [], .constant(.null))
         case .text(let one, let operation, let other, let options): write(one, operation.formatName, options, other)
         case .isIn(let one, let other, let options): write(one, "IN", options, other)
         case .between(let one, let low, let high, let options):
