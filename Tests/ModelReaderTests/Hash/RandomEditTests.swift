@@ -33,6 +33,16 @@ import Testing
         }
     }
 
+    /// The model; nil if what was changed is the source of a derived attribute.
+    private func readUnlessDerived(_ data: Data) throws -> ManagedObjectModel? {
+        do {
+            return try ModelReader.read(data: data, name: "M").model
+        } catch {
+            guard error.code == .invalidDerivation else { throw error }
+            return nil
+        }
+    }
+
     @Test(arguments: EditedBundle.all)
     func editsOfTheShapeChangeTheHash(_ bundle: EditedBundle) throws {
         let (root, model) = try bundle.read()
@@ -41,7 +51,7 @@ import Testing
             let edited = root.copy()
             var edit: ShapeEdit?
             repeat { edit = ShapeEdit.all.randomElement(using: &random) } while edit?.apply(edited, &random) == false
-            let reread = try ModelReader.read(data: edited.write(using: &random), name: "M").model
+            guard let reread = try readUnlessDerived(edited.write(using: &random)) else { continue }
             let what: Comment = "seed \(Self.seed) round \(round): \(edit?.words ?? "no edit")"
             #expect(reread.hash != model.hash, what)
             #expect(!ModelDifference(from: model, to: reread).isEmpty, what)

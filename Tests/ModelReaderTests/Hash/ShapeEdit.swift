@@ -53,7 +53,7 @@ struct ShapeEdit: Sendable {
         on("attribute", "renamed") { attribute, _ in attribute["name", default: ""] += " renamed" },
         on("attribute", "modifier") { attribute, _ in attribute["versionHashModifier", default: ""] += "+" },
         on("attribute", "derivation") { attribute, _ in
-            attribute["derivationExpression"] = attribute.flag("derived") ? "another" : "now()"
+            attribute["derivationExpression"] = attribute.flag("derived") ? "others.@count" : "things.@count"
             attribute["derived"] = "YES"
         },
         removal(of: "attribute"),

@@ -165,6 +165,8 @@ struct MigrationTests {
                         AttributeDescription(
                             name: name, type: .string, isOptional: true, derivationExpression: expression))
                 }
+                thing.relationships.append(
+                    RelationshipDescription(name: "other", destinationName: "Thing", isOptional: true))
                 thing.attributes.append(
                     AttributeDescription(name: "saved", type: .date, isOptional: true, derivationExpression: "now()"))
             }
