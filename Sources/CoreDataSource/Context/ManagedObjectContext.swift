@@ -144,7 +144,8 @@ public class ManagedObjectContext {
     /// An abstract entity is that of its concrete sub-entities.
     func checkMayChange(_ entity: Int) throws(DataSourceError) {
         let layout = bindings[entity].layout
-        for concrete in layout.isAbstract ? layout.concreteFamily : [entity] { try checkOwned(concrete) }
+        guard layout.isAbstract else { return try checkOwned(entity) }
+        for concrete in layout.concreteFamily { try checkOwned(concrete) }
     }
 
     /// Whether objects of the entity may be made and changed here.
