@@ -29,6 +29,9 @@ package final class Admission: Sendable {
     /// How many calls are held at the moment.
     package var heldCount: Int { state.withLock { $0.waiting.count } }
 
+    /// How many values the calls have that were let in and whose batch has not ended.
+    package var queuedValueCount: Int { state.withLock { $0.queuedValues } }
+
     // MARK: Entering
 
     /// Lets a call in at once, if there is room.

@@ -165,7 +165,7 @@ import Testing
                 gate.wait()
                 try context.letter("a").subject = "theirs"
             }
-            await Task.detached { began.wait() }.value
+            await began.opened()
             async let second = draft.save(resolving: .each { $0.theirs as? String == "theirs" ? .theirs : .mine })
             gate.open()
             try await first

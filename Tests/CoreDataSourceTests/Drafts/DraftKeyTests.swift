@@ -65,7 +65,7 @@ import Testing
                 began.open()
                 gate.wait()
             }
-            await Task.detached { began.wait() }.value
+            await began.opened()
             let save = Task { try await draft.save() }
             while !draft.isSaving { await Task.yield() }
             let letter = try draft.context.insert(Letter.self)

@@ -140,7 +140,7 @@ import Testing
             gate.wait()
             try others(context)
         }
-        await Task.detached { began.wait() }.value
+        await began.opened()
         let save = Task { try await draft.save(resolving: resolution) }
         while !draft.isSaving { await Task.yield() }
         body()

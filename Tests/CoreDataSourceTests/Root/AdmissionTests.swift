@@ -85,6 +85,7 @@ struct AdmissionTests {
         }
         while !isRunning.value { await Task.yield() }
         let second = Task.detached { try await senders.add(items) }
+        while container.stack.root.admission.queuedValueCount < 100 { await Task.yield() }
         let third = Task.detached { try await senders.add(ItemData(key: "held", number: 1)) }
         while container.stack.root.admission.heldCount == 0 { await Task.yield() }
         semaphore.open()

@@ -22,9 +22,19 @@ final class Shared<Value: Sendable>: Sendable {
 /// Holds a thread until the test opens it.
 final class Gate: Sendable {
     private let semaphore = DispatchSemaphore(value: 0)
+    private let isOpen = Shared(false)
 
+    /// Blocks the thread. Not for a thread of the pool, which has two of them on a machine with two cores: what opens the gate may
+    /// need one.
     func wait() { semaphore.wait() }
-    func open() { semaphore.signal() }
+
+    /// Returns when the gate is open, and blocks no thread.
+    func opened() async { while !isOpen.value { await Task.yield() } }
+
+    func open() {
+        isOpen.value = true
+        semaphore.signal()
+    }
 }
 
 /// Blocks until the work is done. For work of another container in the middle of a batch.
