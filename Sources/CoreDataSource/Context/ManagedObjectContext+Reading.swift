@@ -191,6 +191,7 @@ extension ManagedObjectContext {
     func reading<R>(
         registersObjects: Bool = true, _ body: () throws(DataSourceError) -> R
     ) throws -> R {
+        try completeEdits()
         willRead(registersObjects: registersObjects)
         defer { didRead() }
         do throws(DataSourceError) {

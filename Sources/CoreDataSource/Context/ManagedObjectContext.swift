@@ -82,6 +82,9 @@ public class ManagedObjectContext {
     /// Called before the app reads.
     func willRead(registersObjects: Bool) { isCancellable = true }
 
+    /// Called before the app reads, to make the edits of the context complete.
+    func completeEdits() throws {}
+
     /// Called when the app has read.
     func didRead() { isCancellable = false }
 

@@ -52,6 +52,8 @@ struct Batch {
         // Without leases nothing has to be given back if this throws.
         if use == nil { try followToRead() }
         begin(hasFollowed: use != nil)
+        let leased = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
+        for context in [context] + others { context.leased = leased }
         context.ahead.begin(newestSave: stack.root.headStartStore == nil ? nil : stack.root.newestSave)
         return use
     }
@@ -65,7 +67,7 @@ struct Batch {
     /// Applies the rules to what the work has edited, and hands it over.
     private func save(_ isAwaited: Bool, _ epochs: [LeaseEpoch]) throws -> (changes: ChangeSet, number: Int64) {
         try endSweeps()
-        try applyRules(leased: stack.root.leases.map { _ in Set(epochs.map(\.entity)) })
+        try applyRules()
         let saved =
             context.sharesConstraints || others.contains { $0.sharesConstraints }
             ? try stack.sharedConstraints.withLock { try handOver(isAwaited, epochs) }
@@ -141,20 +143,15 @@ struct Batch {
     }
 
     /// Applies the model's delete rules, and checks its rules for relationships.
-    ///
-    /// - Parameter leased: The entities for which the batch has leases; nil in a store that is not shared, and where nothing is
-    ///   saved.
-    private func applyRules(leased: Set<Int>? = nil) throws {
+    private func applyRules() throws {
         let contexts = [context] + others
         for context in contexts { try context.throwRefusal() }
-        for context in contexts { context.isApplyingRules = true }
-        defer { for context in contexts { context.isApplyingRules = false } }
-        var rules = DeleteRules(contexts, leased: leased)
-        try rules.apply()
-        var failures: [DataSourceError] = []
-        for context in contexts { failures += try context.relationshipFailures() }
-        for context in contexts { try context.throwRefusal() }
-        try context.throwFailures(failures)
+        try context.applyingRules {
+            var failures: [DataSourceError] = []
+            for context in contexts { failures += try context.relationshipFailures() }
+            for context in contexts { try context.throwRefusal() }
+            try context.throwFailures(failures)
+        }
         uniteWithLinked(contexts)
     }
 
@@ -224,6 +221,8 @@ extension PrivateContext {
         isInBatch = false
         companions = []
         named = []
+        leased = nil
+        forgetDeletions()
         linkedEntities = []
     }
 }

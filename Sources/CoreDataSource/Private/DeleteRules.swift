@@ -4,10 +4,14 @@ internal import RowStore
 ///
 /// All deletions of one kind are handled together, then those that follow from them, until none follow. Deny is checked at the
 /// end: an object that is deleted itself, or was moved away, denies nothing.
+///
+/// Cascades can be applied before, on their own, and again: what is deleted already is not met twice.
 struct DeleteRules {
     private let contexts: [EditingContext]
     /// Whether only the rule Cascade is applied.
     private let onlyCascades: Bool
+    /// Whether objects of a draft were deleted just now.
+    private let isOfDraft: Bool
     /// The entities for which the batch has leases; nil in a store that is not shared.
     private let leased: Set<Int>?
     /// Whether the deleted objects were never saved, so that what is saved only loses its links to them.
@@ -32,13 +36,14 @@ struct DeleteRules {
     init(_ contexts: [EditingContext], leased: Set<Int>? = nil, onlyCascades: Bool = false) {
         self.contexts = contexts
         self.onlyCascades = onlyCascades
+        isOfDraft = onlyCascades && contexts.allSatisfy { $0.editing == .inDraft }
         self.leased = leased
     }
 
     mutating func apply() throws {
         guard let graph = contexts.first(where: { !$0.deletions.isEmpty })?.stack.graph else { return }
         // Rows that do not become objects are only looked for in the store, so the batch must not have changed anything else.
-        if contexts.allSatisfy({ $0.noted.isEmpty && $0.changed.allSatisfy(\.isDeleted) }) {
+        if !onlyCascades, contexts.allSatisfy({ $0.noted.isEmpty && $0.changed.allSatisfy(\.isDeleted) }) {
             let deleted = Set(contexts.lazy.flatMap(\.changed).map(\.layout.index))
             entitiesDeletedAsRows = graph.entitiesDeletedAsRows(byDeleting: deleted)
         }
@@ -53,8 +58,8 @@ struct DeleteRules {
                 context.deletions.removeAll()
             }
             if wave.isEmpty { break }
-            for (context, objects) in onlyCascades ? wave.flatMap(DeleteRules.bySaved) : wave {
-                sparesSaved = onlyCascades && objects[0].state == .gone
+            for (context, objects) in isOfDraft ? wave.flatMap(DeleteRules.bySaved) : wave {
+                sparesSaved = isOfDraft && objects[0].state == .gone
                 for start in stride(from: 0, to: objects.count, by: DeleteRules.batch) {
                     try apply(to: Array(objects[start..<min(start + DeleteRules.batch, objects.count)]), in: context)
                 }

@@ -24,7 +24,13 @@ public final class PrivateContext: EditingContext {
     /// The sweeps of the batch: which children of which parents stay.
     var sweeps = ChildSweeps()
     /// Whether delete rules are being applied, which may change rows that no data source owns.
-    var isApplyingRules = false
+    private(set) var isApplyingRules = false
+    /// The entities for which the batch has leases; nil in a store that is not shared, and where nothing is saved.
+    var leased: Set<Int>?
+    /// Whether cascades of the batch have been applied before its end.
+    private var hasCascaded = false
+    /// Whether that has ended with an error.
+    private var hasFailedToCascade = false
     /// Writes rows of the batch while it still runs.
     var ahead = BatchAhead()
     private var lastSyncMark: Int32 = 0
@@ -72,7 +78,40 @@ public final class PrivateContext: EditingContext {
 
     override func forgetDeletions() {
         deletions.removeAll()
+        (hasCascaded, hasFailedToCascade) = (false, false)
         sweeps = ChildSweeps()
+    }
+
+    /// Deletes what the cascades of the batch reach so far, so that a query does not find it.
+    ///
+    /// - Complexity: O(n) in the objects that are reached; each is reached once.
+    override func completeEdits() throws {
+        if deletions.isEmpty, companions.isEmpty || companions.allSatisfy(\.deletions.isEmpty) { return }
+        if isApplyingRules || !isInBatch { return }
+        try applyingRules(onlyCascades: true) {}
+    }
+
+    /// Applies the delete rules to the objects that the batch has deleted, in all of its contexts, then runs the body.
+    ///
+    /// - Parameter onlyCascades: Whether all other rules wait for the end of the batch.
+    func applyingRules(onlyCascades: Bool = false, _ body: () throws -> Void) throws {
+        let contexts = [self] + companions
+        for context in contexts {
+            context.isApplyingRules = true
+            // An earlier call has taken some of them, perhaps not to its end.
+            if context.hasCascaded, !onlyCascades || context.hasFailedToCascade { context.collectDeletions() }
+            context.hasCascaded = context.hasCascaded || onlyCascades
+            context.hasFailedToCascade = true
+        }
+        defer { for context in contexts { context.isApplyingRules = false } }
+        var rules = DeleteRules(contexts, leased: leased, onlyCascades: onlyCascades)
+        try rules.apply()
+        try body()
+        for context in contexts { context.hasFailedToCascade = false }
+    }
+
+    private func collectDeletions() {
+        deletions = changed.filter { $0.isDeleted && stack.graph.hasEffects[$0.layout.index] }
     }
 
     /// Whether the owners of both ends of links take part in the batch.

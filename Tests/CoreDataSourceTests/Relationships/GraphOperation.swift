@@ -77,6 +77,8 @@ extension GraphOperation {
     ) -> Bool {
         let (one, other) = (keys[0], keys[1])
         if uses.contains(where: deleted.contains) { return false }
+        // It begins with a query, unless it takes everything back.
+        graph.takeOutCascades(of: deleted)
         for name in uses { graph.insert(name) }
         switch kind {
         case .setTopic: graph.topic[one] = flag ? other : nil

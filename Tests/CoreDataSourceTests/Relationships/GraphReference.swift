@@ -147,6 +147,33 @@ struct GraphReference: Equatable {
         return refusal
     }
 
+    /// Takes out what the cascades of a batch's deletions reach, as the next query does. All other rules wait for the end of the
+    /// batch, when ``delete(_:)`` applies them.
+    mutating func takeOutCascades(of names: [Name]) {
+        var waiting = names.flatMap(cascade)
+        while let name = waiting.popLast() {
+            if names.contains(name) || objects[name.kind.rawValue]?.remove(name.key) == nil { continue }
+            waiting += cascade(name)
+            forgetLinks(of: name)
+        }
+    }
+
+    /// Another object may get the key.
+    private mutating func forgetLinks(of name: Name) {
+        let key = name.key
+        switch name.kind {
+        case .letter:
+            (topic[key], author[key], reader[key], place[key], attached[key]) = (nil, nil, nil, nil, nil)
+            dangling.remove("Letter \(key).place")
+            filed = filed.mapValues { $0.subtracting([key]) }
+            labelled = labelled.mapValues { $0.filter { $0 != key } }
+        case .attachment: attached = attached.mapValues { $0.filter { $0 != key } }
+        case .folder: (parent[key], filed[key]) = (nil, nil)
+        case .passport: holder[key] = nil
+        default: break
+        }
+    }
+
     /// What is deleted with that object.
     private func cascade(_ name: Name) -> [Name] {
         func ends(_ links: [String: String], _ kind: Kind) -> [Name] {
