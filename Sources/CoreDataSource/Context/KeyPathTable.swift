@@ -26,6 +26,7 @@ struct KeyPathTable {
 
     private mutating func table(of type: ManagedObject.Type, _ layout: EntityLayout) -> [AnyKeyPath: Int] {
         let table = type.attributeKeyPaths.compactMapValues { layout.column(named: $0) }
+            .filter { layout.calculatedPaths[$0.value] == nil }
         columns[ObjectIdentifier(type)] = table
         return table
     }

@@ -31,6 +31,8 @@ nonisolated public protocol AttributeStorable: StoredValueConvertible {
 
 extension ManagedObject {
     /// The value of a column, by its index in `ManagedObjectModel.columns(of:)`. For generated code.
+    ///
+    /// A column that is derived along relationships is read with ``calculatedAttribute(at:)``.
     @inlinable
     public final func attribute<Value: AttributeStorable>(at column: Int) -> Value {
         Value.read(from: self, at: column)
@@ -74,7 +76,10 @@ extension ManagedObject {
     /// Whether a column holds nil. For generated code.
     public final func isNil(at column: Int) -> Bool {
         checkExists(column)
-        if row.isNull(column) { return true }
+        if row.isNull(column) {
+            checkIsKept(column)
+            return true
+        }
         return column < home.storages.count && home.storages[column] == .blob && !hasBytes(column)
     }
 

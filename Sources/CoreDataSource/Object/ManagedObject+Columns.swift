@@ -7,24 +7,41 @@ extension ManagedObject {
     final func check(_ column: Int, _ storage: ColumnStorage, _ type: Any.Type) {
         let storages = home.storages
         if column >= 0, column < storages.count, storages[column] == storage { return }
-        refuseColumn(column, type)
+        refuse(column, type)
     }
 
     /// Traps unless the column exists.
     @inline(__always)
     final func checkExists(_ column: Int) {
-        if column < 0 || column >= home.storages.count { refuseColumn(column, nil) }
+        if column < 0 || column >= home.storages.count { refuse(column, nil) }
+    }
+
+    /// Traps if the column is null only because it is calculated when it is read.
+    @inline(__always)
+    final func checkIsKept(_ column: Int) {
+        if home.hasCalculatedColumns, layout.calculatedPaths[column] != nil, !home.holdsAnyValue {
+            refuseColumn(column, nil)
+        }
     }
 
     @inline(never)
-    private func refuseColumn(_ column: Int, _ type: Any.Type?) {
-        if home.holdsAnyValue { return }
+    private func refuse(_ column: Int, _ type: Any.Type?) {
+        if !home.holdsAnyValue { refuseColumn(column, type) }
+    }
+
+    @inline(never)
+    final func refuseColumn(_ column: Int, _ type: Any.Type?) -> Never {
         guard let found = layout.columns.indices.contains(column) ? layout.columns[column] : nil else {
             preconditionFailure(
                 "\(Self.self) uses column \(column) of \(layout.name), which has \(layout.columns.count). Use the index of the attribute in ManagedObjectModel.columns(of:)."
             )
         }
         let place = "column \(column) of \(layout.name), \(found.name)"
+        if let path = layout.calculatedPaths[column] {
+            preconditionFailure(
+                "\(Self.self) uses \(place), which is derived from \(path.joined(separator: ".")) and not stored. Read it with calculatedAttribute(at:)."
+            )
+        }
         let kind = found.attribute.map { " (\($0.type.rawValue))" } ?? ""
         preconditionFailure(
             "A property of \(Self.self) of the type \(type.map { "\($0)" } ?? "") uses \(place)\(kind), which stores other values. Use the index of the attribute in ManagedObjectModel.columns(of:)."

@@ -6,8 +6,11 @@ internal import RowStore
 /// **Isolation**: that of the context.
 final class ObjectHome {
     let layout: EntityLayout
-    /// How each column is stored.
+    /// How each column is stored. Those that are calculated from other objects have the storage of none of their values, so that
+    /// no accessor takes their null for a value.
     let storages: ContiguousArray<ColumnStorage>
+    /// Whether there are such columns.
+    let hasCalculatedColumns: Bool
     /// Nil once the container is gone, and for objects that belong to no context.
     weak let context: (any ObjectContext)?
     /// How objects may be edited.
@@ -34,11 +37,21 @@ final class ObjectHome {
         _ layout: EntityLayout, in context: (any ObjectContext)?, _ editing: ObjectEditing, holdsAnyValue: Bool = false
     ) {
         self.layout = layout
-        storages = layout.storages
+        hasCalculatedColumns = !layout.calculatedPaths.isEmpty
+        storages = hasCalculatedColumns ? ObjectHome.storages(layout) : layout.storages
         self.context = context
         self.editing = editing
         self.holdsAnyValue = holdsAnyValue
     }
+
+    private static func storages(_ layout: EntityLayout) -> ContiguousArray<ColumnStorage> {
+        var storages = layout.storages
+        for column in layout.calculatedPaths.keys { storages[column] = .blob }
+        return storages
+    }
+
+    /// An object that holds a value for the moment in which it is read as the type of a property.
+    private(set) lazy var scratch: ManagedObject = RowObject.make(layout, nil, holdsAnyValue: true)
 
     /// From now on, ``registeredDestination(of:at:)`` looks for objects of a relationship.
     ///

@@ -4,7 +4,8 @@ internal import RowStore
 
 /// How a derived attribute gets its value when its object is saved.
 ///
-/// Derivations from the object's own attributes and `now()` are calculated here; one that follows a relationship gives nil.
+/// Derivations from the object's own attributes and `now()` are calculated here; those that follow a relationship when they are read,
+/// see ``ManagedObject/calculatedAttribute(at:)``.
 struct Derivation {
     let column: Int
     private let source: Source
@@ -15,25 +16,22 @@ struct Derivation {
         case copy(Int)
     }
 
-    /// Nil for an attribute that is not derived, or is derived from something outside the row.
+    /// Nil for an attribute that is not derived from its own row.
     init?(_ column: Int, _ layout: EntityLayout) {
-        guard let text = layout.columns[column].attribute?.derivationExpression else { return nil }
         self.column = column
-        switch DerivationExpression(text) {
-        case .now:
-            source = .now
-        case .copy(let path):
-            guard let origin = layout.column(named: path),
+        switch layout.columns[column].derivation {
+        case .now: source = .now
+        case .path(let path):
+            guard let origin = layout.column(named: path.joined(separator: ".")),
                 layout.columns[origin].storage == layout.columns[column].storage
             else { return nil }
             source = .copy(origin)
         case .changed(let path, let change):
-            guard let origin = layout.column(named: path), layout.columns[origin].storage == .text,
+            guard let origin = layout.column(named: path.joined(separator: ".")), layout.columns[origin].storage == .text,
                 layout.columns[column].storage == .text
             else { return nil }
             source = .attribute(origin, change)
-        case nil:
-            return nil
+        case nil: return nil
         }
     }
 

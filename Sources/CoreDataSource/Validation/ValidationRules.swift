@@ -22,7 +22,8 @@ struct ValidationRules {
             AttributeRule(attribute, layout.columns[column].storage).map { (column, $0) }
         }
         defaults = attributes.compactMap { column, attribute in
-            RowValue(defaultOf: attribute).map { (column, $0) }
+            if layout.calculatedPaths[column] != nil { return nil }
+            return RowValue(defaultOf: attribute).map { (column, $0) }
         }
     }
 

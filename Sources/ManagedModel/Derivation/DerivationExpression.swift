@@ -1,31 +1,54 @@
 internal import Foundation
 
-/// The source of a derived attribute, as far as it depends on one row.
+/// The source of a derived attribute.
 package enum DerivationExpression: Sendable, Hashable {
     /// The moment of the save.
     case now
-    /// The value of another attribute, or of a leaf of a composite.
-    case copy(String)
+    /// The value at the end of a path: of another attribute, of a leaf of a composite, or of related objects, as in
+    /// `category.name`, `articles.@count` and `articles.@sum.words`.
+    case path([String])
     /// The string of another attribute, transformed.
-    case changed(String, TextChange)
+    case changed([String], TextChange)
 
-    /// Nil if it is not supported. A path through a relationship looks like one into a composite.
+    /// Nil if it is not supported.
     package init?(_ text: String) {
-        if text.trimmingCharacters(in: .whitespaces) == "now()" {
+        let text = text.trimmingCharacters(in: .whitespaces)
+        if text == "now()" {
             self = .now
             return
         }
         let parts = text.unicodeScalars.split(separator: ":(".unicodeScalars, maxSplits: 1).map { String($0) }
-        guard let last = parts.last else { return nil }
-        let path = last.trimmingCharacters(in: CharacterSet(charactersIn: " ()"))
-        if parts.count == 1 {
-            self = .copy(path)
-        } else if let change = TextChange(rawValue: parts[0]) {
+        guard parts.count == 2 else {
+            guard let path = DerivationExpression.keys(text) else { return nil }
+            self = .path(path)
+            return
+        }
+        guard parts[1].unicodeScalars.last == ")",
+            let path = DerivationExpression.keys(String(String.UnicodeScalarView(parts[1].unicodeScalars.dropLast())))
+        else { return nil }
+        if let change = TextChange(rawValue: parts[0]) {
             self = .changed(path, change)
+        } else if let aggregate = DerivationExpression.aggregates[parts[0]], (aggregate == "@count") == (path.count == 1) {
+            self = .path([path[0], aggregate] + path.dropFirst())
         } else {
             return nil
         }
     }
+
+    /// The keys of a path; nil if it is none.
+    private static func keys(_ text: String) -> [String]? {
+        let keys = text.parts(separatedBy: ".").map { $0.trimmingCharacters(in: .whitespaces) }
+        let marks = "():,".unicodeScalars
+        let isPath = keys.allSatisfy { key in
+            !key.isEmpty && key.unicodeScalars.allSatisfy { !marks.contains($0) }
+        }
+        return isPath ? keys : nil
+    }
+
+    /// The functions of an expression that calculate one value from many objects, as operators of a key path.
+    private static let aggregates = [
+        "count": "@count", "sum": "@sum", "average": "@avg", "avg": "@avg", "min": "@min", "max": "@max",
+    ]
 }
 
 /// A transformation of a string. The raw value is the word in the expression.

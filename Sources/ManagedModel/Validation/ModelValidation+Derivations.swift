@@ -1,7 +1,5 @@
 extension ModelValidation {
-    /// Checks that what is derived from other attributes of an object has their type, and is not derived from itself.
-    ///
-    /// Derivations along relationships are not checked.
+    /// Checks that what each derived attribute is derived from exists and has its type, and that nothing is derived from itself.
     func checkDerivations() throws(ModelError) {
         for entity in model.entities where entity.attributes.contains(where: { $0.derivationExpression != nil }) {
             let columns = model.columns(of: entity)
@@ -17,44 +15,168 @@ extension ModelValidation {
                     steps += 1
                 }
             }
+            try checkConstraintsWithoutDerivations(entity)
         }
     }
 
-    /// The name of the attribute from which one is derived; nil if it is derived from something else, or not at all.
+    /// The name of the attribute of the same object from which one is derived; nil if it is derived from something else, or
+    /// not at all.
     private func source(
         of attribute: AttributeDescription, _ entity: EntityDescription, _ columns: [ColumnDescription]
     ) throws(ModelError) -> String? {
-        guard let text = attribute.derivationExpression, let expression = DerivationExpression(text) else { return nil }
-        let path: String
+        guard let text = attribute.derivationExpression else { return nil }
+        let path: [String]
         var type = attribute.type
-        switch expression {
+        switch DerivationExpression(text) {
         case .now:
             if attribute.type == .date { return nil }
             throw invalid(attribute, entity, "the moment of the save, but is no date. Make it a Date")
-        case .copy(let name): path = name
-        case .changed(let name, let change):
-            path = name
+        case .path(let keys): path = keys
+        case .changed(let keys, let change):
+            path = keys
             type = .string
+            let expression = "\(change.rawValue):(\(keys.joined(separator: ".")))"
             if attribute.type != .string {
-                throw invalid(attribute, entity, "\(change.rawValue):(\(name)), but is no string. Make it a String")
+                throw invalid(attribute, entity, "\(expression), but is no string. Make it a String")
             }
-        }
-        guard let source = columns.first(where: { $0.name == path })?.attribute else {
-            let first = path.split(separator: ".").first.map(String.init) ?? ""
-            // It leads along a relationship, or is a function.
-            if !path.unicodeScalars.allSatisfy({ $0 != "@" && $0 != ":" && $0 != "(" }) { return nil }
-            if lookup.relationship(named: first, of: entity) != nil { return nil }
+            if leadsToOthers(keys, entity) {
+                throw invalid(
+                    attribute, entity,
+                    "\(expression), which is changed text of another object. Derive it from \(keys.joined(separator: ".")) as it is"
+                )
+            }
+        case nil:
             throw invalid(
                 attribute, entity,
-                "\(path), but \(entity.name) has no such attribute. Add it, or derive the value from another attribute")
-        }
-        if source.type != type {
-            throw invalid(
-                attribute, entity,
-                "\(path), which is a \(source.type.rawValue) where a \(type.rawValue) is needed. Make both the same type"
+                "\(text), which is no derivation that can be calculated. Use now(), another attribute, canonical:(name), lowercase:(name), uppercase:(name), a path such as category.name, articles.@count, or sum, average, min or max as in sum:(articles.words)"
             )
         }
-        return path
+        if leadsToOthers(path, entity) {
+            try checkRelatedSource(path, of: attribute, entity)
+            return nil
+        }
+        let name = path.joined(separator: ".")
+        guard let source = columns.first(where: { $0.name == name })?.attribute else {
+            throw invalid(
+                attribute, entity,
+                "\(name), but \(entity.name) has no such attribute. Add it, or derive the value from another attribute")
+        }
+        try checkSource(source, entity, of: attribute, entity)
+        if source.type != type { throw invalid(attribute, entity, wrongType(name, source.type, type)) }
+        return name
+    }
+
+    // MARK: Of other objects
+
+    /// Whether a path leads along a relationship.
+    private func leadsToOthers(_ path: [String], _ entity: EntityDescription) -> Bool {
+        path.first.map { lookup.relationship(named: $0, of: entity) != nil } ?? false
+    }
+
+    /// Checks a derivation along relationships: to one after the other, then to an attribute, or to many and an aggregate of
+    /// theirs.
+    private func checkRelatedSource(
+        _ path: [String], of attribute: AttributeDescription, _ entity: EntityDescription
+    ) throws(ModelError) {
+        let text = path.joined(separator: ".")
+        let (owner, aggregate, keys) = try end(of: path, of: attribute, entity)
+        let name = keys.joined(separator: ".")
+        if aggregate == "@count" {
+            guard keys.isEmpty else {
+                throw invalid(attribute, entity, "\(text), but no key can follow @count. End it there")
+            }
+            if attribute.type.isInteger { return }
+            throw invalid(attribute, entity, "\(text), which is a whole number. Make it an Integer 64")
+        }
+        guard let source = model.columns(of: owner).first(where: { $0.name == name })?.attribute else {
+            throw invalid(
+                attribute, entity,
+                "\(text), but \(owner.name) has no attribute \(name). Add it, or derive the value from another attribute")
+        }
+        try checkSource(source, owner, of: attribute, entity)
+        let fits = source.type.results(of: aggregate)
+        guard let type = fits.first else {
+            throw invalid(
+                attribute, entity,
+                "\(text), but a \(source.type.rawValue) of another object gives no such value. Use another attribute of it")
+        }
+        if !fits.contains(attribute.type) { throw invalid(attribute, entity, wrongType(text, type, attribute.type)) }
+    }
+
+    /// The entity at the end of a path along relationships, the aggregate of its objects if they are many, and the keys that are
+    /// left.
+    private func end(
+        of path: [String], of attribute: AttributeDescription, _ entity: EntityDescription
+    ) throws(ModelError) -> (owner: EntityDescription, aggregate: String?, keys: ArraySlice<String>) {
+        let text = path.joined(separator: ".")
+        var (owner, keys) = (entity, path[...])
+        var aggregate: String?
+        while aggregate != "@count", let key = keys.first, let relationship = lookup.relationship(named: key, of: owner),
+            let destination = lookup.entities[relationship.destinationName]
+        {
+            keys = keys.dropFirst()
+            if relationship.isTransient {
+                throw invalid(
+                    attribute, entity,
+                    "\(text), but \(owner.name).\(key) is transient, so its links are not stored. Store them")
+            }
+            owner = destination
+            guard relationship.isToMany else { continue }
+            guard aggregate == nil, let operation = keys.popFirst(),
+                ["@count", "@sum", "@avg", "@min", "@max"].contains(operation)
+            else {
+                throw invalid(
+                    attribute, entity,
+                    "\(text), but \(key) stands for many objects. Use one value of them: \(key).@count, or @sum, @avg, @min or @max as in \(key).@max.date"
+                )
+            }
+            aggregate = operation
+        }
+        return (owner, aggregate, keys)
+    }
+
+    /// Checks that a source is stored, and not itself calculated from other objects.
+    private func checkSource(
+        _ source: AttributeDescription, _ owner: EntityDescription, of attribute: AttributeDescription,
+        _ entity: EntityDescription
+    ) throws(ModelError) {
+        let name = "\(owner.name).\(source.name)"
+        if source.isTransient {
+            throw invalid(attribute, entity, "\(name), which is transient. Store it")
+        }
+        if isOfOthers(source, owner) {
+            throw invalid(
+                attribute, entity,
+                "\(name), which is itself derived from other objects. Derive both from the same attribute of these objects")
+        }
+    }
+
+    /// Whether an attribute is derived from other objects.
+    private func isOfOthers(_ attribute: AttributeDescription, _ entity: EntityDescription) -> Bool {
+        guard let text = attribute.derivationExpression, case .path(let path) = DerivationExpression(text) else { return false }
+        return leadsToOthers(path, entity)
+    }
+
+    /// What is calculated when it is read is in no index.
+    private func checkConstraintsWithoutDerivations(_ entity: EntityDescription) throws(ModelError) {
+        for attribute in entity.attributes where isOfOthers(attribute, entity) {
+            let isUnique = model.entities.contains { other in
+                other.uniquenessConstraints.contains { $0.contains(attribute.name) }
+                    && lookup.lineage(of: other).contains { $0.name == entity.name }
+            }
+            if isUnique {
+                throw ModelError(
+                    .invalidDerivation, entity: entity.name, property: attribute.name,
+                    "\(entity.name).\(attribute.name) is derived from other objects, so it cannot be unique. Remove it from the uniqueness constraint."
+                )
+            }
+        }
+    }
+
+    // MARK: Errors
+
+    private func wrongType(_ source: String, _ type: AttributeType, _ needed: AttributeType) -> String {
+        "\(source), which is a \(type.rawValue) where a \(needed.rawValue) is needed. Make both the same type"
     }
 
     private func invalid(
@@ -70,5 +192,25 @@ extension ModelValidation {
         ModelError(
             .invalidDerivation, entity: entity.name, property: name,
             "\(entity.name).\(name) is derived from itself. Derive it from another attribute.")
+    }
+}
+
+extension AttributeType {
+    fileprivate var isInteger: Bool { [.integer16, .integer32, .integer64].contains(self) }
+
+    /// Whether it has no values that can be compared.
+    fileprivate var isOpaque: Bool { [.binary, .transformable, .composite, .undefined, .objectID].contains(self) }
+
+    /// The types that can have an aggregate of such values, or one of them if there is no aggregate; the most natural one first.
+    fileprivate func results(of aggregate: String?) -> [AttributeType] {
+        switch (aggregate, self) {
+        case (nil, _): isOpaque ? [] : [self]
+        case ("@min", _), ("@max", _): isOpaque || self == .uuid ? [] : [self]
+        case ("@avg", .integer16), ("@avg", .integer32), ("@avg", .integer64): [.double, .float]
+        case (_, .integer16), (_, .integer32), (_, .integer64): [.integer64, .integer32, .integer16]
+        case (_, .double), (_, .float): [.double, .float]
+        case (_, .decimal): [.decimal]
+        default: []
+        }
     }
 }

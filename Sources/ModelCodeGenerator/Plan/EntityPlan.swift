@@ -60,13 +60,32 @@ extension ModelPlan {
         let inherited = plan.inherited.map(\.name) + plan.inheritedRelationships.map(\.name)
         var scope = NameScope(taken: names.all.union(inherited))
         let list = entities.map { entity in
-            propertyList(of: entity.attributes, in: &scope) { index in
+            var list = propertyList(of: entity.attributes, in: &scope) { index in
                 var truncated = entity
                 truncated.attributes = Array(entity.attributes.prefix(index))
                 truncated.relationships = []
                 return model.columns(of: truncated).count
             }
+            let calculated = calculatedAttributes(of: entity)
+            for index in list.properties.indices {
+                list.properties[index].isCalculated = calculated.contains(list.properties[index].attributeName)
+            }
+            return list
         }.reduce(PropertyList(), +)
         return (list, relationshipList(of: entities, in: &scope))
+    }
+
+    /// The names of the attributes that are derived along relationships.
+    private func calculatedAttributes(of entity: EntityDescription) -> Set<String> {
+        let derived = entity.attributes.filter { $0.derivationExpression != nil }
+        if derived.isEmpty { return [] }
+        let relationships = Set(model.lineage(of: entity).flatMap(\.relationships).map(\.name))
+        return Set(
+            derived.filter { attribute in
+                guard case .path(let path) = attribute.derivationExpression.flatMap({ DerivationExpression($0) }) else {
+                    return false
+                }
+                return path.first.map(relationships.contains) ?? false
+            }.map(\.name))
     }
 }

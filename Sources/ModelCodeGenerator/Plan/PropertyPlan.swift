@@ -11,6 +11,8 @@ struct PropertyPlan {
     /// leaf.
     var column: Int
     var isReadOnly: Bool
+    /// Whether it is calculated from other objects when it is read.
+    var isCalculated = false
     /// Notes for the reader that the declaration does not show.
     var notes: [String]
 }

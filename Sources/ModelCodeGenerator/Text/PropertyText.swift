@@ -15,6 +15,7 @@ struct PropertyText {
     private var getter: String {
         let column = property.column
         return switch property.type.accessor {
+        case .attribute where property.isCalculated: "calculatedAttribute(at: \(column))"
         case .attribute: "attribute(at: \(column))"
         case .transformable: "transformable(at: \(column))"
         case .composite where property.type.isOptional: "\(property.type.name).read(from: self, at: \(column))"

@@ -111,13 +111,14 @@ extension MigrationPlanner {
 
     /// Nil for a derivation that needs more than one row.
     private func derivation(_ expression: String, _ leaves: [MigrationLeaf]) -> AttributeSource? {
-        func column(_ path: String) -> Int? {
+        func column(_ path: [String]) -> Int? {
+            let name = path.joined(separator: ".")
             // A value that is derived from a derived attribute has no source to begin with.
-            leaves.first { $0.path == path && $0.attribute.derivationExpression == nil }?.column
+            return leaves.first { $0.path == name && $0.attribute.derivationExpression == nil }?.column
         }
         return switch DerivationExpression(expression) {
         case .now: .now
-        case .copy(let path): column(path).map { .copy($0) }
+        case .path(let path): column(path).map { .copy($0) }
         case .changed(let path, let change): column(path).map { .changed($0, change) }
         case nil: nil
         }

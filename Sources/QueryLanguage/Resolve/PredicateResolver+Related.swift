@@ -5,9 +5,22 @@ package import RowStore
 extension PredicateResolver {
     /// The value of keys, starting from the object of this scope.
     package func ownPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
-        guard let (relationship, rest) = try leading(path) else { return try attribute(path) }
+        guard let (relationship, rest) = try leading(path) else {
+            guard let calculated = calculatedPath(path) else { return try attribute(path) }
+            var typed = try ownPath(calculated)
+            typed.attribute = path.joined(separator: ".")
+            return typed
+        }
         if relationship.isToMany { return try aggregate(relationship, rest) }
         return try destination(relationship, rest)
+    }
+
+    /// The path along relationships for which a derived attribute stands, with the key for its length.
+    private func calculatedPath(_ path: [String]) -> [String]? {
+        guard !layout.calculatedPaths.isEmpty, let first = path.first, let column = layout.column(named: first),
+            let calculated = layout.calculatedPaths[column]
+        else { return nil }
+        return calculated + path.dropFirst()
     }
 
     /// The relationship at the start of a path, and the keys after it; nil for a path that begins with an attribute.

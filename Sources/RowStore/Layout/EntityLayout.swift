@@ -40,6 +40,10 @@ public final class EntityLayout: Sendable {
     /// Its relationships: inherited ones first, each entity's in the order of the model.
     package let relationships: [RelationshipLayout]
 
+    /// The paths along relationships from which derived attributes are calculated when they are read, by column, as a query has
+    /// them: `["articles", "@count"]`. Their columns are null in every row.
+    package let calculatedPaths: [Int: [String]]
+
     /// The relationship whose links these rows are; nil for the rows of an entity.
     package let links: RelationshipName?
 
@@ -74,7 +78,12 @@ public final class EntityLayout: Sendable {
             links == nil
             ? relationships.compactMap { if case .column(let column) = $0.storage { column.key } else { nil } }
             : [0, 1]
-        relationshipsByName = Dictionary(relationships.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        let relationshipsByName = Dictionary(relationships.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        self.relationshipsByName = relationshipsByName
+        calculatedPaths = columns.indices.reduce(into: [:]) { paths, column in
+            guard case .path(let path) = columns[column].derivation, relationshipsByName[path[0]] != nil else { return }
+            paths[column] = path
+        }
         self.damage = damage
         uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }
         self.indexedColumns = indexedColumns.reduce(into: ColumnSet()) { $0.insert($1) }
@@ -120,6 +129,9 @@ public struct ColumnLayout: Sendable {
     public let attribute: AttributeDescription?
     /// Whether it has decimal numbers, stored as strings and ordered by value.
     package let isDecimal: Bool
+
+    /// How its attribute is derived; nil if it is not.
+    package var derivation: DerivationExpression? { attribute?.derivationExpression.flatMap { DerivationExpression($0) } }
 
     package init(_ column: ColumnDescription) {
         name = column.name

@@ -25,9 +25,32 @@ struct DerivationValidationTests {
         Derived(expression: "missing", type: .string, words: "Entry has no such attribute"),
         Derived(expression: "value", type: .string, words: "derived from itself"),
         Derived(expression: "second", type: .string, words: "derived from itself"),
-        // Along a relationship.
+        Derived(expression: "number + 1", type: .integer64, words: "Entry has no such attribute"),
+        Derived(expression: "reverse:(title)", type: .string, words: "no derivation that can be calculated"),
+        // Along relationships.
         Derived(expression: "others.@count", type: .integer64),
-        Derived(expression: "other.title", type: .string),
+        Derived(expression: "count:(others)", type: .integer16),
+        Derived(expression: "other.title", type: .string), Derived(expression: "other.other.title", type: .string),
+        Derived(expression: "other.others.@count", type: .integer64),
+        Derived(expression: "others.@max.other.number", type: .integer64),
+        Derived(expression: "sum:(others.number)", type: .integer64),
+        Derived(expression: "average:(others.number)", type: .double),
+        Derived(expression: "others.@min.title", type: .string),
+        Derived(expression: "others.@count", type: .string, words: "whole number"),
+        Derived(expression: "others", type: .integer64, words: "stands for many objects"),
+        Derived(expression: "others.title", type: .string, words: "others.@count"),
+        Derived(expression: "others.@median.number", type: .double, words: "stands for many objects"),
+        Derived(expression: "others.@count.number", type: .integer64, words: "no key can follow @count"),
+        Derived(expression: "sum:(others)", type: .integer64, words: "no derivation that can be calculated"),
+        Derived(expression: "others.@sum.title", type: .string, words: "gives no such value"),
+        Derived(expression: "others.@avg.number", type: .integer64, words: "Double where a Integer 64"),
+        Derived(expression: "others.@max.missing", type: .date, words: "Entry has no attribute missing"),
+        Derived(expression: "other.missing", type: .string, words: "Entry has no attribute missing"),
+        Derived(expression: "other", type: .string, words: "has no attribute"),
+        Derived(expression: "other.number", type: .string, words: "other.number, which is a Integer 64"),
+        Derived(expression: "canonical:(other.title)", type: .string, words: "text of another object"),
+        Derived(expression: "other.value", type: .string, words: "itself derived from other objects"),
+        Derived(expression: "passing.title", type: .string, words: "passing is transient"),
     ]
 
     @Test(arguments: derivations) func aDerivationHasTheTypeOfItsSource(_ derived: Derived) throws {
@@ -44,11 +67,32 @@ struct DerivationValidationTests {
                         attribute("title", .string), attribute("value", derived.type, from: derived.expression),
                     ].filter { $0.name != "second" || derived.expression == "second" },
                     relationships: [
-                        RelationshipDescription(name: "other", destinationName: "Entry", isOptional: true)
+                        RelationshipDescription(name: "other", destinationName: "Entry", isOptional: true),
+                        RelationshipDescription(name: "others", destinationName: "Entry", isToMany: true, isOptional: true),
+                        RelationshipDescription(
+                            name: "passing", destinationName: "Entry", isOptional: true, isTransient: true),
                     ])
             ])
         guard let words = derived.words else { return try model.validate() }
         let error = #expect(throws: ModelError.self) { try model.validate() }
         #expect(error?.code == .invalidDerivation && error?.message.contains(words) == true, "\(error?.message ?? "")")
+    }
+
+    @Test func whatIsDerivedFromOtherObjectsIsNotUnique() {
+        let model = ManagedObjectModel(
+            name: "Derived",
+            entities: [
+                EntityDescription(
+                    name: "Entry",
+                    attributes: [
+                        AttributeDescription(
+                            name: "links", type: .integer64, isOptional: true, derivationExpression: "others.@count")
+                    ],
+                    relationships: [
+                        RelationshipDescription(name: "others", destinationName: "Entry", isToMany: true, isOptional: true)
+                    ], uniquenessConstraints: [["links"]])
+            ])
+        let error = #expect(throws: ModelError.self) { try model.validate() }
+        #expect(error?.code == .invalidDerivation && error?.message.contains("cannot be unique") == true)
     }
 }

@@ -55,10 +55,10 @@ struct FixtureRows {
         guard let expression = column.attribute?.derivationExpression else { return }
         switch DerivationExpression(expression) {
         case .now: row.setReal(785_000_000.25, index)
-        case .changed(let name, let change):
-            guard let source = entity.column(named: name) else { return }
+        case .changed(let path, let change):
+            guard let source = entity.column(named: path.joined(separator: ".")) else { return }
             row.setValue(row.isNull(source) ? .null : .text(change(row.text(source))), index)
-        case .copy, nil: break
+        case .path, nil: break
         }
     }
 
