@@ -27,7 +27,8 @@ struct Derivation {
             else { return nil }
             source = .copy(origin)
         case .changed(let path, let change):
-            guard let origin = layout.column(named: path.joined(separator: ".")), layout.columns[origin].storage == .text,
+            guard let origin = layout.column(named: path.joined(separator: ".")),
+                layout.columns[origin].storage == .text,
                 layout.columns[column].storage == .text
             else { return nil }
             source = .attribute(origin, change)

@@ -28,7 +28,9 @@ package enum DerivationExpression: Sendable, Hashable {
         else { return nil }
         if let change = TextChange(rawValue: parts[0]) {
             self = .changed(path, change)
-        } else if let aggregate = DerivationExpression.aggregates[parts[0]], (aggregate == "@count") == (path.count == 1) {
+        } else if let aggregate = DerivationExpression.aggregates[parts[0]],
+            (aggregate == "@count") == (path.count == 1)
+        {
             self = .path([path[0], aggregate] + path.dropFirst())
         } else {
             return nil

@@ -91,14 +91,16 @@ extension ModelValidation {
         guard let source = model.columns(of: owner).first(where: { $0.name == name })?.attribute else {
             throw invalid(
                 attribute, entity,
-                "\(text), but \(owner.name) has no attribute \(name). Add it, or derive the value from another attribute")
+                "\(text), but \(owner.name) has no attribute \(name). Add it, or derive the value from another attribute"
+            )
         }
         try checkSource(source, owner, of: attribute, entity)
         let fits = source.type.results(of: aggregate)
         guard let type = fits.first else {
             throw invalid(
                 attribute, entity,
-                "\(text), but a \(source.type.rawValue) of another object gives no such value. Use another attribute of it")
+                "\(text), but a \(source.type.rawValue) of another object gives no such value. Use another attribute of it"
+            )
         }
         if !fits.contains(attribute.type) { throw invalid(attribute, entity, wrongType(text, type, attribute.type)) }
     }
@@ -111,7 +113,8 @@ extension ModelValidation {
         let text = path.joined(separator: ".")
         var (owner, keys) = (entity, path[...])
         var aggregate: String?
-        while aggregate != "@count", let key = keys.first, let relationship = lookup.relationship(named: key, of: owner),
+        while aggregate != "@count", let key = keys.first,
+            let relationship = lookup.relationship(named: key, of: owner),
             let destination = lookup.entities[relationship.destinationName]
         {
             keys = keys.dropFirst()
@@ -147,13 +150,16 @@ extension ModelValidation {
         if isOfOthers(source, owner) {
             throw invalid(
                 attribute, entity,
-                "\(name), which is itself derived from other objects. Derive both from the same attribute of these objects")
+                "\(name), which is itself derived from other objects. Derive both from the same attribute of these objects"
+            )
         }
     }
 
     /// Whether an attribute is derived from other objects.
     private func isOfOthers(_ attribute: AttributeDescription, _ entity: EntityDescription) -> Bool {
-        guard let text = attribute.derivationExpression, case .path(let path) = DerivationExpression(text) else { return false }
+        guard let text = attribute.derivationExpression, case .path(let path) = DerivationExpression(text) else {
+            return false
+        }
         return leadsToOthers(path, entity)
     }
 

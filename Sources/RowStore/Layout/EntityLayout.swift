@@ -131,7 +131,9 @@ public struct ColumnLayout: Sendable {
     package let isDecimal: Bool
 
     /// How its attribute is derived; nil if it is not.
-    package var derivation: DerivationExpression? { attribute?.derivationExpression.flatMap { DerivationExpression($0) } }
+    package var derivation: DerivationExpression? {
+        attribute?.derivationExpression.flatMap { DerivationExpression($0) }
+    }
 
     package init(_ column: ColumnDescription) {
         name = column.name

@@ -154,7 +154,9 @@ struct CalculatedAttributeTests {
         try await withLibrary { container, _ in
             let main = container.main
             #expect(try main.fetch(Shelf.self, where: \.bookCount > 1).map(\.name) == ["a"])
-            #expect(try main.fetch(Shelf.self, where: FetchPredicate(#Predicate { $0.bookCount == 0 })).map(\.name) == ["c"])
+            #expect(
+                try main.fetch(Shelf.self, where: FetchPredicate(#Predicate { $0.bookCount == 0 })).map(\.name) == ["c"]
+            )
             #expect(try main.fetch(Shelf.self, where: FetchPredicate(format: "pages >= 300")).count == 2)
             #expect(try main.fetch(Book.self, where: \.shelfName == "a").count == 2)
             #expect(try main.fetch(Book.self, where: FetchPredicate(format: "shelfName.length == 1")).count == 3)

@@ -68,7 +68,8 @@ struct DerivationValidationTests {
                     ].filter { $0.name != "second" || derived.expression == "second" },
                     relationships: [
                         RelationshipDescription(name: "other", destinationName: "Entry", isOptional: true),
-                        RelationshipDescription(name: "others", destinationName: "Entry", isToMany: true, isOptional: true),
+                        RelationshipDescription(
+                            name: "others", destinationName: "Entry", isToMany: true, isOptional: true),
                         RelationshipDescription(
                             name: "passing", destinationName: "Entry", isOptional: true, isTransient: true),
                     ])
@@ -89,7 +90,8 @@ struct DerivationValidationTests {
                             name: "links", type: .integer64, isOptional: true, derivationExpression: "others.@count")
                     ],
                     relationships: [
-                        RelationshipDescription(name: "others", destinationName: "Entry", isToMany: true, isOptional: true)
+                        RelationshipDescription(
+                            name: "others", destinationName: "Entry", isToMany: true, isOptional: true)
                     ], uniquenessConstraints: [["links"]])
             ])
         let error = #expect(throws: ModelError.self) { try model.validate() }
