@@ -2,7 +2,7 @@
 import PackageDescription
 
 // For those who change this package, and set by its scripts: nothing is optimised in debug builds, warnings are errors, and stores on
-// PostgreSQL servers are built. All steps of CI share this build.
+// PostgreSQL servers are built. All steps of CI share this build, but for the thread sanitizer.
 let isDevelopment = Context.environment["COREDATASOURCE_DEVELOPMENT"] != nil
 
 let package = Package(
@@ -208,6 +208,13 @@ let unoptimizedInRelease: Set = [
     "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen", "ModelMigration",
     "MigrationSQL",
 ]
+
+// The thread sanitizer is for one target's tests, and compiles nothing else.
+if Context.environment["COREDATASOURCE_DEVELOPMENT"] == "threads" {
+    let kept: Set = ["CoreDataSourceTests", "model-codegen", "model-reset"]
+    package.targets.removeAll { [.test, .executable].contains($0.type) && !kept.contains($0.name) }
+    package.products.removeAll { $0 is Product.Executable && !kept.contains($0.name) }
+}
 
 // The same settings everywhere, said once.
 for target in package.targets where [.regular, .executable, .test].contains(target.type) {

@@ -103,7 +103,10 @@ extension ManagedObjectModel {
 extension Data {
     /// Bytes that differ by their seed.
     static func large(_ count: Int, seed: UInt8 = 0) -> Data {
-        Data((0..<count).map { UInt8(truncatingIfNeeded: $0) &+ seed })
+        let pattern = Data((0..<256).map { UInt8($0) &+ seed })
+        var data = Data(capacity: count + pattern.count)
+        while data.count < count { data.append(pattern) }
+        return data.prefix(count)
     }
 }
 
