@@ -66,8 +66,10 @@ extension PersistentContainer {
     ///   cancelled while it copies.
     @concurrent
     public static func restore(_ backup: URL, to store: URL, replacingStore isReplacing: Bool = false) async throws {
-        try throwingCancellation { () throws(DataSourceError) in
-            _ = try SQLiteStore.restore(backup, to: store, isReplacing: isReplacing)
+        try await BlockingExecutor.run {
+            try throwingCancellation { () throws(DataSourceError) in
+                _ = try SQLiteStore.restore(backup, to: store, isReplacing: isReplacing)
+            }
         }
     }
 
@@ -87,7 +89,7 @@ extension PersistentContainer {
     ///   You can call it again.
     @concurrent
     public static func destroy(storeAt store: URL, includingBackups removesBackups: Bool = false) async throws {
-        try SQLiteStore.destroy(store, removesBackups: removesBackups)
+        try await BlockingExecutor.run { try SQLiteStore.destroy(store, removesBackups: removesBackups) }
     }
 
     /// Calls the body. For a cancelled task, throws a `CancellationError` instead of the store's error.

@@ -50,6 +50,7 @@ enum Suite: String, CaseIterable {
         case "kill": try await KillChild(Array(arguments.dropFirst())).run()
         case "rounds": try RoundsChild(Array(arguments.dropFirst())).run()
         case "sharing": try await SharingChild(Array(arguments.dropFirst())).run()
+        case "pool": try await PoolChild(Array(arguments.dropFirst())).run()
         case "outside": try OutsideChild(Array(arguments.dropFirst())).run()
         default: throw Misunderstood(arguments: arguments)
         }
