@@ -27,12 +27,34 @@ extension MigrationPlanner {
             let match = matching.pairs[position].map { oldLeaves[$0] }
             plan.entities[index].attributes[leaf.column] = source(of: leaf, match, newLeaves, oldEntity, newEntity)
         }
+        for leaf in newLeaves { deriveAgain(leaf, index, from: oldLeaves, newLeaves) }
         for (name, kind) in newKinds.sorted(by: { [$0.key].precedes([$1.key]) }) {
             guard let oldKind = oldKinds[name], oldKind != kind else { continue }
             plan.obstacles.append(
                 "\(newEntity.name).\(name): \(oldKind) -> \(kind) cannot be carried over. Give the new property another name."
             )
         }
+    }
+
+    /// Derives an attribute anew, although its derivation stays, if the migration changes the value of its source.
+    private mutating func deriveAgain(
+        _ leaf: MigrationLeaf, _ index: Int, from oldLeaves: [MigrationLeaf], _ leaves: [MigrationLeaf]
+    ) {
+        guard let expression = leaf.attribute.derivationExpression, let source = derivation(expression, leaves),
+            case .column = plan.entities[index].attributes[leaf.column]
+        else { return }
+        let base: Int
+        switch source {
+        case .copy(let column), .changed(let column, _): base = column
+        default: return
+        }
+        let before: Int? =
+            switch derivation(expression, oldLeaves) {
+            case .copy(let column), .changed(let column, _): column
+            default: nil
+            }
+        if case .column(let column) = plan.entities[index].attributes[base], column == before { return }
+        plan.entities[index].attributes[leaf.column] = source
     }
 
     private mutating func source(
@@ -111,10 +133,14 @@ extension MigrationPlanner {
 
     /// Nil for a derivation that needs more than one row.
     private func derivation(_ expression: String, _ leaves: [MigrationLeaf]) -> AttributeSource? {
-        func column(_ path: [String]) -> Int? {
-            let name = path.joined(separator: ".")
-            // A value that is derived from a derived attribute has no source to begin with.
-            return leaves.first { $0.path == name && $0.attribute.derivationExpression == nil }?.column
+        func column(_ path: [String], after steps: Int = 0) -> Int? {
+            // The model of an old store may have a circle.
+            guard steps <= leaves.count else { return nil }
+            guard let leaf = leaves.first(where: { $0.path == path.joined(separator: ".") }) else { return nil }
+            guard let expression = leaf.attribute.derivationExpression else { return leaf.column }
+            // A copy of a copy. What is changed twice has no source to begin with.
+            guard case .path(let path) = DerivationExpression(expression) else { return nil }
+            return column(path, after: steps + 1)
         }
         return switch DerivationExpression(expression) {
         case .now: .now

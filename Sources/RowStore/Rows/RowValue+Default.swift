@@ -8,7 +8,8 @@ extension RowValue {
         switch (ColumnStorage(attribute.type), value) {
         case (.integer, .boolean(let value)): self = .integer(value ? 1 : 0)
         case (.integer, .integer(let value)): self = .integer(value)
-        case (.real, .double(let value)): self = .real(value)
+        // As a property of that type would store it.
+        case (.real, .double(let value)): self = .real(attribute.type == .float ? Double(Float(value)) : value)
         case (.real, .date(let value)): self = .real(value)
         case (.real, .integer(let value)): self = .real(Double(value))
         case (.text, .string(let value)): self = .text(value)

@@ -317,8 +317,8 @@ import Testing
         #expect(plan.obstacles == [])
     }
 
-    /// As a save leaves it: what is derived from a derived attribute has nothing to begin with.
-    @Test func derivationsFromDerivedAttributesAreNotCarriedOver() throws {
+    /// A circle has nothing to begin with; a copy of a copy has what is copied.
+    @Test func copiesOfCopiesAreMadeAnewAndCirclesAreNot() throws {
         var model = MigrationPlanTests.old
         model.edit("Animal") {
             for (name, expression) in [("one", "other"), ("other", "one"), ("again", "legs"), ("last", "again")] {
@@ -329,7 +329,7 @@ import Testing
         }
         let plan = MigrationPlan(from: MigrationPlanTests.old, to: model)
         let animal = try #require(plan.entities.first { $0.newName == "Animal" })
-        #expect(animal.attributes == [0: .column(0), 1: .nothing, 2: .nothing, 3: .copy(0), 4: .nothing])
+        #expect(animal.attributes == [0: .column(0), 1: .nothing, 2: .nothing, 3: .copy(0), 4: .copy(0)])
     }
 
     @Test func aRenamedLeafOfACompositeIsFound() throws {

@@ -180,6 +180,63 @@ struct MigrationTests {
         #expect(try raw.run("SELECT count(*) FROM Thing WHERE saved > 700000000") == ["2"])
     }
 
+    /// A default for what has become required, and another source by a renaming identifier.
+    @Test func whatIsDerivedFollowsASourceThatTheMigrationChanges() throws {
+        let folder = try TemporaryFolder()
+        func derived(_ name: String, _ expression: String) -> AttributeDescription {
+            AttributeDescription(name: name, type: .string, isOptional: true, derivationExpression: expression)
+        }
+        let old = ManagedObjectModel(
+            name: "",
+            entities: [
+                EntityDescription(
+                    name: "Thing",
+                    attributes: [
+                        MigrationTests.attribute("label", .string), MigrationTests.attribute("other", .string),
+                        derived("copy", "label"), derived("lower", "lowercase:(label)"), derived("again", "copy"),
+                    ])
+            ])
+        try makeStore(
+            folder, old,
+            [
+                "INSERT INTO Thing (_key, label, other, copy, lower, again) VALUES (1, NULL, 'X', NULL, NULL, NULL), "
+                    + "(2, 'A', 'Y', 'A', 'a', 'A')"
+            ])
+        let required = old.changed {
+            $0.edit("Thing") { thing in
+                thing.attributes[0].isOptional = false
+                thing.attributes[0].defaultValue = .string("DISPLAY")
+            }
+        }
+        #expect(
+            try migrate(folder, required).raw.run("SELECT label, copy, lower, again FROM Thing ORDER BY _key")
+                == ["DISPLAY", "DISPLAY", "display", "DISPLAY", "A", "A", "a", "A"])
+        // The label goes, and what was `other` gets its name.
+        let renamed = required.changed {
+            $0.edit("Thing") { thing in
+                thing.attributes[0].renamingIdentifier = "other"
+                thing.attributes.remove(at: 1)
+            }
+        }
+        #expect(
+            try migrate(folder, renamed).raw.run("SELECT label, copy, lower, again FROM Thing ORDER BY _key")
+                == ["X", "X", "x", "X", "Y", "Y", "y", "Y"])
+    }
+
+    @Test func aDefaultOfAFloatIsAFloat() throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder, MigrationTests.model, ["INSERT INTO Thing (_key) VALUES (1)"])
+        let new = MigrationTests.model.changed {
+            $0.edit("Thing") { thing in
+                var attribute = MigrationTests.attribute("ratio", .float)
+                (attribute.isOptional, attribute.defaultValue) = (false, .double(0.1))
+                thing.attributes.append(attribute)
+            }
+        }
+        let raw = try migrate(folder, new).raw
+        #expect(try raw.run("SELECT count(*) FROM Thing WHERE ratio = \(Double(Float(0.1)))") == ["1"])
+    }
+
     /// An entity that did not change keeps its table, whatever else does.
     @Test func tablesThatDoNotChangeAreNotTouched() throws {
         let folder = try TemporaryFolder()
