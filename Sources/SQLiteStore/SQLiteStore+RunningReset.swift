@@ -25,7 +25,8 @@ extension SQLiteStore {
     /// Once the old files are gone it does not throw: if the new ones cannot be made, the next read or commit tries again, and
     /// throws the error.
     ///
-    /// - Throws: `storeInUse`, with their names, if others have the store open.
+    /// - Throws: `storeInUse`, with their names, if others have the store open; `storeMoved` if another file has taken the place
+    ///   of the store's.
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         guard let access else { return try replaceAll(didEmpty) }
         // No other process opens the store while the gate is closed.
@@ -44,6 +45,8 @@ extension SQLiteStore {
         try writer.withLock { (writer) throws(DataSourceError) in
             let old = try openWriter(&writer, holdsGate: true)
             try checkLock()
+            // What would be removed is the file with that name.
+            try old.checkFiles()
             try access?.requireAlone(old.connection, to: "reset")
             old.end()
             let (startup, failure) = replace(old.connection, &writer)

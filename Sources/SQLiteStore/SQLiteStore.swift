@@ -61,7 +61,7 @@ package final class SQLiteStore: PersistentStore {
         self.schema = schema
         self.files = files
         var options = options
-        options.identity = options.identity.completed(by: opened.metadata.identity)
+        options.identity = options.identity.completed(by: opened.metadata)
         self.options = options
         startup = opened.startup
         identifier = Guarded(opened.metadata.storeID)

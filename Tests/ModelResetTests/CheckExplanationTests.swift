@@ -6,10 +6,10 @@ import Testing
     static let start = """
         <entity name="Base" isAbstract="YES"><attribute name="id" attributeType="UUID"/></entity>
         <entity name="Say &quot;it&quot;" parentEntity="Base">
-        <attribute name="text" attributeType="String" derived="YES" derivationExpression="lower:(a.b)" optional="YES"/>
+        <attribute name="text" attributeType="String" derived="YES" derivationExpression="lowercase:(word)" optional="YES"/>
         <relationship name="many" toMany="YES" minCount="1" maxCount="3" destinationEntity="Base" ordered="YES"/>
         <relationship name="one" maxCount="1" destinationEntity="Base" versionHashModifier="m m"/>
-        <attribute name="size" attributeType="Integer 64"/><attribute name="title" elementID="label" attributeType="String"/>
+        <attribute name="word" attributeType="String"/><attribute name="size" attributeType="Integer 64"/><attribute name="title" elementID="label" attributeType="String"/>
         <attribute name="home" attributeType="Composite" composite="Place" optional="YES" elementID="address"/>
         <uniquenessConstraints><uniquenessConstraint><constraint value="text"/></uniquenessConstraint>
         </uniquenessConstraints></entity><entity name="Note" elementID="Memo"/>
@@ -20,8 +20,8 @@ import Testing
     @Test(arguments: [
         ("isAbstract=\"YES\"", ""),
         ("attributeType=\"UUID\"", "attributeType=\"Integer 64\""),
-        ("lower:(a.b)", "upper:(a.b)"),
-        ("derived=\"YES\" derivationExpression=\"lower:(a.b)\"", ""),
+        ("lowercase:(word)", "uppercase:(word)"),
+        ("derived=\"YES\" derivationExpression=\"lowercase:(word)\"", ""),
         (" parentEntity=\"Base\"", ""),
         ("maxCount=\"3\"", "maxCount=\"4\""),
         ("ordered=\"YES\"", "versionHashModifier=\"a b\""),

@@ -1,5 +1,6 @@
 public import Foundation
 public import ManagedModel
+internal import ModelMigration
 package import RowStore
 
 /// A store, the tiers above it, and the data sources of an app.
@@ -145,8 +146,9 @@ public final class PersistentContainer: Sendable {
         let layout = ModelLayout(model)
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-            databaseKey: databaseKey, entityKeys: configuration.databaseKeys.entityKeys(layout))
-        let opened = try location.open(layout, identity, configuration)
+            databaseKey: databaseKey, entityKeys: configuration.databaseKeys.entityKeys(layout),
+            renamingIdentifiers: EntityNames.identifiers(of: model))
+        let opened = try await BlockingExecutor.run { try location.open(layout, identity, configuration) }
         self.init(layout, opened.store, opened.startup, configuration)
     }
 

@@ -1,9 +1,31 @@
-internal import ManagedModel
+package import ManagedModel
 
 /// An element of a model, with its name and its renaming identifier, which is the name if there is none.
 struct Named<Name: Hashable> {
     let name: Name
     let identifier: Name
+}
+
+/// Which entities of a new model correspond to which of an old one.
+package enum EntityNames {
+    /// The renaming identifiers of a model's entities that have one, by their names.
+    package static func identifiers(of model: ManagedObjectModel) -> [String: String] {
+        model.entities.reduce(into: [:]) { identifiers, entity in
+            if let identifier = entity.renamingIdentifier { identifiers[entity.name] = identifier }
+        }
+    }
+
+    /// The new names of the entities of an old model, by their old ones, without those that are gone.
+    ///
+    /// - Parameter new: The names and the renaming identifiers of the new entities.
+    package static func matches(
+        _ old: ManagedObjectModel, _ new: [(name: String, identifier: String)]
+    ) -> [String: String] {
+        let matching = NameMatching(
+            from: old.entities.map { Named(name: $0.name, identifier: $0.renamingIdentifier ?? $0.name) },
+            to: new.map { Named(name: $0.name, identifier: $0.identifier) })
+        return matching.pairs.reduce(into: [:]) { $0[old.entities[$1.value].name] = new[$1.key].name }
+    }
 }
 
 /// Which elements of a new model correspond to which of an old one.

@@ -1,6 +1,7 @@
 internal import CommandLineWords
 internal import Foundation
 internal import ManagedModel
+internal import ModelMigration
 internal import RowStore
 internal import SQLiteStore
 
@@ -48,7 +49,7 @@ enum StorePlace {
     func store(_ model: ManagedObjectModel, databaseKey: String?) -> any TargetStore {
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-            databaseKey: databaseKey)
+            databaseKey: databaseKey, renamingIdentifiers: EntityNames.identifiers(of: model))
         switch self {
         case .file(let url):
             return FileStore(

@@ -39,7 +39,7 @@ extension StoreOpening {
             return (found, StoreStartup(reason: .current))
         case .migrate(let reason, let metadata):
             let keys = metadata.identity.entityKeys
-            let wanted = options.identity.completed(by: metadata.identity).entityKeys
+            let wanted = options.identity.completed(by: metadata).entityKeys
             var (entry, startup) = try carryOver(registry, found, metadata, reason, isMigration: true) { old, new in
                 keys[old] != wanted[new]
             }

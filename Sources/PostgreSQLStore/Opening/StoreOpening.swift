@@ -135,7 +135,7 @@ struct StoreOpening {
         let found = try old.map { old throws(DataSourceError) in
             FoundStore.metadata(try PostgreSQLSchema(named: old.schema).metadataRows(connection))
         }
-        let identity = options.identity.completed(by: found.flatMap(StoreMetadata.identity))
+        let identity = options.identity.completed(by: found.flatMap(StoreMetadata.metadata))
         var metadata = StoreMetadata(
             new: identity, firstFreeKey: firstFreeKey, modelText: options.layout.model.storedText)
         if let storeID { metadata.storeID = storeID }

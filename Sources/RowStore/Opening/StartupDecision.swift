@@ -32,7 +32,7 @@ package enum StartupDecision: Sendable, Equatable {
                 "The file is a database that another program made. Choose another path, or move that file away.")
         case .metadata(let rows):
             let metadata = try StoreMetadata(rows: rows)
-            let wanted = wanted.completed(by: metadata.identity)
+            let wanted = wanted.completed(by: metadata)
             guard let reason = StoreStartup.Reason(metadata.identity, wanted) else {
                 self = .proceed(metadata)
                 return
@@ -94,10 +94,10 @@ extension StoreStartup.Reason {
         let isModelChanged = found.modelHash != wanted.modelHash
         let changed = names.filter { found.entityHashes[$0] != wanted.entityHashes[$0] }.sorted()
         // Entities that are new or gone have no rows that a key could affect.
-        let keyed = names.filter {
-            found.entityHashes[$0] != nil && wanted.entityHashes[$0] != nil
-                && found.entityKeys[$0] != wanted.entityKeys[$0]
-        }.sorted()
+        let keyed = found.entityHashes.keys.filter { oldName in
+            let name = wanted.newName(of: oldName)
+            return wanted.entityHashes[name] != nil && found.entityKeys[oldName] != wanted.entityKeys[name]
+        }.map(wanted.newName).sorted()
         self.init(
             isModelChanged: isModelChanged, isDatabaseKeyChanged: found.databaseKey != wanted.databaseKey,
             changedEntities: isModelChanged ? changed : [], entitiesWithChangedKey: keyed)

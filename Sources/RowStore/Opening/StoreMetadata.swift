@@ -23,10 +23,10 @@ public struct StoreMetadata: Sendable, Equatable {
         self.modelText = modelText
     }
 
-    /// The identity that the metadata in the rows has.
-    package static func identity(in found: FoundStore) -> StoreIdentity? {
+    /// The metadata in what was found; nil if there is none, or if it cannot be read.
+    package static func metadata(in found: FoundStore) -> StoreMetadata? {
         guard case .metadata(let rows) = found else { return nil }
-        return try? StoreMetadata(rows: rows).identity
+        return try? StoreMetadata(rows: rows)
     }
 
     /// The metadata of a store without rows.

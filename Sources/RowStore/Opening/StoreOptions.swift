@@ -59,7 +59,7 @@ public struct StoreOptions: Sendable {
     private func plan(
         _ found: StoreMetadata, _ policy: ResetPolicy, fallback: String?
     ) throws(DataSourceError) -> StartupPlan {
-        let identity = identity.completed(by: found.identity)
+        let identity = identity.completed(by: found)
         let new = StoreMetadata(new: identity, firstFreeKey: found.firstFreeKey)
         switch try StartupDecision(.metadata(found.rows), identity, policy) {
         case .create, .proceed:

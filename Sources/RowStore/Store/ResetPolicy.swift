@@ -31,7 +31,8 @@ public struct ResetPolicy: Sendable, Hashable {
     /// opening throws and the store is unchanged.
     ///
     /// With another database key, or another key of a data source, nothing is set aside, and the backup of an earlier model is
-    /// removed: ``StoreStartup/removedBackups``. If the model changed as well, the key decides.
+    /// removed: ``StoreStartup/removedBackups``. If the model changed as well, the database key decides; with the key of a data
+    /// source, its rows are dropped and all others are set aside.
     public static let standard = ResetPolicy(kind: .standard)
 
     /// Drops the store and starts with an empty one.

@@ -65,6 +65,12 @@ extension StoreStartup {
         /// Whether it is a reason to drop an old store, or a part of it.
         public var isReset: Bool { kind == .changed || kind == .requested }
 
+        /// The change of the model alone, if the keys of data sources changed with it and the database key did not; nil otherwise.
+        package var withoutKeysOfDataSources: Reason? {
+            guard isModelChanged, !isDatabaseKeyChanged, !entitiesWithChangedKey.isEmpty else { return nil }
+            return .modelChanged(entities: changedEntities)
+        }
+
         /// Whether the old rows may belong to a user who logged out: a key changed, or the app asked for an empty store.
         package var mayBeOfAnotherOwner: Bool {
             isDatabaseKeyChanged || !entitiesWithChangedKey.isEmpty || kind == .requested

@@ -59,14 +59,9 @@ struct StoreMigration {
     private static func oldSchema(
         _ model: ManagedObjectModel, _ probe: StoreProbe, _ format: Int64
     ) throws(DataSourceError) -> StoreSchema {
-        do throws(DataSourceError) {
-            let schema = try StoreSchema(model, format: format)
-            try probe.check(schema)
-            return schema
-        } catch {
-            throw DataSourceError(
-                notMigratable: "The tables of the store do not match the model that it was made for.")
-        }
+        let schema = try StoreSchema(model, format: format)
+        try probe.check(schema)
+        return schema
     }
 
     /// How many objects are carried over.

@@ -1,7 +1,8 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Makes new tables for some entities and keeps those of the others, in one transaction.
+/// Makes new tables for some entities and keeps those of the others, in one transaction. What other programs have added to the
+/// file stays.
 struct EntityReset {
     let schema: StoreSchema
     let probe: StoreProbe
@@ -18,23 +19,24 @@ struct EntityReset {
         let entities: [String]
     }
 
+    /// - Throws: `storeCorrupt` if there are triggers, which would run with everything that is written; `foreignDatabase` if
+    ///   another program's table has a name that the model needs.
     func run() throws(DataSourceError) -> Outcome {
         let connection = probe.connection
+        try probe.checkTriggers()
         let reshaped = try reshapedTables()
         let kept = schema.tables.compactMap { $0 }.filter(isKept) + reshaped
         let keptNames = Set(kept.map(\.layout.name))
         let joins = schema.joins.filter(isKept)
         let stays = Set(kept.map(\.name) + joins.map(\.name) + [StoreMetadata.table])
-        let goes = probe.contents.filter { $0.type == "table" && !stays.contains($0.name) }
-        let (rowsDropped, countFailure) = try probe.droppedRows(in: goes.map(\.name))
+        let goes = ownTables().subtracting(stays).sorted()
+        try checkNames(made: schema.namedSQL.map(\.name).filter { !stays.contains($0) }, dropped: goes)
+        let (rowsDropped, countFailure) = try probe.droppedRows(in: goes)
         let metadata = StoreMetadata(
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey,
             modelText: schema.modelText)
         try connection.transaction { () throws(DataSourceError) in
-            for other in probe.contents where other.type == "trigger" || other.type == "view" {
-                try connection.run("DROP \(other.type.uppercased()) IF EXISTS \(other.name.quoted)")
-            }
-            for table in goes { try connection.run("DROP TABLE \(table.name.quoted)") }
+            for table in goes { try connection.run("DROP TABLE \(table.quoted)") }
             for table in reshaped { try reshape(table) }
             for table in schema.namedSQL where !stays.contains(table.name) { try connection.run(table.sql) }
             for table in kept { try dropDanglingLinks(table, keptNames) }
@@ -49,6 +51,33 @@ struct EntityReset {
         }
         return Outcome(
             metadata: metadata, rowsDropped: rowsDropped, countFailure: countFailure, entities: names.sorted())
+    }
+
+    /// The tables that this library has made.
+    private func ownTables() -> Set<String> {
+        let tables = Set(probe.contents.lazy.filter { $0.type == "table" }.map(\.name))
+        do throws(DataSourceError) {
+            let isSame = found.identity.modelHash == identity.modelHash
+            let own = isSame ? schema : try StoreSchema(found.model(), format: found.format)
+            return tables.intersection(own.namedSQL.map(\.name))
+        } catch {
+            // A store of an earlier release has no copy of its model. Its tables are those with keys.
+            return tables.filter(probe.hasKeys)
+        }
+    }
+
+    /// - Throws: `foreignDatabase` if another program's table, view or index has the name of a table that is made.
+    private func checkNames(made: [String], dropped: [String]) throws(DataSourceError) {
+        let (made, dropped) = (Set(made.map { $0.lowercased() }), Set(dropped))
+        guard
+            let other = probe.contents.first(where: {
+                made.contains($0.name.lowercased()) && !dropped.contains($0.name)
+            })
+        else { return }
+        throw DataSourceError(
+            .foreignDatabase,
+            "Another program has added \(other.name) to \(probe.connection.path), but the model needs that name. Rename it there."
+        )
     }
 
     /// Rows may contain the numbers of entities, which are their positions in the model.
@@ -100,10 +129,13 @@ struct EntityReset {
         let columns = table.layout.storedColumns.map(table.unquotedName).filter(before.contains)
         let list = ([EntityTable.keyName] + columns).map(\.quoted).joined(separator: ", ")
         let connection = probe.connection
+        // Otherwise SQLite refuses it if a view of another program names a table that is gone.
+        try connection.run("PRAGMA legacy_alter_table = ON")
         try connection.run("ALTER TABLE \(table.name.quoted) RENAME TO \(aside)")
         try connection.run(table.createSQL)
         try connection.run("INSERT INTO \(table.name.quoted) (\(list)) SELECT \(list) FROM \(aside)")
         try connection.run("DROP TABLE \(aside)")
+        try connection.run("PRAGMA legacy_alter_table = OFF")
     }
 
     // MARK: Links

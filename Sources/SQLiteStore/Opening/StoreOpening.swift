@@ -37,7 +37,7 @@ struct StoreOpening {
         let probe = try StoreProbe(connection)
         let found = try probe.found()
         var opening = self
-        opening.options.identity = options.identity.completed(by: StoreMetadata.identity(in: found))
+        opening.options.identity = options.identity.completed(by: StoreMetadata.metadata(in: found))
         return try opening.open(found, probe)
     }
 
@@ -76,9 +76,11 @@ struct StoreOpening {
             return try update(connection.checkKeys(metadata, schema), probe)
         case .reset(let reason, let other):
             let reasons = [fallback, other].compactMap(\.self)
-            return try replace(
-                connection,
-                StoreStartup(reason: reason, fallback: reasons.isEmpty ? nil : reasons.joined(separator: " ")))
+            let fallback = reasons.isEmpty ? nil : reasons.joined(separator: " ")
+            if options.resetPolicy.withoutMigration == .standard, let rest = reason.withoutKeysOfDataSources {
+                return try replaceWithoutKeyed(reason, rest, probe, fallback)
+            }
+            return try replace(connection, StoreStartup(reason: reason, fallback: fallback))
         case .resetEntities(let entities, let reason, let found):
             return try reset(entities, reason, found, probe, fallback)
         case .migrate(let reason, let metadata):
@@ -114,6 +116,34 @@ struct StoreOpening {
             migration: outcome.report)
         let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
+    }
+
+    /// Sets the store aside without the rows of data sources whose key has changed, because they may be of a user who logged out.
+    ///
+    /// They are dropped first. A start that is killed after that finds a store with the present keys, and only another model.
+    private func replaceWithoutKeyed(
+        _ reason: StoreStartup.Reason, _ rest: StoreStartup.Reason, _ probe: StoreProbe, _ fallback: String?
+    ) throws(DataSourceError) -> Result {
+        guard let found = StoreMetadata.metadata(in: try probe.found()), found.modelText != nil else {
+            // Nobody knows which tables these are.
+            return try replace(probe.connection, StoreStartup(reason: reason, fallback: fallback))
+        }
+        let keyed = Set(reason.entitiesWithChangedKey)
+        let oldNames = Set(found.identity.entityHashes.keys.filter { keyed.contains(options.identity.newName(of: $0)) })
+        let (upgraded, probe) = try upgraded(found, rest, probe)
+        var identity = upgraded.identity
+        for name in oldNames {
+            identity.entityKeys[name] = options.identity.entityKeys[options.identity.newName(of: name)]
+        }
+        try probe.connection.settleWriter(.full)
+        let outcome = try EntityReset(
+            schema: StoreSchema(ModelLayout(upgraded.model())), probe: probe, found: upgraded, identity: identity,
+            dropped: oldNames
+        ).run()
+        var result = try replace(probe.connection, StoreStartup(reason: rest, fallback: fallback))
+        result.startup.reason = reason
+        result.startup.rowsDropped += outcome.rowsDropped
+        return result
     }
 
     /// Replaces the store that the connection has open by an empty one.

@@ -74,14 +74,27 @@ struct StoreProbe {
     /// Checks that the tables are those that this library made for the model, and that there are no triggers on them.
     func check(_ schema: StoreSchema) throws(DataSourceError) {
         guard schema.tables.allSatisfy({ $0.map { shapes.contains($0.shape) } ?? true }),
-            schema.otherSQL.allSatisfy(hasTable), !contents.contains(where: { $0.type == "trigger" })
+            schema.otherSQL.allSatisfy(hasTable)
         else {
             throw DataSourceError(
                 .storeCorrupt,
                 "The tables of \(connection.path) differ from those that this library made. Restore the store from a copy, or "
                     + "delete it and start over.")
         }
+        try checkTriggers()
     }
+
+    /// - Throws: `storeCorrupt` if there are triggers, of which this library makes none.
+    func checkTriggers() throws(DataSourceError) {
+        guard let trigger = contents.first(where: { $0.type == "trigger" }) else { return }
+        throw DataSourceError(
+            .storeCorrupt,
+            "\(connection.path) has the trigger \(trigger.name), which this library has not made. Drop it with another program, restore the store from a copy, or delete it and start over."
+        )
+    }
+
+    /// Whether a table has keys of objects, as those of entities and links have.
+    func hasKeys(_ table: String) -> Bool { hasColumn(EntityTable.keyName, in: table) }
 
     /// Whether there is a table that was made with that SQL.
     func hasTable(_ sql: String) -> Bool {

@@ -64,6 +64,9 @@ final class Writer {
     /// Whether nobody knows what a commit that failed has left on the disk, so that no more can be written.
     var isOutcomeUnknown: Bool { unknown != nil }
 
+    /// - Throws: `storeMoved` if the files are not those that were written to.
+    func checkFiles() throws(DataSourceError) { try watch.checkFiles() }
+
     /// Whether the store is where it was, and this process still has its lock.
     var holdsLock: Bool {
         do throws(DataSourceError) { try watch.checkLock() } catch { return false }

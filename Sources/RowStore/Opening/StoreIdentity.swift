@@ -1,0 +1,52 @@
+internal import ModelMigration
+
+/// The model and the database keys that a store was made for. A store that was made for others is reset.
+package struct StoreIdentity: Sendable, Hashable {
+    /// The hash of the whole model.
+    package var modelHash: String
+    /// The hash of each entity by its name, to find out which of them changed.
+    package var entityHashes: [String: String]
+    /// The app's own label for the contents. It is stored in clear text, because it is not a secret. Nil if the app gives none;
+    /// then that of the store stays.
+    package var databaseKey: String?
+    /// The label of the data source that owns an entity, by the entity's name. An empty label is the same as none.
+    package var entityKeys: [String: String]
+    /// The renaming identifiers of the entities that have one, by their names. They belong to the model, and not to what the store
+    /// keeps about itself.
+    private let renamingIdentifiers: [String: String]
+    /// The present names of the entities of the store that was found, by their names in it.
+    private(set) var newNames: [String: String] = [:]
+
+    /// - Parameter renamingIdentifiers: Those of the model's entities, by name.
+    package init(
+        modelHash: String, entityHashes: [String: String], databaseKey: String?, entityKeys: [String: String] = [:],
+        renamingIdentifiers: [String: String] = [:]
+    ) {
+        self.renamingIdentifiers = renamingIdentifiers
+        self.modelHash = modelHash
+        self.entityHashes = entityHashes
+        self.databaseKey = databaseKey
+        self.entityKeys = entityKeys.filter { !$0.value.isEmpty }
+    }
+
+    /// The identity with the keys of a store that was found, where the app gives none. Keys follow entities that got another
+    /// name, as rows do in a migration.
+    package func completed(by found: StoreMetadata?) -> StoreIdentity {
+        guard let found else { return self }
+        var identity = self
+        identity.databaseKey = databaseKey ?? found.identity.databaseKey
+        if found.identity.modelHash != modelHash {
+            let entities = entityHashes.keys.map { (name: $0, identifier: renamingIdentifiers[$0] ?? $0) }
+            // What cannot be read has no names but those of now. Whoever needs the model itself throws.
+            do throws(DataSourceError) { identity.newNames = EntityNames.matches(try found.model(), entities) } catch {}
+        }
+        for (oldName, key) in found.identity.entityKeys {
+            let name = identity.newName(of: oldName)
+            if entityHashes[name] != nil && entityKeys[name] == nil { identity.entityKeys[name] = key }
+        }
+        return identity
+    }
+
+    /// The present name of an entity of the store that was found.
+    package func newName(of oldName: String) -> String { newNames[oldName] ?? oldName }
+}
