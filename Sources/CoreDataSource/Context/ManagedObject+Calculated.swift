@@ -10,7 +10,8 @@ extension ManagedObject {
     /// predicates, orders and `values` the attribute stands for its path, and the store calculates it.
     ///
     /// If the objects cannot be read, the result is nil or zero, and the save or the read then throws; on main,
-    /// ``PersistentContainer/failures`` reports it.
+    /// ``PersistentContainer/failures`` reports it. It is nil or zero, too, once the container is gone. A ``ListRow`` has no other
+    /// objects to calculate it from, so it traps.
     ///
     /// **Isolation**: that of the object's context.
     ///
@@ -18,6 +19,7 @@ extension ManagedObject {
     ///   the path, then constant. A sum, a mean, a minimum and a maximum: one query each time.
     public final func calculatedAttribute<Value: AttributeStorable>(at column: Int) -> Value {
         guard let path = layout.calculatedPaths[column] else { refuseColumn(column, Value.self) }
+        if context == nil { home.uncalculatedColumn = column }
         return following { context in try context.calculated(path, column, of: self) } ?? home.nothing(column)
     }
 }

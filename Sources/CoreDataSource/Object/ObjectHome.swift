@@ -11,6 +11,8 @@ final class ObjectHome {
     let storages: ContiguousArray<ColumnStorage>
     /// Whether there are such columns.
     let hasCalculatedColumns: Bool
+    /// Such a column that was read where there is no context, and so nothing to calculate it from.
+    var uncalculatedColumn: Int?
     /// Nil once the container is gone, and for objects that belong to no context.
     weak let context: (any ObjectContext)?
     /// How objects may be edited.

@@ -36,7 +36,7 @@ package struct StoreIdentity: Sendable, Hashable {
         var identity = self
         identity.databaseKey = databaseKey ?? found.identity.databaseKey
         if found.identity.modelHash != modelHash {
-            let entities = entityHashes.keys.map { (name: $0, identifier: renamingIdentifiers[$0] ?? $0) }
+            let entities = entityHashes.keys.sorted().map { (name: $0, identifier: renamingIdentifiers[$0] ?? $0) }
             // What cannot be read has no names but those of now. Whoever needs the model itself throws.
             do throws(DataSourceError) { identity.newNames = EntityNames.matches(try found.model(), entities) } catch {}
         }

@@ -135,9 +135,12 @@ struct StoreOpening {
         for name in oldNames {
             identity.entityKeys[name] = options.identity.entityKeys[options.identity.newName(of: name)]
         }
+        let oldSchema = try StoreSchema(ModelLayout(upgraded.model()))
+        // What is not as this library made it would count as changed, and be dropped.
+        try probe.check(oldSchema)
         try probe.connection.settleWriter(.full)
         let outcome = try EntityReset(
-            schema: StoreSchema(ModelLayout(upgraded.model())), probe: probe, found: upgraded, identity: identity,
+            schema: oldSchema, probe: probe, found: upgraded, identity: identity,
             dropped: oldNames
         ).run()
         var result = try replace(probe.connection, StoreStartup(reason: rest, fallback: fallback))

@@ -192,6 +192,20 @@ struct KeysAndModelsTests {
         }
     }
 
+    /// The rows of the changed key go before the others are set aside, but not out of a store that nobody can read whole.
+    @Test func aDamagedStoreIsNotTakenApartByKeys() async throws {
+        let directory = try TemporaryDirectory()
+        try await fill(directory.store)
+        try RawConnection(directory.store).execute("ALTER TABLE Bill RENAME COLUMN title TO mine")
+        let error = await #expect(throws: DataSourceError.self) {
+            try await PersistentContainer(
+                model: Self.model(.addsAttribute, .none), store: .sqlite(directory.store),
+                configuration: .init(databaseKeys: [NoteSource.self: "2"]))
+        }
+        #expect(error?.code == .storeCorrupt)
+        #expect(try Self.rows(directory.store) == [2, 3])
+    }
+
     // MARK: What others have made
 
     @Test func theTablesAndViewsOfOtherProgramsStay() async throws {

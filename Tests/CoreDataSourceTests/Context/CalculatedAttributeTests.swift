@@ -223,6 +223,24 @@ struct CalculatedAttributeTests {
                 "bookCount, which is derived from books.@count and not stored. Read it with calculatedAttribute(at:)."))
     }
 
+    /// A row of a snapshot has no other objects, and a count of 0 would be a lie.
+    @Test func aRowOfASnapshotTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: CalculatedAttributeTests.model, store: .inMemory)
+            let library = try await MainActor.run { try container.dataSource(Library.self) }
+            try await library.perform { try $0.insert(Shelf.self).name = "a" }
+            for await update in library.updates(FetchRequest(Shelf.self)) {
+                guard let row = update.snapshot.first else { continue }
+                precondition(row.name == "a")
+                print(row.bookCount)
+                break
+            }
+        }
+        #expect(
+            try #require(result).standardErrorString.contains(
+                "Shelf.bookCount is derived from books.@count, which a row of a snapshot does not have."))
+    }
+
     @Test func theyCannotBeLookedUpByTheirValue() async throws {
         try await withLibrary { container, _ in
             let error = #expect(throws: DataSourceError.self) {

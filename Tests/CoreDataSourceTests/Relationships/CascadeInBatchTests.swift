@@ -78,7 +78,45 @@ import Testing
         }
     }
 
-    @Test func whatFailsIsAppliedByTheSave() async throws {
+    /// A rollback takes back what a cascade has done in contexts that the work cannot reach.
+    @Test func aRollbackTakesBackCascadesIntoOtherDataSources() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await topics.add("t")
+            try await letters.add("a")
+            try await topics.perform { context in
+                context.delete(try context.knownTopic("t"))
+                #expect(try context.count(Topic.self) == 0)
+                context.rollback()
+                try context.knownTopic("t").title = "kept"
+            }
+            #expect(try container.main.fetch(Letter.self).map { $0.topic?.title } == ["kept"])
+        }
+    }
+
+    /// The work goes on after a query that could not apply all of the cascade.
+    @Test(arguments: 0..<6) func aCascadeThatFailedIsFinishedByTheSave(reads: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let base = try SQLiteStore.open(
+            SQLiteStore.Options(
+                url: directory.store, layout: ModelLayout(.graph),
+                identity: StoreIdentity(modelHash: "hash", entityHashes: [:], databaseKey: "1"),
+                synchronous: .normal, resetPolicy: .fail))
+        let store = FaultyStore(over: base)
+        let container = PersistentContainer(ModelLayout(.graph), store, base.startup, .init())
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { try Self.prepare($0) }
+        await source.tier.forgetObjects()
+        try await source.perform { context in
+            context.delete(try context.knownTopic("t0"))
+            store.failReads(with: DataSourceError(.storeUnreadable, "Broken."), after: reads)
+            _ = try? context.count(Label.self)
+            store.failReads(with: nil)
+        }
+        #expect(try container.main.count(Letter.self) + container.main.count(Attachment.self) == 0)
+        try await container.close()
+    }
+
+    @Test func aBatchThatFailsLeavesWhatItsCascadeReached() async throws {
         try await withGraph { container, source in
             try await source.perform { try Self.prepare($0) }
             await #expect(throws: Poison.self) {

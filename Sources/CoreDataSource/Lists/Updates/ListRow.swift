@@ -15,7 +15,8 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     /// The object's permanent name.
     public var id: ManagedObjectID { ManagedObjectID(reader.layout.entities[row.entity], key: row.key) }
 
-    /// The value of an attribute, or of a property that is computed from attributes.
+    /// The value of an attribute, or of a property that is computed from attributes. What is derived along relationships is not in
+    /// a row, and traps: read it from an object of main, or with `values`.
     public subscript<Value: Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
         map { $0[keyPath: keyPath] }
     }
@@ -26,7 +27,16 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
             preconditionFailure(
                 "A list of \(Object.self) contains a row of \(reader.layout.entities[row.entity].name).")
         }
-        return try body(object)
+        let value = try body(object)
+        if let column = object.home.uncalculatedColumn { refuse(column) }
+        return value
+    }
+
+    private func refuse(_ column: Int) -> Never {
+        let layout = reader.layout.entities[row.entity]
+        preconditionFailure(
+            "\(layout.name).\(layout.columns[column].name) is derived from \((layout.calculatedPaths[column] ?? []).joined(separator: ".")), which a row of a snapshot does not have. Read it from the object of main with the row's id, or with values(_:_:)."
+        )
     }
 }
 
