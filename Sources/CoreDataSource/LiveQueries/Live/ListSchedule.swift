@@ -141,6 +141,9 @@ extension ListSchedule {
             if reading?.kind == .save { reading?.note(concerning, ofEntities: query.watched) }
         } else if reading == nil {
             keep(concerning)
+        } else {
+            // The rows are about to be read, and will not show whose relationships have changed.
+            relinked.formUnion(query.links.owners(in: concerning))
         }
         noteNews()
     }
@@ -175,11 +178,18 @@ extension ListSchedule {
 extension ListSchedule {
     private mutating func nextWork(_ isEverySaveWanted: Bool) -> Action {
         guard isReady else { return .none }
+        // A read has met some of the saves that came while it was done, but it did not show whose relationships they have changed.
+        let covered = pending.filter { $0.changes.number <= asOf }.map(\.changes)
+        pending.removeAll { $0.changes.number <= asOf }
+        let unseen = query.links.owners(in: covered)
+        if !unseen.isEmpty {
+            relinked.formUnion(unseen)
+            reload(.save)
+        }
         if let reading {
             self.reading = nil
             return begin(reading, .read)
         }
-        pending.removeAll { $0.changes.number <= asOf }
         if pending.isEmpty { return .none }
         let saves = isEverySaveWanted ? [pending.removeFirst().changes] : pending.map(\.changes)
         if !isEverySaveWanted { pending = [] }
