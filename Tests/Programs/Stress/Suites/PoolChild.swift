@@ -1,3 +1,4 @@
+import CSQLite
 import CoreDataSource
 import Foundation
 
@@ -18,12 +19,22 @@ struct PoolChild {
             let places = (0..<4).map { folder.appending(component: "\(round)-\($0).sqlite") }
             let backup = folder.appending(component: "\(round)-backup.sqlite")
             var containers: [PersistentContainer] = []
-            for place in places { containers.append(try await filled(place)) }
+            for place in places {
+                containers.append(try await PersistentContainer(model: .stress, store: .sqlite(place)))
+            }
             try await containers[0].backup(to: backup)
+            let locks = places.map { OtherWriter($0) }
+            for container in containers {
+                try await container.dataSource(BlueDataSource.self).add(RecordData(key: "a"), waitFor: .main)
+            }
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for container in containers { group.addTask { try await container.close() } }
                 for container in containers { while !container.readers.isClosed { await Task.yield() } }
-                // The rest of each closing needs the pool again.
+                // None of them can end its saves until then, and the rest of each closing needs the pool again.
+                Thread {
+                    usleep(500_000)
+                    for lock in locks { lock.end() }
+                }.start()
                 group.addTask { await open(Array(places[0..<2])) }
                 group.addTask {
                     do {
@@ -45,12 +56,23 @@ struct PoolChild {
         for (name, error) in stores.errors { say("open \(name): \(error)") }
         do { try await stores.close() } catch { say("close: \(error)") }
     }
+}
 
-    /// A container with saves that are not in the store yet.
-    private func filled(_ place: URL) async throws -> PersistentContainer {
-        let container = try await PersistentContainer(model: .stress, store: .sqlite(place))
-        let records = (0..<2_000).map { RecordData(key: "\($0)") }
-        try await container.dataSource(BlueDataSource.self).add(records, waitFor: .main)
-        return container
+/// Another program in the middle of a transaction.
+private final class OtherWriter: @unchecked Sendable {
+    private var handle: OpaquePointer?
+
+    init(_ place: URL) {
+        guard sqlite3_open(place.path, &handle) == SQLITE_OK,
+            sqlite3_exec(handle, "BEGIN IMMEDIATE", nil, nil, nil) == SQLITE_OK
+        else {
+            say("cannot lock \(place.path)")
+            return
+        }
+    }
+
+    func end() {
+        sqlite3_exec(handle, "COMMIT", nil, nil, nil)
+        sqlite3_close(handle)
     }
 }
