@@ -12,7 +12,7 @@ package struct ChangedLinks: Sendable {
     private init(sources: [Int: [LinkSource]]) { self.sources = sources }
 
     /// - Parameter family: The entities of the objects.
-    init(of family: [Int], _ layout: ModelLayout) {
+    package init(of family: [Int], _ layout: ModelLayout) {
         var sources: [Int: [LinkSource]] = [:]
         for source in family.flatMap({ layout.entities[$0].relationships.flatMap(\.linkSources) }) {
             let known = sources[source.layout, default: []]

@@ -9,7 +9,7 @@ package struct ListWork: Sendable {
     package let reason: ListReason
     package let task: Task
     /// The keys of the rows whose objects have other to-many relationships than before, if rows are read.
-    let relinked: Set<Int64>
+    package let relinked: Set<Int64>
     /// How many rows of the list must be indexed by key first, because their objects' relationships change.
     let unindexedCount: Int
 

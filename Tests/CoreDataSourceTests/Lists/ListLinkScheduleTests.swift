@@ -1,0 +1,69 @@
+import CoreDataSource
+import RowStore
+import TestSupport
+import Testing
+
+/// A read shows rows, and not whose relationships have changed. Whatever the moment of a save, its owners are reported.
+struct ListLinkScheduleTests {
+    private static let layout = ModelLayout(.graph)
+
+    /// Topics, each with letters.
+    private func schedule() throws -> ListSchedule {
+        let topic = try #require(Self.layout.entity(named: "Topic"))
+        let query = ListQuery(
+            topic, order: ListOrder(topic, sort: []), links: ChangedLinks(of: [topic.index], Self.layout))
+        let rows = (1...3).map {
+            ListedRow(entity: topic.index, key: $0, row: RowSnapshot(columnCount: topic.columns.count))
+        }
+        return ListSchedule(query, ListState(query, RowStorage(rows), isComplete: true, asOf: 0))
+    }
+
+    /// A save of a letter of a topic.
+    private func save(_ number: Int64, ofTopic key: Int64) throws -> ChangeSet {
+        let letter = try #require(Self.layout.entity(named: "Letter"))
+        var row = RowSnapshot(columnCount: letter.columns.count)
+        row.setValue(.integer(key), try #require(letter.column(named: "topic")))
+        var changes = EntityChanges(entity: letter.index)
+        changes.inserted = [StoredRow(key: 100 + number, row: row)]
+        var save = ChangeSet(entities: [changes])
+        save.number = number
+        return save
+    }
+
+    private func read(of schedule: ListSchedule, asOf: Int64) -> ListWork.Outcome {
+        let state = schedule.state
+        return .unchanged(ListState(state.query, state.rows, isComplete: true, asOf: asOf))
+    }
+
+    @Test func aSaveBeforeAReadThatIsComing() throws {
+        var schedule = try schedule()
+        schedule.note(.saves([try save(1, ofTopic: 1)]))
+        schedule.note(.reload(.backlog))
+        schedule.note(.saves([try save(2, ofTopic: 2)]))
+        let work = schedule.turn()
+        #expect(work?.name == "read" && work?.work.relinked == [1, 2])
+    }
+
+    @Test func aSaveDuringAReadThatMeetsIt() throws {
+        var schedule = try schedule()
+        schedule.note(.reload(.backlog))
+        let first = schedule.turn()
+        #expect(first?.name == "read" && first?.work.relinked == [])
+        schedule.note(.saves([try save(1, ofTopic: 3)]))
+        _ = schedule.end(read(of: schedule, asOf: 1))
+        let second = schedule.turn()
+        #expect(second?.name == "read" && second?.work.relinked == [3])
+        _ = schedule.end(read(of: schedule, asOf: 1))
+        #expect(!schedule.isBehind)
+    }
+
+    @Test func aSaveDuringAReadThatDoesNotMeetItIsMerged() throws {
+        var schedule = try schedule()
+        schedule.note(.reload(.backlog))
+        _ = schedule.turn()
+        schedule.note(.saves([try save(2, ofTopic: 3)]))
+        _ = schedule.end(read(of: schedule, asOf: 1))
+        let second = schedule.turn()
+        #expect(second?.name == "merge [2]")
+    }
+}
