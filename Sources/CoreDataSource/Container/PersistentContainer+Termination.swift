@@ -17,6 +17,10 @@ extension PersistentContainer {
     /// `exit`; and when it returns from its main function. A signal that the process ignores, such as SIGHUP under `nohup`,
     /// stays ignored.
     ///
+    /// `exit` may be called anywhere, also in a hook, in `perform { }`, in `read { }`, and where failures are handled. Changes that
+    /// are not saved by then are not written. The process waits at most 30 seconds for its stores, so that one that does not answer,
+    /// or that waits for the caller of `exit`, does not keep it alive.
+    ///
     /// A library should not handle signals unasked, so call this once, early, in a server or a command-line tool. Apps on Apple
     /// platforms need not: their containers flush when the app goes to the background, and before it is terminated.
     public func flushOnTermination() {
@@ -92,12 +96,19 @@ private final class TerminationSignals: Sendable {
         }
     }
 
+    /// Writes what is pending in all stores at once, and blocks until that is done or the time is over.
     private func flush() {
+        let pending = DispatchGroup()
         for container in entries.withLock({ $0.compactMap(\.container) }) {
+            pending.enter()
             // No caller is left to report to: what the disk refuses now is lost with the process.
-            try? container.flushAndWait()
+            container.stack.root.flush { _ in pending.leave() }
         }
+        _ = pending.wait(timeout: .now() + TerminationSignals.seconds)
     }
+
+    /// How long the process waits for its stores. `exit` may be called on a queue that a store needs.
+    private static let seconds = 30.0
 
     private func end(by signal: Int32) {
         flush()

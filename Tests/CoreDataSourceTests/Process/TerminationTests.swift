@@ -49,12 +49,32 @@ struct TerminationTests {
         #expect(try container.main.count(ContactEntity.self) == 3)
         try await container.close()
     }
+
+    /// The flush trapped there, since its caller could be one that it waits for.
+    @Test(arguments: ExitPlace.allCases)
+    @MainActor
+    func pendingSavesAreWrittenWhereverTheProcessCallsExit(place: ExitPlace) async throws {
+        let directory = try TemporaryDirectory()
+        let path = directory.store.path
+        await #expect(processExitsWith: .exitCode(7)) { [path = path as String, place = place as ExitPlace] in
+            try await exitWithASavePending(path, at: place)
+        }
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
+        #expect(try container.main.count(ContactEntity.self) == 3)
+        try await container.close()
+    }
+
+}
+
+enum ExitPlace: CaseIterable, Codable {
+    case perform, read, task
 }
 
 @MainActor private var kept: [AnyObject] = []
 
 @MainActor
-private func leaveASavePending(_ path: String) async throws {
+@discardableResult
+private func leaveASavePending(_ path: String) async throws -> PersistentContainer {
     let url = URL(filePath: path)
     let container = try await PersistentContainer(model: .contacts, store: .sqlite(url))
     container.flushOnTermination()
@@ -66,4 +86,21 @@ private func leaveASavePending(_ path: String) async throws {
     await #expect(throws: DataSourceError.self) { try await container.flush() }
     try other.execute("rollback")
     #expect(container.pendingSaveCount == 1)
+    return container
+}
+
+@MainActor
+private func exitWithASavePending(_ path: String, at place: ExitPlace) async throws {
+    let container = try await leaveASavePending(path)
+    let contacts = try container.dataSource(ContactDataSource.self)
+    @Sendable func end() { exit(7) }
+    switch place {
+    case .perform:
+        try await contacts.perform { context in
+            try context.insert(ContactEntity.self).uid = "unsaved"
+            end()
+        }
+    case .read: try await container.read { _ in end() }
+    case .task: await Task.detached { end() }.value
+    }
 }
