@@ -40,7 +40,7 @@ let package = Package(
         // The model: values, their hash, the XML reader and the code generator.
         .target(name: "ManagedModel", dependencies: ["CXXHash"]),
         .target(name: "ModelMigration", dependencies: ["ManagedModel"]),
-        .target(name: "ModelReader", dependencies: ["ManagedModel"]),
+        .target(name: "ModelReader", dependencies: ["ModelMigration", "ManagedModel"]),
         .target(name: "ModelCodeGenerator", dependencies: ["ManagedModel"]),
         .target(name: "CommandLineWords"),
         .executableTarget(

@@ -1,4 +1,6 @@
 public import Foundation
+internal import ManagedModel
+internal import ModelMigration
 
 /// Reads data model files as Xcode writes them: `.xcdatamodeld` bundles, and separate `.xcdatamodel` directories.
 ///
@@ -13,7 +15,8 @@ public import Foundation
 public struct ModelReader: Sendable {
     private init() {}
 
-    /// Reads one version of a model.
+    /// Reads one version of a model, and from the versions before it in its bundle what its elements were called: see
+    /// ``ModelBundle/versions(before:)``.
     ///
     /// - Parameters:
     ///   - url: A `.xcdatamodeld` bundle, or the `.xcdatamodel` directory of one version.
@@ -23,7 +26,20 @@ public struct ModelReader: Sendable {
         let bundle = try ModelBundle(at: url)
         let version = try bundle.version(named: version)
         let contents = try bundle.contents(of: version)
-        return try read(data: contents.data, name: bundle.name, version: version, file: contents.path)
+        var document = try read(data: contents.data, name: bundle.name, version: version, file: contents.path)
+        var earlier: [ManagedObjectModel] = []
+        for name in bundle.versions(before: version).reversed() {
+            do throws(ModelReaderError) {
+                let contents = try bundle.contents(of: name)
+                earlier.append(
+                    try read(data: contents.data, name: bundle.name, version: name, file: contents.path).model)
+            } catch {
+                document.diagnostics.append(.unreadable(name, error))
+                break
+            }
+        }
+        document.model.follow(earlier.reversed())
+        return document
     }
 
     /// Reads the bytes of a `contents` file.

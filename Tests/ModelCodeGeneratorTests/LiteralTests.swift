@@ -33,12 +33,14 @@ import Testing
             codeGeneration: .category)
         let configuration = ModelConfiguration(name: "g", entityNames: ["E"])
         let composite = CompositeDescription(name: "k", attributes: [attribute])
+        let earlier = EarlierVersion(hashes: ["h"], entityNames: ["E": "D"], propertyNames: ["E": ["a": "b"]])
         let model = ManagedObjectModel(
             name: "M", version: "M 2", entities: [entity], composites: [composite], fetchRequests: [request],
-            configurations: [configuration], versionIdentifier: "1")
+            configurations: [configuration], versionIdentifier: "1", earlierVersions: [earlier])
         let source = ModelCodeGenerator().source(for: model)
         let values: [Any] = [
             model, entity, attribute, relationship, fetched, request, index, element, configuration, composite,
+            earlier,
         ]
         for value in values {
             for label in Mirror(reflecting: value).children.compactMap(\.label) {

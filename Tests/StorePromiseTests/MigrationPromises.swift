@@ -28,7 +28,7 @@ struct MigrationPromises {
             }
             for round in 0..<3 {
                 let old = draft
-                for _ in 0..<Int.random(in: 1...8, using: &random) { draft.edit(using: &random, of: old) }
+                for _ in 0..<Int.random(in: 1...8, using: &random) { draft.edit(using: &random, of: [old]) }
                 let layout = ModelLayout(draft.model)
                 let results = try places.map { place in
                     let (store, startup) = try place.open(draft.model)
@@ -37,6 +37,7 @@ struct MigrationPromises {
                 }
                 #expect(results[0].0 == results[1].0, "seed \(seed &+ number), round \(round)")
                 #expect(results[0].1 == results[1].1, "seed \(seed &+ number), round \(round)")
+                draft.publish()
             }
         }
     }

@@ -10,7 +10,7 @@ struct FolderOrderTests {
     /// Below `Sources`. The folder's own files are `.`; without it they are above all of its folders.
     private static let orders: [String: [String]] = [
         "ManagedModel": ["Model", "Columns", "Derivation", "Text", "Validation", "Hash"],
-        "ModelMigration": ["Difference", "Plan", "Stored"],
+        "ModelMigration": ["Difference", "Plan", "Stored", "Versions"],
         "ModelReader": ["Values", "Report", "XML", "Build", "Link", "Bundle"],
         "ModelCodeGenerator": ["Names", "Source", "Types", "Plan", "Literal", "Text"],
         "RowStore": [

@@ -147,7 +147,7 @@ public final class PersistentContainer: Sendable {
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
             databaseKey: databaseKey, entityKeys: configuration.databaseKeys.entityKeys(layout),
-            renamingIdentifiers: EntityNames.identifiers(of: model))
+            entityNames: EntityNames(of: model))
         let opened = try await BlockingExecutor.run { try location.open(layout, identity, configuration) }
         self.init(layout, opened.store, opened.startup, configuration)
     }

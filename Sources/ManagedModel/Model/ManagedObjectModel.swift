@@ -17,6 +17,9 @@ public struct ManagedObjectModel: Sendable {
     public var configurations: [ModelConfiguration]
     /// The author's own label for this version. It is not part of the hash.
     public var versionIdentifier: String
+    /// The versions of the bundle before this one from which a migration cannot go by this version alone. They are not part of the
+    /// hash.
+    public var earlierVersions: [EarlierVersion]
     /// The Swift class of each entity that has one, by entity name. It is part of neither the hash nor equality.
     ///
     /// Generated code sets it; a model that was read at run time has no classes, and its objects are plain `ManagedObject`s.
@@ -32,6 +35,7 @@ public struct ManagedObjectModel: Sendable {
     ///   - fetchRequests: The fetch requests stored with the model, in any order.
     ///   - configurations: Named subsets of the entities.
     ///   - versionIdentifier: The author's own label for the version.
+    ///   - earlierVersions: The versions before this one from which a migration cannot go by this version alone.
     ///   - classes: The Swift class of each entity that has one, by entity name.
     public init(
         name: String,
@@ -41,6 +45,7 @@ public struct ManagedObjectModel: Sendable {
         fetchRequests: [FetchRequestTemplate] = [],
         configurations: [ModelConfiguration] = [],
         versionIdentifier: String = "",
+        earlierVersions: [EarlierVersion] = [],
         classes: [String: any AnyObject.Type] = [:]
     ) {
         self.name = name
@@ -50,6 +55,7 @@ public struct ManagedObjectModel: Sendable {
         self.fetchRequests = fetchRequests
         self.configurations = configurations
         self.versionIdentifier = versionIdentifier
+        self.earlierVersions = earlierVersions
         self.classes = classes
     }
 
@@ -72,6 +78,7 @@ extension ManagedObjectModel: Equatable {
         one.name == other.name && one.version == other.version && one.entities == other.entities
             && one.composites == other.composites && one.fetchRequests == other.fetchRequests
             && one.configurations == other.configurations && one.versionIdentifier == other.versionIdentifier
+            && one.earlierVersions == other.earlierVersions
     }
 }
 

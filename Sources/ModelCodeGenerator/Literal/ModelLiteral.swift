@@ -54,6 +54,7 @@ struct ModelLiteral {
                 ("fetchRequests", .list(model.fetchRequests, of: Literal.fetchRequest)),
                 ("configurations", .list(model.configurations, of: configuration)),
                 ("versionIdentifier", model.versionIdentifier.isEmpty ? nil : .string(model.versionIdentifier)),
+                ("earlierVersions", .list(model.earlierVersions, of: Literal.earlierVersion)),
                 ("classes", classes.map { _ in .text("\(classesName)()") }),
             ])
     }
@@ -101,6 +102,22 @@ struct ModelLiteral {
 }
 
 extension Literal {
+    static func earlierVersion(_ version: EarlierVersion) -> Literal {
+        func names(_ names: [String: String]) -> Literal {
+            .dictionary(names.sorted { $0.key < $1.key }.map { (.string($0.key), .string($0.value)) })
+        }
+        let properties = version.propertyNames.sorted { $0.key < $1.key }.map {
+            (Literal.string($0.key), names($0.value))
+        }
+        return .call(
+            "EarlierVersion",
+            [
+                ("hashes", .list(version.hashes.sorted().map { .string($0) })),
+                ("entityNames", names(version.entityNames)),
+                ("propertyNames", properties.isEmpty ? nil : .dictionary(properties)),
+            ])
+    }
+
     static func fetchRequest(_ request: FetchRequestTemplate) -> Literal {
         .call(
             "FetchRequestTemplate",

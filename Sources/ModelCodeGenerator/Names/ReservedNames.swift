@@ -30,7 +30,7 @@ enum ReservedNames {
         "CoreDataSource", "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic",
         "DataSourceError", "DataSourceKeys", "DataSourceProtocol", "DeleteRule",
         "DiffableListSnapshot", "Draft", "DraftChange", "DraftContext", "DraftReport", "DraftResolution",
-        "EditingContext", "EntityChanges", "EntityDescription",
+        "EarlierVersion", "EditingContext", "EntityChanges", "EntityDescription",
         "EntityLayout", "FeedEvent", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
         "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "FetchRequest",
         "FetchRequestTemplate", "FetchedPropertyDescription", "GeneratedModel", "GraphLinks", "InMemoryRows",

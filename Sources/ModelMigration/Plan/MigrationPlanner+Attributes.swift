@@ -16,11 +16,14 @@ extension MigrationPlanner {
     private mutating func planAttributes(_ index: Int, _ oldEntity: EntityDescription, _ newEntity: EntityDescription) {
         let oldLeaves = old.leaves(of: oldEntity)
         let newLeaves = new.leaves(of: newEntity)
-        let matching = NameMatching(from: oldLeaves.map(\.named), to: newLeaves.map(\.named))
-        for (one, other) in matching.rivals {
-            plan.obstacles.append(
-                rivalry("\(newEntity.name).\(newLeaves[one].path)", "\(newEntity.name).\(newLeaves[other].path)"))
-        }
+        let matching = NameMatching(
+            from: oldLeaves.map(\.named), to: new.namedLeaves(of: newEntity, since: old, oldNames),
+            known: earlier?.leafNames(in: newEntity.name))
+        addObstacles(
+            of: matching,
+            newLeaves.map {
+                ("\(newEntity.name).\($0.path)", $0.named.identifier?.joined(separator: "."))
+            }, "attribute")
         let oldKinds = old.kinds(of: oldEntity)
         let newKinds = new.kinds(of: newEntity)
         for (position, leaf) in newLeaves.enumerated() {

@@ -18,16 +18,16 @@ extension MigrationPlanner {
             let oldOnes = old.relationships(of: oldEntity)
             let newOnes = new.relationships(of: entity)
             let matching = NameMatching(
-                from: oldOnes.map { $0.relationship.named }, to: newOnes.map { $0.relationship.named })
+                from: oldOnes.map { $0.relationship.named },
+                to: new.namedRelationships(of: entity, since: old, oldNames),
+                known: earlier?.propertyNames[entity.name])
             for (position, match) in matching.pairs
             where matches[newOnes[position].name]?.contains(oldOnes[match].name) != true {
                 matches[newOnes[position].name, default: []].append(oldOnes[match].name)
             }
-            for (one, other) in matching.rivals {
-                plan.obstacles.append(
-                    rivalry(
-                        "\(entity.name).\(newOnes[one].name.name)", "\(entity.name).\(newOnes[other].name.name)"))
-            }
+            addObstacles(
+                of: matching,
+                newOnes.map { ("\(entity.name).\($0.name.name)", $0.relationship.renamingIdentifier) }, "relationship")
         }
         return matches
     }
@@ -121,5 +121,5 @@ extension MigrationPlanner {
 }
 
 extension RelationshipDescription {
-    var named: Named<String> { Named(name: name, identifier: renamingIdentifier ?? name) }
+    var named: Named<String> { Named(name: name, identifier: renamingIdentifier) }
 }

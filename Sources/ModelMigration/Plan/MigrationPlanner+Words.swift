@@ -29,13 +29,15 @@ extension MigrationPlanner {
         let oldShape = withNewNames(oldEntity, entity)
         let shape = EntityShape(of: entity, in: new.lookup)
         words += oldShape.words(to: shape)
+        let known = earlier?.leafNames(in: entity.name)
         let attributes = PropertyPairs(
             oldShape.attributes.map { old.named($0, in: oldEntity) },
             shape.attributes.map { new.named($0, in: entity) },
-            oldShape.attributes, shape.attributes)
+            oldShape.attributes, shape.attributes, known)
         let relationships = PropertyPairs(
             oldEntity.storedRelationships.map { Named(path: $0.named) },
-            entity.storedRelationships.map { Named(path: $0.named) }, oldShape.relationships, shape.relationships)
+            entity.storedRelationships.map { Named(path: $0.named) }, oldShape.relationships, shape.relationships,
+            known)
         return words.map { .init(entityName: entity.name, words: $0) }
             + attributes.changes(of: entity.name) { fate(of: $0, oldEntity) }
             + relationships.changes(of: entity.name) { fate(of: $0, oldEntity) }
@@ -115,11 +117,12 @@ extension MigrationPlanner {
         var names: [String: String] = [:]
         func add(_ named: (EntityDescription) -> [Named<String>]) {
             let (old, new) = (oldOnes.flatMap(named), newOnes.flatMap(named))
-            for (position, match) in NameMatching(from: old, to: new).pairs {
+            let known = newOnes.first.flatMap { earlier?.propertyNames[$0.name] }
+            for (position, match) in NameMatching(from: old, to: new, known: known).pairs {
                 names[old[match].name] = new[position].name
             }
         }
-        add { $0.attributes.map { Named(name: $0.name, identifier: $0.renamingIdentifier ?? $0.name) } }
+        add { $0.attributes.map { Named(name: $0.name, identifier: $0.renamingIdentifier) } }
         add { $0.relationships.map(\.named) }
         return names
     }
@@ -132,10 +135,13 @@ private struct PropertyPairs<Shape: PropertyShape> {
     private let pairs: [Int: Int]
 
     /// - Parameters: The names are in the order of the shapes.
-    init(_ oldNames: [Named<[String]>], _ newNames: [Named<[String]>], _ old: [Shape], _ new: [Shape]) {
+    init(
+        _ oldNames: [Named<[String]>], _ newNames: [Named<[String]>], _ old: [Shape], _ new: [Shape],
+        _ known: [[String]: [String]]?
+    ) {
         self.old = old
         self.new = new
-        pairs = NameMatching(from: oldNames, to: newNames).pairs
+        pairs = NameMatching(from: oldNames, to: newNames, known: known).pairs
     }
 
     /// - Parameter fate: The words for a property that has no counterpart.
@@ -161,8 +167,8 @@ extension MigrationSide {
 }
 
 extension Named where Name == [String] {
-    fileprivate init(path named: Named<String>) {
-        self.init(name: [named.name], identifier: [named.identifier])
+    init(path named: Named<String>) {
+        self.init(name: [named.name], identifier: named.identifier.map { [$0] })
     }
 }
 

@@ -7,23 +7,40 @@ struct MigrationPlanner {
     /// The name of the old entity by that of the new one, abstract ones included.
     private(set) var oldNames: [String: String] = [:]
     private(set) var newNames: [String: String] = [:]
+    /// What the versions between the two models say about names; nil for their names and identifiers alone.
+    let earlier: EarlierVersion?
     var plan = MigrationPlan()
 
     init(_ old: ManagedObjectModel, _ new: ManagedObjectModel, _ oldFormat: Int64) {
         self.old = MigrationSide(old, oldFormat)
         self.new = MigrationSide(new, ManagedObjectModel.storeFormat)
-        let matching = NameMatching(from: old.entities.map(\.named), to: new.entities.map(\.named))
+        earlier = new.earlierVersions.isEmpty ? nil : new.earlierVersions.version(withHash: old.hash.description)
+        let matching = NameMatching(
+            from: old.entities.map(\.named), to: new.entities.map(\.named), known: earlier?.entityNames)
         for (position, match) in matching.pairs {
             oldNames[new.entities[position].name] = old.entities[match].name
             newNames[old.entities[match].name] = new.entities[position].name
         }
-        for (one, other) in matching.rivals {
-            plan.obstacles.append(rivalry(new.entities[one].name, new.entities[other].name))
-        }
+        addObstacles(of: matching, new.entities.map { ($0.name, $0.renamingIdentifier) }, "entity")
     }
 
-    func rivalry(_ one: String, _ other: String) -> String {
-        "\(one) and \(other) have the same renaming identifier. Remove it from one of them."
+    /// Says which names do not say clearly what they were.
+    ///
+    /// - Parameter elements: The names and the identifiers of the new elements.
+    mutating func addObstacles(
+        of matching: NameMatching, _ elements: [(name: String, identifier: String?)], _ kind: String
+    ) {
+        for (one, other) in matching.rivals {
+            plan.obstacles.append(
+                "\(elements[one].name) and \(elements[other].name) have the same renaming identifier. Remove it from one of them."
+            )
+        }
+        for (name, identifier) in matching.riddles.map({ elements[$0] }) {
+            plan.obstacles.append(
+                "\(name): its renaming identifier is \(identifier ?? ""), and the old model has more than one \(kind) that this can "
+                    + "mean. Keep the versions between the two models in the bundle, or give what has kept its name that name as its "
+                    + "renaming identifier.")
+        }
     }
 
     mutating func planEntities(_ isDropped: (String, String) -> Bool) {
@@ -94,18 +111,18 @@ struct MigrationSide {
         }
     }
 
-    /// The path, made of the renaming identifiers along it.
-    func identifier(of path: ArraySlice<String>, in attributes: [AttributeDescription]) -> [String] {
+    /// The path, made of the renaming identifiers along it; nil if there are none.
+    func identifier(of path: ArraySlice<String>, in attributes: [AttributeDescription]) -> [String]? {
         // A model that was read from its canonical form has an attribute for a whole path.
         if path.count > 1, let attribute = attributes.first(where: { $0.name == path.joined(separator: ".") }) {
-            return attribute.renamingIdentifier?.split(separator: ".").map(String.init) ?? Array(path)
+            return attribute.renamingIdentifier?.split(separator: ".").map(String.init)
         }
-        guard let name = path.first, let attribute = attributes.first(where: { $0.name == name }) else {
-            return Array(path)
-        }
+        guard let name = path.first, let attribute = attributes.first(where: { $0.name == name }) else { return nil }
+        let rest = path.dropFirst()
         let composite = attribute.compositeName.flatMap { lookup.composites[$0] }
-        return [attribute.renamingIdentifier ?? name]
-            + identifier(of: path.dropFirst(), in: composite?.attributes ?? [])
+        let restIdentifier = identifier(of: rest, in: composite?.attributes ?? [])
+        if attribute.renamingIdentifier == nil, restIdentifier == nil { return nil }
+        return [attribute.renamingIdentifier ?? name] + (restIdentifier ?? Array(rest))
     }
 
     /// The stored relationships of an entity, inherited ones included, where they are declared.
@@ -142,5 +159,5 @@ struct MigrationLeaf {
 }
 
 extension EntityDescription {
-    fileprivate var named: Named<String> { Named(name: name, identifier: renamingIdentifier ?? name) }
+    var named: Named<String> { Named(name: name, identifier: renamingIdentifier) }
 }

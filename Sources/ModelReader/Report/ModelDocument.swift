@@ -36,6 +36,17 @@ public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
+extension ModelDiagnostic {
+    /// An earlier version that says nothing about names, since it cannot be read.
+    static func unreadable(_ version: String, _ error: ModelReaderError) -> ModelDiagnostic {
+        ModelDiagnostic(
+            file: error.file, line: error.line ?? 1,
+            message:
+                "The earlier version \(version) cannot be read: \(error.message) So a migration from it, or from an older one, "
+                + "knows only the renaming identifiers of the current version.")
+    }
+}
+
 /// Collects diagnostics. Beyond a limit only their number is kept, so that a hostile file cannot flood the log.
 struct DiagnosticLog {
     let file: String

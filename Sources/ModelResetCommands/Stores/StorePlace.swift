@@ -49,7 +49,7 @@ enum StorePlace {
     func store(_ model: ManagedObjectModel, databaseKey: String?) -> any TargetStore {
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-            databaseKey: databaseKey, renamingIdentifiers: EntityNames.identifiers(of: model))
+            databaseKey: databaseKey, entityNames: EntityNames(of: model))
         switch self {
         case .file(let url):
             return FileStore(

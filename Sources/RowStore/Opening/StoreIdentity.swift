@@ -1,4 +1,4 @@
-internal import ModelMigration
+package import ModelMigration
 
 /// The model and the database keys that a store was made for. A store that was made for others is reset.
 package struct StoreIdentity: Sendable, Hashable {
@@ -11,18 +11,17 @@ package struct StoreIdentity: Sendable, Hashable {
     package var databaseKey: String?
     /// The label of the data source that owns an entity, by the entity's name. An empty label is the same as none.
     package var entityKeys: [String: String]
-    /// The renaming identifiers of the entities that have one, by their names. They belong to the model, and not to what the store
-    /// keeps about itself.
-    private let renamingIdentifiers: [String: String]
+    /// What the entities were called before. It belongs to the model, and not to what the store keeps about itself.
+    private let entityNames: EntityNames
     /// The present names of the entities of the store that was found, by their names in it.
     private(set) var newNames: [String: String] = [:]
 
-    /// - Parameter renamingIdentifiers: Those of the model's entities, by name.
+    /// - Parameter entityNames: What the model says about the names that its entities had before.
     package init(
         modelHash: String, entityHashes: [String: String], databaseKey: String?, entityKeys: [String: String] = [:],
-        renamingIdentifiers: [String: String] = [:]
+        entityNames: EntityNames = EntityNames()
     ) {
-        self.renamingIdentifiers = renamingIdentifiers
+        self.entityNames = entityNames
         self.modelHash = modelHash
         self.entityHashes = entityHashes
         self.databaseKey = databaseKey
@@ -36,9 +35,11 @@ package struct StoreIdentity: Sendable, Hashable {
         var identity = self
         identity.databaseKey = databaseKey ?? found.identity.databaseKey
         if found.identity.modelHash != modelHash {
-            let entities = entityHashes.keys.sorted().map { (name: $0, identifier: renamingIdentifiers[$0] ?? $0) }
+            let names = entityHashes.keys.sorted()
             // What cannot be read has no names but those of now. Whoever needs the model itself throws.
-            do throws(DataSourceError) { identity.newNames = EntityNames.matches(try found.model(), entities) } catch {}
+            do throws(DataSourceError) {
+                identity.newNames = entityNames.matches(from: try found.model(), to: names)
+            } catch {}
         }
         for (oldName, key) in found.identity.entityKeys {
             let name = identity.newName(of: oldName)

@@ -34,7 +34,8 @@ struct FilledStore {
         for (index, column) in columns.enumerated() where column.isStored {
             switch column.role {
             case .attribute(let attribute):
-                if number > 0 || !attribute.isOptional { row.setValue(value(attribute, key), index) }
+                let isDerived = attribute.derivationExpression != nil
+                if !isDerived, number > 0 || !attribute.isOptional { row.setValue(value(attribute, key), index) }
             case .destinationKey(let relationship):
                 guard let other = destination(relationship, number) else { continue }
                 row.setInteger(self.key(other, number), index)
@@ -43,7 +44,22 @@ struct FilledStore {
             case .position: if number != 1 { row.setInteger(Int64(10 - number), index) }
             }
         }
+        derive(&row, columns)
         return StoredRow(key: key, row: row)
+    }
+
+    /// Gives derived attributes the values that a save would give them, as far as they come from another attribute.
+    private func derive(_ row: inout RowSnapshot, _ columns: [ColumnDescription]) {
+        for (index, column) in columns.enumerated() {
+            guard let expression = column.attribute?.derivationExpression, column.isStored else { continue }
+            let parts = expression.split(separator: ":")
+            let name = (parts.last ?? "").trimmingCharacters(in: ["(", ")"])
+            guard let source = columns.firstIndex(where: { $0.name == name }) else { continue }
+            guard !row.isNull(source) else { continue }
+            let text = row.text(source)
+            let isCopy = parts.count == 1
+            row.setValue(.text(isCopy ? text : parts[0] == "lowercase" ? text.lowercased() : text.uppercased()), index)
+        }
     }
 
     private func destination(_ relationship: RelationshipDescription, _ number: Int) -> EntityLayout? {

@@ -8,6 +8,9 @@ package struct ModelDraft {
         package var identifier: String?
         package var isOptional = true
         package var type: AttributeType
+        /// The tag of the attribute that its value is derived from, and how.
+        package fileprivate(set) var source: Int?
+        package fileprivate(set) var change = ""
 
         init(tag: Int, name: String) {
             self.tag = tag
@@ -37,10 +40,45 @@ package struct ModelDraft {
 
     package var entities: [Entity] = []
     private var lastTag = 0
+    /// The names in the version before, by tag, and all names that any version had.
+    private var lastNames: [Int: String] = [:]
+    private var lastIdentifiers: [Int: String] = [:]
+    /// Whether this version gives a name of the last one to something else, or moves something to where its name was not. Not both,
+    /// or else what is moved away would seem to be what has its name.
+    private var (hasExchanged, hasMoved) = (false, false)
+    private var usedNames: Set<String> = []
 
     package init(using random: inout some RandomNumberGenerator) {
         for _ in 0..<4 { addEntity(using: &random) }
-        for _ in 0..<12 { edit(using: &random, of: self) }
+        for _ in 0..<12 { edit(using: &random, of: [self]) }
+        publish()
+    }
+
+    /// Makes this a version that stores are made for. What is edited next belongs to the one after it.
+    package mutating func publish() {
+        lastNames = names
+        lastIdentifiers = identifiers
+        (hasExchanged, hasMoved) = (false, false)
+        usedNames.formUnion(lastNames.values)
+    }
+
+    private var names: [Int: String] {
+        Dictionary(uniqueKeysWithValues: elements.map { ($0.tag, $0.name) })
+    }
+
+    /// Whether two elements claim to be the same one, of which one has kept its name, so that nothing tells that they exchanged it.
+    package var hasSharedIdentifier: Bool { Set(identifiers.values).count < identifiers.count }
+
+    private var identifiers: [Int: String] {
+        elements.reduce(into: [:]) { $0[$1.tag] = $1.identifier }
+    }
+
+    private var elements: [(tag: Int, name: String, identifier: String?)] {
+        entities.flatMap { entity in
+            [(entity.tag, entity.name, entity.identifier)]
+                + entity.attributes.map { ($0.tag, $0.name, $0.identifier) }
+                + entity.links.map { ($0.tag, $0.name, $0.identifier) }
+        }
     }
 
     // MARK: As a model
@@ -55,7 +93,7 @@ package struct ModelDraft {
                         AttributeDescription(
                             name: $0.name, type: $0.type, isOptional: $0.isOptional,
                             defaultValue: $0.isOptional ? nil : ModelDraft.value($0.type),
-                            renamingIdentifier: $0.identifier)
+                            derivationExpression: derivation($0), renamingIdentifier: $0.identifier)
                     },
                     relationships: entity.links.map {
                         RelationshipDescription(
@@ -67,28 +105,9 @@ package struct ModelDraft {
             })
     }
 
-    private static let types: [AttributeType] = [
-        .integer64, .double, .string, .date, .decimal, .integer16, .float, .integer32,
-    ]
-
-    private static func value(_ type: AttributeType) -> AttributeValue {
-        switch type {
-        case .string: .string("it's")
-        case .date: .date(1)
-        case .double, .float: .double(0.5)
-        default: .integer(5)
-        }
-    }
-
-    /// The types that hold every small number of a type.
-    private static func widerTypes(_ type: AttributeType) -> [AttributeType] {
-        switch type {
-        case .integer16: [.integer32, .integer64, .decimal, .double, .float]
-        case .integer32: [.integer64, .decimal, .double]
-        case .integer64: [.decimal, .double]
-        case .float: [.double]
-        default: []
-        }
+    private func derivation(_ attribute: Attribute) -> String? {
+        guard let source = attribute.source.flatMap({ names[$0] }) else { return nil }
+        return attribute.change.isEmpty ? source : "\(attribute.change):(\(source))"
     }
 
     package func entity(_ tag: Int) -> Entity? { entities.first { $0.tag == tag } }
@@ -102,96 +121,177 @@ package struct ModelDraft {
 
     // MARK: Edits
 
-    private mutating func tag() -> Int {
+    private mutating func newTag() -> Int {
         lastTag += 1
         return lastTag
     }
 
-    /// A name that comes anywhere among the others.
-    private mutating func name(_ kind: String, using random: inout some RandomNumberGenerator) -> String {
-        "\(["A", "K", "é", "z"].randomElement(using: &random) ?? "")\(kind)\(tag())"
+    /// A name that comes anywhere among the others; or one that another element had in an earlier version, or has no more since it
+    /// was renamed.
+    private mutating func name(_ kind: Character, using random: inout some RandomNumberGenerator) -> String {
+        if Int.random(in: 0..<3, using: &random) == 0 {
+            let (now, taken) = (names, Set(names.values))
+            // What is gone would seem to have this name, or to have it again.
+            let lost = Set([lastNames, lastIdentifiers].flatMap { $0.filter { now[$0.key] == nil }.values })
+            let free = usedNames.filter { $0.dropFirst().first == kind && !taken.contains($0) && !lost.contains($0) }
+            let held = Set(lastNames.values).union(lastIdentifiers.values)
+            if let name = free.sorted().randomElement(using: &random), !held.contains(name) || !hasMoved && kind != "r"
+            {
+                hasExchanged = hasExchanged || held.contains(name)
+                return name
+            }
+        }
+        return "\(["A", "K", "é", "z"].randomElement(using: &random) ?? "")\(kind)\(newTag())"
+    }
+
+    /// The identifier of an element that gets another name: its name in the version before, or the identifier that it has since
+    /// longer. Nil if it is new, or gets that name back.
+    private func identifier(
+        _ tag: Int, _ identifier: String?, _ name: String, using random: inout some RandomNumberGenerator
+    ) -> String? {
+        guard let last = lastNames[tag] else { return nil }
+        let chosen = Bool.random(using: &random) ? identifier ?? last : last
+        return last == name ? nil : chosen == name ? last : chosen
+    }
+
+    /// Takes an identifier from those who have it since an earlier version. They are what they are called now.
+    private mutating func dropIdentifiers(equalTo identifier: String?) {
+        guard let identifier else { return }
+        for index in entities.indices {
+            let entity = entities[index]
+            if entity.identifier == identifier, entity.name == lastNames[entity.tag] {
+                entities[index].identifier = entity.name
+            }
+            for (position, attribute) in entity.attributes.enumerated()
+            where attribute.identifier == identifier && attribute.name == lastNames[attribute.tag] {
+                entities[index].attributes[position].identifier = attribute.name
+            }
+        }
+    }
+
+    /// Whether a new element has the name or the identifier that this one had in the version before. If this one went, it would seem
+    /// to be that one.
+    private func isNameTaken(_ tag: Int) -> Bool {
+        let last = [lastNames[tag], lastIdentifiers[tag]].compactMap(\.self)
+        return names.contains { $0.key != tag && last.contains($0.value) }
     }
 
     private mutating func addEntity(using random: inout some RandomNumberGenerator) {
-        var entity = Entity(tag: tag(), name: name("E", using: &random))
+        var entity = Entity(tag: newTag(), name: name("E", using: &random))
         entity.parent = Bool.random(using: &random) ? entities.randomElement(using: &random)?.tag : nil
         entities.append(entity)
     }
 
     /// One edit that a migration can follow; some do nothing.
     ///
-    /// - Parameter old: What the store was made for.
-    package mutating func edit(using random: inout some RandomNumberGenerator, of old: ModelDraft) {
+    /// - Parameter olds: What stores may have been made for.
+    package mutating func edit(using random: inout some RandomNumberGenerator, of olds: [ModelDraft]) {
         guard let index = entities.indices.randomElement(using: &random) else { return }
-        let before = old.entity(entities[index].tag)
-        switch Int.random(in: 0..<14, using: &random) {
+        let tag = entities[index].tag
+        switch Int.random(in: 0..<16, using: &random) {
         case 0: addEntity(using: &random)
         case 1: removeEntity(index)
         case 2:
             let name = name("E", using: &random)
-            entities[index].identifier = entities[index].identifier ?? before?.name
+            let identifier = identifier(tag, entities[index].identifier, name, using: &random)
+            dropIdentifiers(equalTo: identifier)
+            entities[index].identifier = identifier
             entities[index].name = name
         case 3:
             // One that stands alone moves in; one without children moves out.
-            guard !hasChildren(entities[index]), before.map({ !old.hasChildren($0) }) ?? true else { return }
+            let before = olds.compactMap { old in old.entity(tag).map { (old, $0) } }
+            guard !hasExchanged, !hasChildren(entities[index]), before.allSatisfy({ !$0.hasChildren($1) }) else {
+                return
+            }
+            hasMoved = true
             if entities[index].parent != nil {
+                let own = Set(entities[index].attributes.map(\.tag))
+                guard entities[index].attributes.compactMap(\.source).allSatisfy(own.contains) else { return }
                 entities[index].parent = nil
-            } else if before?.parent == nil {
-                let tag = entities[index].tag
+            } else if before.allSatisfy({ $1.parent == nil }) {
                 entities[index].parent = entities.filter { $0.tag != tag }.randomElement(using: &random)?.tag
             }
-        case 4, 5, 6: entities[index].attributes.append(Attribute(tag: tag(), name: name("a", using: &random)))
-        case 7...9: editAttribute(index, using: &random, of: old)
+        case 4, 5, 6: entities[index].attributes.append(Attribute(tag: newTag(), name: name("a", using: &random)))
+        case 7...9: editAttribute(index, using: &random)
         case 10, 11:
             guard let destination = entities.randomElement(using: &random)?.tag else { return }
             entities[index].links.append(
                 Link(
-                    tag: tag(), name: name("r", using: &random), destination: destination,
+                    tag: newTag(), name: name("r", using: &random), destination: destination,
                     isToMany: Bool.random(using: &random)))
-        default: editLink(index, using: &random, of: old)
+        case 12: derive(index, using: &random)
+        default: editLink(index, using: &random)
         }
     }
 
     private mutating func removeEntity(_ index: Int) {
         guard entities.count > 2, !hasChildren(entities[index]) else { return }
+        let entity = entities[index]
+        let links = entities.flatMap(\.links).filter { $0.destination == entity.tag } + entity.links
+        let tags = [entity.tag] + entity.attributes.map(\.tag) + links.map(\.tag)
+        guard !tags.contains(where: isNameTaken) else { return }
         let tag = entities.remove(at: index).tag
         for index in entities.indices { entities[index].links.removeAll { $0.destination == tag } }
     }
 
-    private mutating func editAttribute(
-        _ index: Int, using random: inout some RandomNumberGenerator, of old: ModelDraft
-    ) {
+    /// Adds an attribute that is derived from another one, or changes how one is.
+    private mutating func derive(_ index: Int, using random: inout some RandomNumberGenerator) {
+        let texts = lineage(entities[index]).flatMap(\.attributes).filter { $0.type == .string && $0.source == nil }
+        guard let source = texts.randomElement(using: &random)?.tag else { return }
+        let derived = entities[index].attributes.indices.filter { entities[index].attributes[$0].source != nil }
+        var position = entities[index].attributes.count
+        if Bool.random(using: &random), let one = derived.randomElement(using: &random) {
+            position = one
+        } else {
+            var attribute = Attribute(tag: newTag(), name: name("a", using: &random))
+            attribute.type = .string
+            entities[index].attributes.append(attribute)
+        }
+        entities[index].attributes[position].source = source
+        entities[index].attributes[position].change =
+            ["", "lowercase", "uppercase"].randomElement(using: &random) ?? ""
+    }
+
+    private mutating func editAttribute(_ index: Int, using random: inout some RandomNumberGenerator) {
         guard let position = entities[index].attributes.indices.randomElement(using: &random) else { return }
         let attribute = entities[index].attributes[position]
-        switch Int.random(in: 0..<6, using: &random) {
-        case 0: entities[index].attributes.remove(at: position)
-        case 1: entities[index].attributes[position].isOptional.toggle()
-        case 3, 4:
+        let isSource = entities.contains { $0.attributes.contains { $0.source == attribute.tag } }
+        switch Int.random(in: 0..<7, using: &random) {
+        case 0:
+            if !isSource && !isNameTaken(attribute.tag) { entities[index].attributes.remove(at: position) }
+        case 1:
+            if attribute.source == nil { entities[index].attributes[position].isOptional.toggle() }
+        case 2, 3:
+            let name = name("a", using: &random)
+            let identifier = identifier(attribute.tag, attribute.identifier, name, using: &random)
+            dropIdentifiers(equalTo: identifier)
+            entities[index].attributes[position].identifier = identifier
+            entities[index].attributes[position].name = name
+        case 4, 5:
             if let type = ModelDraft.widerTypes(attribute.type).randomElement(using: &random) {
                 entities[index].attributes[position].type = type
             }
-        case 2:
-            let before = old.entities.flatMap(\.attributes).first { $0.tag == attribute.tag }
-            entities[index].attributes[position].identifier = attribute.identifier ?? before?.name
-            entities[index].attributes[position].name = name("a", using: &random)
         default:
             // It moves up.
             guard let parent = entities.firstIndex(where: { $0.tag == entities[index].parent }) else { return }
+            let inherited = lineage(entities[parent]).flatMap(\.attributes).map(\.tag)
+            guard !hasExchanged, attribute.source.map(inherited.contains) ?? true else { return }
+            hasMoved = true
             entities[parent].attributes.append(entities[index].attributes.remove(at: position))
         }
     }
 
-    private mutating func editLink(_ index: Int, using random: inout some RandomNumberGenerator, of old: ModelDraft) {
+    private mutating func editLink(_ index: Int, using random: inout some RandomNumberGenerator) {
         guard let position = entities[index].links.indices.randomElement(using: &random) else { return }
         let link = entities[index].links[position]
         switch Int.random(in: 0..<4, using: &random) {
-        case 0: entities[index].links.remove(at: position)
+        case 0: if !isNameTaken(link.tag) { entities[index].links.remove(at: position) }
         case 1: entities[index].links[position].isToMany = true
         case 2: entities[index].links[position].isOrdered.toggle()
         default:
-            let before = old.entities.flatMap(\.links).first { $0.tag == link.tag }
-            entities[index].links[position].identifier = link.identifier ?? before?.name
-            entities[index].links[position].name = name("r", using: &random)
+            let name = name("r", using: &random)
+            entities[index].links[position].identifier = identifier(link.tag, link.identifier, name, using: &random)
+            entities[index].links[position].name = name
         }
     }
 }
