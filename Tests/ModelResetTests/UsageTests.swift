@@ -56,7 +56,12 @@ import Testing
         (["hash", "a", "--store", "s"], "unknown option --store"),
         (["status", "a", "--database-key", "1"], "--store is missing"),
         (["reset", "a", "--database-key", "1"], "--store is missing"),
-        (["check"], "MODEL is missing"),
+        (["check"], "MODEL is missing, because there is no model in the lock file or its folder"),
+        (["check", "--version", "2"], "--version is for one MODEL"),
+        (
+            ["check", "--against", "a", "--update"],
+            "--against and --update exclude each other: the file of --against is only read"
+        ),
         (["inspect", "--follow"], "STORE is missing"),
         (["inspect", "a", "--name", "b"], "--name is for a store on a server"),
         (["inspect", "postgresql://localhost/app"], UsageTests.server),

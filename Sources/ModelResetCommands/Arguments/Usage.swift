@@ -8,7 +8,8 @@ enum Usage {
                model-reset reset MODEL --store STORE [--database-key KEY] [--version NAME]
                            [--if-needed] [--dry-run] [--backup FOLDER]
                model-reset restore BACKUP STORE [--force] [--dry-run]
-               model-reset check MODEL... [--lock FILE] [--update]
+               model-reset check [MODEL]... [--lock FILE] [--update]
+               model-reset check [MODEL]... [--lock FILE] --against FILE
                model-reset check MODEL --version NAME [--lock FILE]
                model-reset diagram MODEL [--version NAME] [--output FILE]
                model-reset init [NAME] [--entity ENTITY]
@@ -27,7 +28,8 @@ enum Usage {
                     Why a list changed is known only in the process that shows it: print its lastUpdateReason there
           reset     replaces a store with an empty one; no process may have it open
           restore   replaces a store with a copy of a backup
-          check     compares models with the committed lock file, and explains changes as diff does
+          check     compares models with the committed lock file, and explains changes as diff does; without MODEL, all models
+                    that are in the lock file, in its folder or below it
           diagram   draws the entities of a model, as SVG
           init      writes a first model, NAME.xcdatamodeld, with one entity and four attributes; overwrites nothing
 
@@ -47,6 +49,8 @@ enum Usage {
           --backup FOLDER     moves the old store (a file) there; the folder must be on the same file system
           --force             replaces an existing store
           --lock FILE         the lock file (default: Models/model.lock)
+          --against FILE      compares with that lock file instead, such as the one of the base branch or of the last release,
+                              wherever it lies; its paths are read as relative to the folder of --lock
           --update            writes the lock file, and makes its folder
           NAME                the bundle to write, with or without its extension (default: Model); its folder is made
           --entity ENTITY     the name of the entity (default: ItemEntity)

@@ -17,6 +17,26 @@ struct LockFile {
         FileManager.default.fileExists(atPath: folder.appending(path: name).standardizedFileURL.path)
     }
 
+    /// The path of the model with that name: relative if this path is, to read as the user would have written it.
+    func path(of name: String) -> String {
+        let absolute = folder.appending(path: name).standardizedFileURL.path
+        let current = LockFile.resolved(URL(filePath: FileManager.default.currentDirectoryPath)).path + "/"
+        return absolute.hasPrefix(current) ? String(absolute.dropFirst(current.count)) : absolute
+    }
+
+    /// The names of the bundles in the lock file's folder and below it, without those in hidden folders such as `.build`.
+    func modelsInFolder() -> [String] {
+        let files = FileManager.default.enumerator(
+            at: folder, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
+        var names: [String] = []
+        while let url = files?.nextObject() as? URL {
+            guard url.pathExtension == "xcdatamodeld" else { continue }
+            files?.skipDescendants()
+            names.append(name(of: url.path))
+        }
+        return names
+    }
+
     /// Nil if there is no lock file.
     func read() throws -> ModelLock? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
