@@ -4,8 +4,8 @@ internal import Foundation
 internal import RowStore
 
 extension DataSourceError {
-    /// The error for an answer of the server. The message contains no values, and neither does the cause: the server's detail,
-    /// which has them, is left out.
+    /// The error for an answer of the server. The message contains no values, and neither does the cause: the server's details
+    /// that have them are left out.
     init(answer: QueryResult) {
         let state = answer.field("C") ?? ""
         let (code, message) =
@@ -15,7 +15,10 @@ extension DataSourceError {
                 "The server refused a statement of this library, for the reason in `cause`. Look it up in PostgreSQL's list of error "
                     + "codes, and in the server's log."
             )
-        self.init(code, message, cause: "PostgreSQL \(state): \(answer.field("M") ?? "no message")")
+        var cause = "PostgreSQL \(state): \(answer.field("M") ?? "no message")"
+        // What depends on something that was to be dropped: names, and no values.
+        if state == "2BP01", let detail = answer.field("D") { cause += "\n\(detail)" }
+        self.init(code, message, cause: cause)
         if code == .uniquenessViolated { attributeName = answer.field("n") }
     }
 

@@ -132,19 +132,7 @@ struct GenerationMigration {
     /// Drops the old generation.
     ///
     /// - Throws: `modelChanged` if others have added something that depends on it, which a migration must not destroy.
-    func dropOld() throws(DataSourceError) {
-        let own = old.tables.compactMap { $0?.name } + PostgreSQLSchema.names.map(old.term)
-        do throws(DataSourceError) {
-            try run("DROP TABLE \(own.joined(separator: ", "))")
-            try run("DROP FUNCTION \(old.outsideFunction)()")
-            try run("DROP SCHEMA \(old.name.quoted)")
-        } catch  where error.cause?.contains("2BP01") == true {
-            throw DataSourceError(
-                .modelChanged,
-                "Another program has added tables, views or constraints that depend on the tables of the store, and a migration "
-                    + "would destroy them. Drop them first, and make them again afterwards.", cause: error.cause)
-        }
-    }
+    func dropOld() throws(DataSourceError) { try GenerationTables(connection, old.name).drop() }
 
     /// A statement that is used once.
     @discardableResult

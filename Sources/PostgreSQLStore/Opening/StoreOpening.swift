@@ -103,21 +103,7 @@ struct StoreOpening {
 
     /// How many objects a generation has, of any model.
     func count(_ connection: Connection, _ entry: Registry.Entry) throws(DataSourceError) -> Int {
-        var count = 0
-        for table in try tables(connection, entry) {
-            count += Int(try connection.rows("SELECT count(*) FROM \(table)").integer(0, 0))
-        }
-        return count
-    }
-
-    /// The tables of a generation's objects, as SQL names them.
-    private func tables(_ connection: Connection, _ entry: Registry.Entry) throws(DataSourceError) -> [String] {
-        let tables = try connection.rows(
-            """
-            SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace \
-            WHERE n.nspname = $1 AND c.relkind = 'r' AND NOT starts_with(c.relname, '_')
-            """, [WireValue(entry.schema)])
-        return (0..<tables.rowCount).map { entry.schema.quoted + "." + tables.text($0, 0).quoted }
+        try GenerationTables(connection, entry.schema).count()
     }
 
     /// Makes a generation, and enters it in the registry.
@@ -166,7 +152,8 @@ struct StoreOpening {
     }
 
     /// Replaces a generation by an empty one, in one transaction. The old one becomes a backup, or is dropped.
-    /// - Throws: `storeInUse`, with their names, if others have the store open.
+    /// - Throws: `storeInUse`, with their names, if others have the store open; `modelChanged` if others have added something
+    ///   that would be dropped.
     func replace(
         _ registry: Registry, _ old: Registry.Entry, _ reason: StoreStartup.Reason, besides own: Membership? = nil
     ) throws(DataSourceError) -> Registry.Entry {
@@ -175,10 +162,7 @@ struct StoreOpening {
         try checkAlone(connection, schema, besides: own)
         let firstFreeKey = try firstFreeKey(connection, schema)
         let keep = options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
-        var isEmpty = true
-        for table in try tables(connection, old) where isEmpty && keep > 0 {
-            isEmpty = try connection.rows("SELECT 1 FROM \(table) LIMIT 1").rowCount == 0
-        }
+        let isEmpty = keep > 0 ? try GenerationTables(connection, old.schema).isEmpty() : true
         return try create(registry, old, firstFreeKey: firstFreeKey) { new throws(DataSourceError) in
             try registry.retire(old, of: options.name, keeping: keep, isEmpty: isEmpty)
             if let own { try rejoin(connection, new, own) }

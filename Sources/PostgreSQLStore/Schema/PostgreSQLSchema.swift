@@ -119,8 +119,11 @@ struct PostgreSQLSchema: Sendable {
         tables.compactMap(\.self).flatMap { $0.indexes.map { $0.createSQL() } } + outsideSQL
     }
 
-    /// The function of the triggers, as SQL.
-    var outsideFunction: String { term("_note_outside_write") }
+    /// The names of the function that notes writes from outside, and of the triggers that call it.
+    static let (outsideName, outsideTrigger) = ("_note_outside_write", "_outside")
+
+    /// That function, as SQL.
+    var outsideFunction: String { term(PostgreSQLSchema.outsideName) }
 
     /// The first key that no object has, also above keys that another program has inserted, as a term over the table of keys.
     var firstFreeKey: String {
@@ -154,7 +157,7 @@ struct PostgreSQLSchema: Sendable {
         for table in tables.compactMap(\.self) {
             sql.append(
                 """
-                CREATE TRIGGER _outside AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON \(table.name) FOR EACH STATEMENT \
+                CREATE TRIGGER \(PostgreSQLSchema.outsideTrigger) AFTER INSERT OR UPDATE OR DELETE OR TRUNCATE ON \(table.name) FOR EACH STATEMENT \
                 EXECUTE FUNCTION \(function)(\(table.layout.name.quotedText))
                 """)
         }

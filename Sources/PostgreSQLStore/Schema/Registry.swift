@@ -93,8 +93,7 @@ struct Registry {
         var generation = (entry?.generation ?? 0) &+ 1
         while true {
             let schema = Identifiers.fitting("\(name) \(generation)")
-            let found = try connection.rows("SELECT 1 FROM pg_namespace WHERE nspname = $1", [WireValue(schema)])
-            if found.rowCount == 0 { return Entry(generation: generation, schema: schema) }
+            if try !isTaken(schema) { return Entry(generation: generation, schema: schema) }
             generation &+= 1
         }
     }
@@ -104,26 +103,51 @@ struct Registry {
     /// Sets the schema of a generation aside, and drops the store's oldest backups.
     ///
     /// - Parameter count: How many backups stay, including that one; 0 drops them all.
+    /// - Throws: `modelChanged` if others have added something that would be dropped.
     func retire(
         _ entry: Entry, of name: String, keeping count: Int, isEmpty: Bool = false
     ) throws(DataSourceError) {
         // A backup of nothing would take the place of one with objects.
         if count > 0, !isEmpty {
-            let backup = Identifiers.fitting("\(name) backup \(entry.generation)")
+            let backup = try freeBackup(of: name, entry.generation)
             try connection.run("ALTER SCHEMA \(entry.schema.quoted) RENAME TO \(backup.quoted)")
+            try GenerationTables(connection, backup).endNotes()
             _ = try connection.rows(
                 "INSERT INTO \(Registry.backups) VALUES ($1, $2, $3)",
                 [WireValue(backup), WireValue(name), WireValue(entry.generation)])
         } else {
-            try connection.run("DROP SCHEMA \(entry.schema.quoted) CASCADE")
+            try GenerationTables(connection, entry.schema).drop()
         }
+        // A backup that was dropped by hand may have made room for a store.
         let found = try connection.rows(
-            "SELECT schema FROM \(Registry.backups) WHERE name = $1 ORDER BY generation DESC", [WireValue(name)])
+            """
+            SELECT schema, EXISTS (SELECT FROM \(Registry.stores) s WHERE s.schema = b.schema) FROM \(Registry.backups) b \
+            WHERE name = $1 ORDER BY generation DESC
+            """, [WireValue(name)])
         for row in 0..<found.rowCount where row >= count {
             let schema = found.text(row, 0)
-            try connection.run("DROP SCHEMA IF EXISTS \(schema.quoted) CASCADE")
+            if !found.isTrue(row, 1) { try GenerationTables(connection, schema).drop() }
             _ = try connection.rows("DELETE FROM \(Registry.backups) WHERE schema = $1", [WireValue(schema)])
         }
+    }
+
+    /// A name for the schema of a backup that no other schema has, such as that of a store whose name ends in "backup".
+    private func freeBackup(of name: String, _ generation: Int64) throws(DataSourceError) -> String {
+        var number = 1
+        while true {
+            let suffix = number == 1 ? "" : " (\(number))"
+            let schema = Identifiers.fitting("\(name) backup \(generation)\(suffix)")
+            if try !isTaken(schema) { return schema }
+            number += 1
+        }
+    }
+
+    private func isTaken(_ schema: String) throws(DataSourceError) -> Bool {
+        let found = try connection.rows(
+            """
+            SELECT 1 FROM pg_namespace WHERE nspname = $1 UNION ALL SELECT 1 FROM \(Registry.backups) WHERE schema = $1
+            """, [WireValue(schema)])
+        return found.rowCount > 0
     }
 }
 

@@ -1,0 +1,77 @@
+#if PostgreSQL
+internal import RowStore
+
+/// The tables that this library has made for the objects of a generation, whatever its model is.
+///
+/// Other programs may have added tables to the schema, so that neither their place nor their names show whose they are. The
+/// trigger that notes writes from outside shows it.
+struct GenerationTables {
+    private let connection: Connection
+    private let schema: PostgreSQLSchema
+
+    init(_ connection: Connection, _ schema: String) throws(DataSourceError) {
+        self.connection = connection
+        self.schema = try PostgreSQLSchema(named: schema)
+    }
+
+    /// As SQL names them.
+    func names() throws(DataSourceError) -> [String] {
+        let found = try connection.rows(
+            """
+            SELECT c.relname FROM pg_trigger t JOIN pg_class c ON c.oid = t.tgrelid JOIN pg_namespace n ON n.oid = c.relnamespace \
+            JOIN pg_proc p ON p.oid = t.tgfoid WHERE n.nspname = $1 AND p.pronamespace = n.oid AND p.proname = $2 \
+            AND t.tgname = $3 ORDER BY 1
+            """,
+            [
+                WireValue(schema.name), WireValue(PostgreSQLSchema.outsideName),
+                WireValue(PostgreSQLSchema.outsideTrigger),
+            ])
+        return (0..<found.rowCount).map { schema.term(found.text($0, 0)) }
+    }
+
+    /// How many rows they have.
+    func count() throws(DataSourceError) -> Int {
+        var count = 0
+        for name in try names() { count += Int(try connection.rows("SELECT count(*) FROM \(name)").integer(0, 0)) }
+        return count
+    }
+
+    func isEmpty() throws(DataSourceError) -> Bool {
+        for name in try names() where try connection.rows("SELECT 1 FROM \(name) LIMIT 1").rowCount > 0 { return false }
+        return true
+    }
+
+    /// Drops what this library has made, in the open transaction.
+    ///
+    /// - Throws: `modelChanged` if others have added something that would be dropped with it. The cause lists it.
+    func drop() throws(DataSourceError) {
+        let own = try names() + PostgreSQLSchema.names.map(schema.term)
+        do throws(DataSourceError) {
+            for sql in [
+                "DROP TABLE IF EXISTS \(own.joined(separator: ", "))",
+                "DROP FUNCTION IF EXISTS \(schema.outsideFunction)()", "DROP SCHEMA IF EXISTS \(schema.name.quoted)",
+            ] {
+                _ = try connection.pipeline([Request(sql, isKept: false)])
+            }
+        } catch  where error.cause?.contains("2BP01") == true {
+            throw DataSourceError(
+                .modelChanged,
+                "Another program has added tables, views or constraints to the schema \(schema.name) or its tables, and "
+                    + "dropping these would destroy them. Drop them first, and make them again afterwards. The cause lists them.",
+                cause: error.cause)
+        }
+    }
+
+    /// Lets programs write to the tables of a generation that is no store any more: nobody follows it.
+    func endNotes() throws(DataSourceError) {
+        let function = schema.outsideFunction
+        guard try connection.rows("SELECT to_regprocedure($1) IS NOT NULL", [WireValue("\(function)()")]).isTrue(0, 0)
+        else { return }
+        let sql = """
+            CREATE OR REPLACE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SET search_path = '' \
+            AS 'BEGIN RETURN NULL; END'
+            """
+        _ = try connection.pipeline([Request(sql, isKept: false)])
+    }
+}
+#endif
