@@ -32,7 +32,7 @@ extension PostgreSQLStore {
         // Large tables may be counted.
         connection.patience = .seconds(3600)
         return try connection.look { () throws(DataSourceError) in
-            guard let entry = try Registry(connection: connection).existingEntry(options.name) else { return nil }
+            guard let entry = try Registry(connection).existingEntry(options.name) else { return nil }
             return try body(connection, entry)
         }
     }
@@ -118,7 +118,7 @@ extension PostgreSQLStore {
     package static func reset(_ options: Options, onlyIfNeeded: Bool = false) throws(DataSourceError) -> StoreStartup {
         let connection = try Connection(options.target)
         defer { connection.close() }
-        let registry = Registry(connection: connection)
+        let registry = try Registry(connection)
         return try registry.holding(options.name) { () throws(DataSourceError) in
             guard let entry = try registry.existingEntry(options.name) else {
                 return StoreStartup(reason: .firstLaunch)

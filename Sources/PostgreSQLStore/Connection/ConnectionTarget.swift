@@ -11,7 +11,7 @@ struct ConnectionTarget: Sendable {
     var patience: Duration
 
     static let unreadableText =
-        "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with special characters in the password as % and two digits, such as %40 for @."
+        "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with special characters in the password as % and two digits, such as %40 for @ and %2F for /."
 
     var programName: String { ProcessInfo.processInfo.processName }
 
@@ -22,9 +22,14 @@ struct ConnectionTarget: Sendable {
         defer { PQconninfoFree(options) }
         var isReadable = options != nil
         var option = options
+        // In a URI, only a database whose name has an @ is refused with it.
+        let isURI = ["postgres://", "postgresql://"].contains { connection.hasPrefix($0) }
         while let found = option?.pointee, let keyword = found.keyword {
-            // A password with an @ that was not written as %40 ends up there.
-            if String(cString: keyword) == "host", let value = found.val, String(cString: value).contains("@") {
+            // A password with an @ or a / that was not written as %40 or %2F ends up there.
+            let isOfAddress = ["host", "port"].contains(String(cString: keyword))
+            if isOfAddress || (isURI && String(cString: keyword) == "dbname"), let value = found.val,
+                String(cString: value).contains("@")
+            {
                 isReadable = false
             }
             option = option?.advanced(by: 1)

@@ -25,7 +25,7 @@ struct StoreOpening {
         defer { connection.patience = options.patience }
         try requirePrimary(connection)
         try settleWriter(connection, idleLimit: .seconds(60))
-        let registry = Registry(connection: connection)
+        let registry = try Registry(connection)
         var unbuilt: IndexBuilding?
         while true {
             let result = try registry.holding(options.name) { () throws(DataSourceError) in
@@ -42,7 +42,7 @@ struct StoreOpening {
         _ registry: Registry, _ unbuilt: inout IndexBuilding?
     ) throws(DataSourceError) -> Result? {
         let connection = registry.connection
-        try registry.prepare()
+        let registry = try registry.prepared()
         let found = try registry.entry(options.name)
         let (entry, startup) = try decide(registry, found)
         let schema = try PostgreSQLSchema(options.layout, name: entry.schema)

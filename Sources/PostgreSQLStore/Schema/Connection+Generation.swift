@@ -11,7 +11,7 @@ extension Connection {
         do throws(DataSourceError) { return try body() } catch {
             guard error.code == .storeCorrupt, isUsable else { throw error }
             if isInTransaction { try run("ROLLBACK") }
-            guard let found = try Registry(connection: self).entry(name), found.schema != schema.name else {
+            guard let found = try Registry(self).entry(name), found.schema != schema.name else {
                 throw error
             }
             throw DataSourceError(resetElsewhere: name)

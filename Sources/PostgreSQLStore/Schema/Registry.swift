@@ -3,19 +3,28 @@ internal import RowStore
 
 /// The list of a database's stores: the schema of the newest generation of each, and the schemas of backups.
 ///
-/// They are tables in a separate schema, `coredatasource`. Only one process at a time opens, resets or migrates a store.
+/// They are tables in a separate schema, `coredatasource`; a role that may not use that has one of its own. Only one process at
+/// a time opens, resets or migrates a store.
 struct Registry {
     let connection: Connection
+    private let schema: String
 
     struct Entry: Equatable {
         let generation: Int64
         let schema: String
     }
 
-    private static let stores = "coredatasource.stores"
-    private static let backups = "coredatasource.backups"
+    private static let (storeTable, backupTable) = ("stores", "backups")
+    private var stores: String { schema.quoted + "." + Registry.storeTable.quoted }
+    private var backups: String { schema.quoted + "." + Registry.backupTable.quoted }
     /// The first number of the advisory locks of this library in a database; the second one of the registry's is 1.
     private static let lock: Int32 = 1_129_271_888
+
+    /// - Throws: `permissionDenied` if the registry belongs to a role that is not trusted.
+    init(_ connection: Connection) throws(DataSourceError) {
+        self.connection = connection
+        schema = try RegistryHome(connection).schema
+    }
 
     /// Runs the body while no other process opens, resets or migrates that store.
     ///
@@ -41,38 +50,51 @@ struct Registry {
         return try body()
     }
 
+    /// - Throws: `storeCorrupt` if its tables are not those that this library makes.
     private func exists() throws(DataSourceError) -> Bool {
-        try connection.rows(
-            "SELECT to_regclass('\(Registry.stores)') IS NOT NULL AND to_regclass('\(Registry.backups)') IS NOT NULL"
-        ).isTrue(0, 0)
+        let hasStores = try RegistryHome.check(Registry.storeTable, in: schema, connection)
+        let hasBackups = try RegistryHome.check(Registry.backupTable, in: schema, connection)
+        return hasStores && hasBackups
     }
 
-    /// Makes the registry if there is none.
-    func prepare() throws(DataSourceError) {
-        if try exists() { return }
-        try holding(1, "a store of the database") { () throws(DataSourceError) in try make() }
-    }
-
-    private func make() throws(DataSourceError) {
-        try connection.transaction { () throws(DataSourceError) in
-            try connection.run("CREATE SCHEMA IF NOT EXISTS coredatasource")
-            try connection.run(
-                """
-                CREATE TABLE IF NOT EXISTS \(Registry.stores) (name text PRIMARY KEY, generation bigint NOT NULL, \
-                schema text NOT NULL)
-                """)
-            try connection.run(
-                """
-                CREATE TABLE IF NOT EXISTS \(Registry.backups) (schema text PRIMARY KEY, name text NOT NULL, \
-                generation bigint NOT NULL)
-                """)
+    /// The registry; made if there is none.
+    func prepared() throws(DataSourceError) -> Registry {
+        if try exists() { return self }
+        return try holding(1, "a store of the database") { () throws(DataSourceError) in
+            // Another role may have made one meanwhile.
+            let home = try RegistryHome(connection)
+            let registry = try Registry(connection)
+            try registry.make(isThere: home.isThere)
+            return registry
         }
     }
 
+    private func make(isThere: Bool) throws(DataSourceError) {
+        try connection.transaction { () throws(DataSourceError) in
+            if !isThere { try connection.run("CREATE SCHEMA \(schema.quoted)") }
+            try connection.run(
+                """
+                CREATE TABLE IF NOT EXISTS \(stores) (name text PRIMARY KEY, generation bigint NOT NULL, schema text NOT NULL)
+                """)
+            try connection.run(
+                """
+                CREATE TABLE IF NOT EXISTS \(backups) (schema text PRIMARY KEY, name text NOT NULL, generation bigint NOT NULL)
+                """)
+            _ = try exists()
+        }
+    }
+
+    /// - Throws: `permissionDenied` if the store's schema belongs to a role that is not trusted.
     func entry(_ name: String) throws(DataSourceError) -> Entry? {
         let found = try connection.rows(
-            "SELECT generation, schema FROM \(Registry.stores) WHERE name = $1", [WireValue(name)])
-        return found.rowCount == 0 ? nil : Entry(generation: found.integer(0, 0), schema: found.text(0, 1))
+            """
+            SELECT s.generation, s.schema, o.rolname::text, \(RegistryHome.isTrusted)::integer FROM \(stores) s \
+            LEFT JOIN pg_namespace n ON n.nspname::text = s.schema LEFT JOIN pg_roles o ON o.oid = n.nspowner WHERE s.name = $1
+            """, [WireValue(name)])
+        guard found.rowCount > 0 else { return nil }
+        let schema = found.text(0, 1)
+        guard found.isNull(0, 2) || found.isTrue(0, 3) else { throw RegistryHome.untrusted(schema, found.text(0, 2)) }
+        return Entry(generation: found.integer(0, 0), schema: schema)
     }
 
     /// The entry of a store, if there is a registry at all.
@@ -83,7 +105,7 @@ struct Registry {
     func set(_ entry: Entry, _ name: String) throws(DataSourceError) {
         _ = try connection.rows(
             """
-            INSERT INTO \(Registry.stores) VALUES ($1, $2, $3) \
+            INSERT INTO \(stores) VALUES ($1, $2, $3) \
             ON CONFLICT (name) DO UPDATE SET generation = excluded.generation, schema = excluded.schema
             """, [WireValue(name), WireValue(entry.generation), WireValue(entry.schema)])
     }
@@ -113,7 +135,7 @@ struct Registry {
             try connection.run("ALTER SCHEMA \(entry.schema.quoted) RENAME TO \(backup.quoted)")
             try GenerationTables(connection, backup).endNotes()
             _ = try connection.rows(
-                "INSERT INTO \(Registry.backups) VALUES ($1, $2, $3)",
+                "INSERT INTO \(backups) VALUES ($1, $2, $3)",
                 [WireValue(backup), WireValue(name), WireValue(entry.generation)])
         } else {
             try GenerationTables(connection, entry.schema).drop()
@@ -121,13 +143,13 @@ struct Registry {
         // A backup that was dropped by hand may have made room for a store.
         let found = try connection.rows(
             """
-            SELECT schema, EXISTS (SELECT FROM \(Registry.stores) s WHERE s.schema = b.schema) FROM \(Registry.backups) b \
+            SELECT schema, EXISTS (SELECT FROM \(stores) s WHERE s.schema = b.schema) FROM \(backups) b \
             WHERE name = $1 ORDER BY generation DESC
             """, [WireValue(name)])
         for row in 0..<found.rowCount where row >= count {
             let schema = found.text(row, 0)
             if !found.isTrue(row, 1) { try GenerationTables(connection, schema).drop() }
-            _ = try connection.rows("DELETE FROM \(Registry.backups) WHERE schema = $1", [WireValue(schema)])
+            _ = try connection.rows("DELETE FROM \(backups) WHERE schema = $1", [WireValue(schema)])
         }
     }
 
@@ -145,7 +167,7 @@ struct Registry {
     private func isTaken(_ schema: String) throws(DataSourceError) -> Bool {
         let found = try connection.rows(
             """
-            SELECT 1 FROM pg_namespace WHERE nspname = $1 UNION ALL SELECT 1 FROM \(Registry.backups) WHERE schema = $1
+            SELECT 1 FROM pg_namespace WHERE nspname = $1 UNION ALL SELECT 1 FROM \(backups) WHERE schema = $1
             """, [WireValue(schema)])
         return found.rowCount > 0
     }

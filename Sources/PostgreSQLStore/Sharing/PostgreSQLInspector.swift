@@ -81,7 +81,7 @@ package final class PostgreSQLInspector: StoreInspector {
         self.connection = connection
         do throws(DataSourceError) {
             return try connection.look { () throws(DataSourceError) in
-                guard let entry = try Registry(connection: connection).existingEntry(name) else {
+                guard let entry = try Registry(connection).existingEntry(name) else {
                     throw DataSourceError(.notADatabase, "The database has no store \(name).")
                 }
                 return try body(connection, PostgreSQLSchema(named: entry.schema))

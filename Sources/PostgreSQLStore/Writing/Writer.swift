@@ -203,7 +203,7 @@ final class Writer {
         // Large tables may be counted and dropped.
         connection.patience = .seconds(3600)
         defer { connection.patience = opening.options.patience }
-        let registry = Registry(connection: connection)
+        let registry = try Registry(connection)
         var startup = StoreStartup(reason: .requested)
         do throws(DataSourceError) {
             return try registry.holding(opening.options.name) { () throws(DataSourceError) in
@@ -223,7 +223,7 @@ final class Writer {
     /// The state after a reset whose answer was lost, if it happened; nil if it did not.
     private func resetAfterAll() throws(DataSourceError) -> StoreOpening.Result? {
         let connection = try connected()
-        let registry = Registry(connection: connection)
+        let registry = try Registry(connection)
         return try registry.holding(opening.options.name) { () throws(DataSourceError) in
             guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
             let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)

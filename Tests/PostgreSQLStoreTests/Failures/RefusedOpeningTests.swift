@@ -120,6 +120,17 @@ struct RefusedOpeningTests {
         #expect(try failure(options).code == .invalidRequest)
     }
 
+    /// libpq takes a part of a password with an @ or a / for the host, the port or the database.
+    @Test(arguments: ["p@Secret1/word@127.0.0.1", "p@Secret1:1/word@127.0.0.1", "1/Secret1@127.0.0.1", "p@1:Secret1@127.0.0.1"])
+    func noPartOfAPasswordIsShown(rest: String) throws {
+        let place = try FailurePlace()
+        var options = place.options()
+        options.connection = "postgresql://app:\(rest):\(place.server.port)/postgres"
+        let error = try failure(options)
+        #expect(error.code == .invalidRequest)
+        #expect(!"\(error) \(error.message) \(error.cause ?? "")".contains("Secret1"))
+    }
+
     @Test func aServerThatIsNotThereIsUnavailable() throws {
         let place = try FailurePlace()
         place.proxy.goAway()

@@ -1,0 +1,89 @@
+#if PostgreSQL
+internal import RowStore
+
+/// The schema that a role has its registry in.
+///
+/// Code of whoever owns a table, such as a trigger or a function of a view, runs with the rights of those who use the table. So
+/// only tables of roles are used that the present role has to trust anyway, or wants to: of itself, of superusers, of the
+/// database's owner, and of groups that it is a member of. A role that can log in may make any other its member, so it is no
+/// group.
+struct RegistryHome {
+    let schema: String
+    let isThere: Bool
+
+    static let shared = "coredatasource"
+
+    /// Whether a role, joined as `o`, is trusted.
+    static let isTrusted = """
+        (o.rolsuper OR o.rolname = current_user OR o.oid = (SELECT datdba FROM pg_database WHERE datname = current_database()) \
+        OR (NOT o.rolcanlogin AND pg_has_role(current_user, o.oid, 'MEMBER')))
+        """
+
+    /// Finds the registry: that of the role alone, if there is one; otherwise the one that all share who may use it.
+    ///
+    /// - Throws: `permissionDenied` if it belongs to a role that is not trusted.
+    init(_ connection: Connection) throws(DataSourceError) {
+        let found = try connection.rows(
+            """
+            SELECT current_user::text, n.nspname::text, o.rolname::text, \(RegistryHome.isTrusted)::integer, \
+            has_schema_privilege(n.oid, 'USAGE')::integer, (o.rolname = current_user)::integer \
+            FROM (SELECT) one LEFT JOIN pg_namespace n ON starts_with(n.nspname::text, $1) \
+            LEFT JOIN pg_roles o ON o.oid = n.nspowner
+            """, [WireValue(RegistryHome.shared)])
+        let own = Identifiers.fitting("\(RegistryHome.shared) \(found.text(0, 0))")
+        func row(_ name: String) -> Int? { (0..<found.rowCount).first { found.text($0, 1) == name } }
+        let (ownRow, sharedRow) = (row(own), row(RegistryHome.shared))
+        if let ownRow, found.isTrue(ownRow, 5) {
+            self.init(schema: own, isThere: true)
+        } else if let sharedRow, found.isTrue(sharedRow, 4) {
+            guard found.isTrue(sharedRow, 3) else {
+                throw RegistryHome.untrusted(RegistryHome.shared, found.text(sharedRow, 2))
+            }
+            self.init(schema: RegistryHome.shared, isThere: true)
+        } else if sharedRow == nil {
+            self.init(schema: RegistryHome.shared, isThere: false)
+        } else if let ownRow {
+            throw RegistryHome.untrusted(own, found.text(ownRow, 2))
+        } else {
+            self.init(schema: own, isThere: false)
+        }
+    }
+
+    private init(schema: String, isThere: Bool) {
+        self.schema = schema
+        self.isThere = isThere
+    }
+
+    static func untrusted(_ schema: String, _ owner: String) -> DataSourceError {
+        DataSourceError(
+            .permissionDenied,
+            "The schema \(schema) belongs to the role \(owner), whose code would run with the rights of this process. Connect as a "
+                + "role that owns it or is a member of a group that does, or take the right to use that schema from this process's role.")
+    }
+
+    /// Makes sure that a table of the registry is one, and that using it runs no code.
+    ///
+    /// - Returns: Whether it is there.
+    /// - Throws: `storeCorrupt` if it is not what this library makes.
+    static func check(_ table: String, in schema: String, _ connection: Connection) throws(DataSourceError) -> Bool {
+        let found = try connection.rows(
+            """
+            SELECT (c.relkind = 'r' AND NOT c.relrowsecurity AND NOT c.relhasrules AND \(RegistryHome.isTrusted) \
+            AND NOT EXISTS (SELECT FROM pg_trigger t WHERE t.tgrelid = c.oid) \
+            AND NOT EXISTS (SELECT FROM pg_attrdef d WHERE d.adrelid = c.oid) \
+            AND NOT EXISTS (SELECT FROM pg_constraint k WHERE k.conrelid = c.oid AND k.contype NOT IN ('p', 'n')) \
+            AND NOT EXISTS (SELECT FROM pg_index i WHERE i.indrelid = c.oid AND (i.indexprs IS NOT NULL OR i.indpred IS NOT NULL)) \
+            AND NOT EXISTS (SELECT FROM pg_attribute a WHERE a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped \
+            AND a.atttypid NOT IN ('text'::regtype, 'bigint'::regtype)))::integer \
+            FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace JOIN pg_roles o ON o.oid = c.relowner \
+            WHERE n.nspname = $1 AND c.relname = $2
+            """, [WireValue(schema), WireValue(table)])
+        guard found.rowCount > 0 else { return false }
+        if found.isTrue(0, 0) { return true }
+        throw DataSourceError(
+            .storeCorrupt,
+            "The table \(schema).\(table) is not the one that this library makes: somebody has changed it, or added a trigger, rule or "
+                + "policy, whose code would run with the rights of this process. Restore it.")
+    }
+}
+#endif
