@@ -58,7 +58,8 @@ struct RegistryHome {
         DataSourceError(
             .permissionDenied,
             "The schema \(schema) belongs to the role \(owner), whose code would run with the rights of this process. Connect as a "
-                + "role that owns it or is a member of a group that does, or take the right to use that schema from this process's role.")
+                + "role that owns it or is a member of a group that does, or take the right to use that schema from this process's role."
+        )
     }
 
     /// Makes sure that a table of the registry is one, and that using it runs no code.

@@ -48,13 +48,15 @@ struct ForeignObjectTests {
         try store.write([FailurePlace.save(1)])
         try place.run(make)
         var refusal = failure { () throws(DataSourceError) in _ = try store.reset() }
-        #expect(refusal?.code == .modelChanged && refusal?.cause?.contains(name) == true, "\(String(describing: refusal))")
+        #expect(
+            refusal?.code == .modelChanged && refusal?.cause?.contains(name) == true, "\(String(describing: refusal))")
         // It goes on with the store that it had.
         try store.write([FailurePlace.save(2)])
         store.close()
         let other = withOtherModel(options(place, .discard))
         refusal = failure { () throws(DataSourceError) in try PostgreSQLStore.open(other).close() }
-        #expect(refusal?.code == .modelChanged && refusal?.cause?.contains(name) == true, "\(String(describing: refusal))")
+        #expect(
+            refusal?.code == .modelChanged && refusal?.cause?.contains(name) == true, "\(String(describing: refusal))")
         refusal = failure { () throws(DataSourceError) in _ = try PostgreSQLStore.reset(options(place, .discard)) }
         #expect(refusal?.code == .modelChanged)
         #expect(try place.keys() == [1, 2])

@@ -121,7 +121,9 @@ struct RefusedOpeningTests {
     }
 
     /// libpq takes a part of a password with an @ or a / for the host, the port or the database.
-    @Test(arguments: ["p@Secret1/word@127.0.0.1", "p@Secret1:1/word@127.0.0.1", "1/Secret1@127.0.0.1", "p@1:Secret1@127.0.0.1"])
+    @Test(arguments: [
+        "p@Secret1/word@127.0.0.1", "p@Secret1:1/word@127.0.0.1", "1/Secret1@127.0.0.1", "p@1:Secret1@127.0.0.1",
+    ])
     func noPartOfAPasswordIsShown(rest: String) throws {
         let place = try FailurePlace()
         var options = place.options()

@@ -76,7 +76,8 @@ struct RoleTests {
 
     @Test(arguments: [
         "CREATE TRIGGER t BEFORE INSERT ON coredatasource.stores FOR EACH ROW EXECUTE FUNCTION suppress_redundant_updates_trigger()",
-        "ALTER TABLE coredatasource.stores ENABLE ROW LEVEL SECURITY", "ALTER TABLE coredatasource.stores ALTER name SET DEFAULT 'a'",
+        "ALTER TABLE coredatasource.stores ENABLE ROW LEVEL SECURITY",
+        "ALTER TABLE coredatasource.stores ALTER name SET DEFAULT 'a'",
         "CREATE RULE r AS ON INSERT TO coredatasource.stores DO ALSO SELECT 1",
         "ALTER TABLE coredatasource.backups ADD other integer",
     ])
