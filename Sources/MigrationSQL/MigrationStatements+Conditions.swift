@@ -36,6 +36,8 @@ extension MigrationStatements {
                     + "HAVING count(*) > 1 LIMIT 1")
         case .isExclusive(let name):
             return exclusivenessSQL(name).map { MigrationStatement($0) }
+        case .hasCount(let name, let bounds):
+            return countSQL(name, bounds).map { MigrationStatement($0) }
         case .isUnique(let columns):
             return uniquenessQuery(columns)
         case .isExact(let column):
@@ -66,6 +68,35 @@ extension MigrationStatements {
         // Each link counts from both ends.
         return "WITH links AS (\(links)) SELECT 1 FROM (SELECT source, destination FROM links UNION "
             + "SELECT destination, source FROM links) AS ends GROUP BY source HAVING count(*) > 1 LIMIT 1"
+    }
+
+    /// Looks for an object that would lead to too few or too many others.
+    private func countSQL(_ name: RelationshipName, _ bounds: LinkBounds) -> String? {
+        let owners = numbers(under: name.entity).keys.sorted().compactMap { old.tables[$0] }
+            .map { "SELECT \(StoredTable.key) AS owner FROM \($0.name)" }
+        guard !owners.isEmpty else { return nil }
+        var tests: [String] = []
+        if !bounds.isOptional { tests.append("number IS NULL") }
+        if bounds.minimum > 1 { tests.append("number < \(bounds.minimum)") }
+        if bounds.maximum > 0 { tests.append("number > \(bounds.maximum)") }
+        let links = allLinkSelects(name)
+        let counts =
+            links.isEmpty
+            ? "SELECT CAST(NULL AS \(dialect.type(.integer))) AS source, 0 AS number WHERE 1 = 0"
+            : "SELECT source, count(DISTINCT destination) AS number FROM (\(links.joined(separator: " UNION ALL "))) AS links "
+                + "GROUP BY source"
+        return "SELECT 1 FROM (\(owners.joined(separator: " UNION ALL "))) AS owners LEFT JOIN (\(counts)) AS counts "
+            + "ON counts.source = owners.owner WHERE \(tests.joined(separator: " OR ")) LIMIT 1"
+    }
+
+    /// All links of a relationship, wherever they are stored.
+    private func allLinkSelects(_ name: RelationshipName) -> [String] {
+        if case .inverseColumn(let inverse) = new.layout.model.linkStorage(of: name) {
+            return allLinkSelects(inverse).map(LinkTable.reversed)
+        }
+        let sources = plan.links[name] ?? []
+        let selects = linkSelects(name, sources + secondSources(of: sources), [:])
+        return new.layout.isSymmetric(name) ? selects + selects.map(LinkTable.reversed) : selects
     }
 
     /// Links from other tables are left out: building the index finds them.

@@ -130,12 +130,11 @@ extension EditingContext {
             }
     }
 
-    /// To-one relationships whose links are stored in the row itself. A relationship that an earlier release left empty may
-    /// stay empty.
+    /// To-one relationships whose links are stored in the row itself.
     private func requiredFailures(_ object: ManagedObject) -> [DataSourceError] {
         object.layout.relationships.compactMap { relationship in
             guard !relationship.description.isOptional, case .column(let column) = relationship.storage,
-                object.row.isNull(column.key), object.saved?.isNull(column.key) != true
+                object.row.isNull(column.key)
             else { return nil }
             return failure(
                 object.layout.name, relationship, "is required but leads to no object. Set it before the save.")

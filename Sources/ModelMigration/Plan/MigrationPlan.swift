@@ -42,6 +42,7 @@ package struct MigrationPlan: Sendable, Equatable {
         planner.planAttributes()
         planner.planLinks()
         planner.planConstraints()
+        planner.planCounts()
         planner.planLosses()
         planner.describe()
         self = planner.plan
@@ -100,6 +101,8 @@ package struct MigrationCondition: Sendable, Equatable {
         case isSingle(RelationshipName)
         /// No two objects would have the same destination by this one-to-one relationship of the new model.
         case isExclusive(RelationshipName)
+        /// Each object has as many destinations by this relationship of the new model as it allows.
+        case hasCount(RelationshipName, LinkBounds)
         /// No two rows of these new entities have the same values in the columns at those positions.
         case isUnique([String: [Int]])
         /// Every number of a column is exact in a wider type.

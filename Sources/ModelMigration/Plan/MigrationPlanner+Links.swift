@@ -2,15 +2,14 @@ internal import ManagedModel
 
 extension MigrationPlanner {
     mutating func planLinks() {
-        let matches = relationshipMatches()
+        relationshipSources = relationshipMatches()
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             for relationship in entity.relationships.filter({ !$0.isTransient }) {
-                planLinks(of: relationship, RelationshipName(entity: entity.name, name: relationship.name), matches)
+                planLinks(of: relationship, RelationshipName(entity: entity.name, name: relationship.name))
             }
         }
     }
 
-    /// The old relationships of each new one, where they are declared: several if they moved up into one.
     private mutating func relationshipMatches() -> [RelationshipName: [RelationshipName]] {
         var matches: [RelationshipName: [RelationshipName]] = [:]
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
@@ -33,14 +32,13 @@ extension MigrationPlanner {
     }
 
     private mutating func planLinks(
-        of relationship: RelationshipDescription, _ name: RelationshipName,
-        _ matches: [RelationshipName: [RelationshipName]]
+        of relationship: RelationshipDescription, _ name: RelationshipName
     ) {
         let path = "\(name.entity).\(name.name)"
         let inverse = new.inverse(of: relationship)
         let isInverseToMany = inverse.flatMap(new.relationship)?.isToMany
-        let sources = matches[name] ?? []
-        let inverseSources = inverse.flatMap { matches[$0] } ?? []
+        let sources = relationshipSources[name] ?? []
+        let inverseSources = inverse.flatMap { relationshipSources[$0] } ?? []
         for oldOne in sources.compactMap(old.relationship) {
             guard check(oldOne, relationship, path) else { return }
         }

@@ -9,6 +9,8 @@ struct MigrationPlanner {
     private(set) var newNames: [String: String] = [:]
     /// What the versions between the two models say about names; nil for their names and identifiers alone.
     let earlier: EarlierVersion?
+    /// The old relationships of each new one, where they are declared: several if they moved up into one.
+    var relationshipSources: [RelationshipName: [RelationshipName]] = [:]
     var plan = MigrationPlan()
 
     init(_ old: ManagedObjectModel, _ new: ManagedObjectModel, _ oldFormat: Int64) {

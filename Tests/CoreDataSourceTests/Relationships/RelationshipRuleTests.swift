@@ -41,6 +41,24 @@ import Testing
         #expect(report.inserted == 1 && report.skipped == 1)
         try await container.close()
     }
+
+    /// As after another program's write, or after the key of the other data source has dropped what it led to.
+    @Test func aRequiredObjectThatIsGoneIsMissedByTheNextEdit() async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { _, source in
+            try await source.perform { try $0.passport("a").holder = try $0.person("Ada") }
+            try RawConnection(directory.store).execute("UPDATE Passport SET holder = NULL")
+            let error = await #expect(throws: DataSourceError.self) {
+                try await source.perform { try $0.passport("a").key = "b" }
+            }
+            #expect(error?.code == .validationFailed && error?.attributeName == "holder")
+            try await source.perform { context in
+                let passport = try context.passport("a")
+                passport.key = "b"
+                passport.holder = try context.person("Ada")
+            }
+        }
+    }
 }
 
 /// Gives each letter another subject, and no topic, reader and partner.

@@ -132,7 +132,20 @@ import Testing
             $0.attributes.append(attribute("town"))
             $0.attributes[3].derivationExpression = "home.name"
         },
-        Case("no longer optional relationship", in: "Contact") { $0.relationships[0].isOptional = false },
+        Case(
+            "no longer optional relationship", in: "Contact",
+            conditions: ["Contact.home: it leads to at least 1 object now, and some objects would have none."]
+        ) { $0.relationships[0].isOptional = false },
+        Case(
+            "a bounded relationship", in: "Contact",
+            conditions: ["Contact.friends: it leads to none, or at least 2 and at most 3 objects now"]
+        ) { ($0.relationships[1].minimumCount, $0.relationships[1].maximumCount) = (2, 3) },
+        Case(
+            "a required relationship is new", in: "Town", conditions: ["Town.mayor: it leads to at least 1 object now"]
+        ) {
+            $0.relationships.append(relationship("mayor", "Contact"))
+            $0.relationships[1].isOptional = false
+        },
         Case("a relationship is new", in: "Contact") { $0.relationships.append(relationship("boss", "Contact")) },
         Case("a relationship is gone", in: "Contact") { $0.relationships.removeLast() },
         Case("a relationship is renamed", in: "Contact") {
