@@ -17,17 +17,20 @@ package struct MigrationStatements: Sendable {
     /// The most tables whose links one statement collects, and the most entities of an old model: SQLite accepts 500 terms.
     package static let termLimit = 400
 
-    /// - Parameter isDropped: Whether the rows of an entity, given by its old and new names, are dropped.
+    /// - Parameters:
+    ///   - keepsNames: Whether an element is what it was called, see ``MigrationPlan``.
+    ///   - isDropped: Whether the rows of an entity, given by its old and new names, are dropped.
     /// - Throws: `notMigratable` with the reasons in words.
     package init(
-        from old: StoredModel, to new: StoredModel, _ dialect: any SQLDialect,
+        from old: StoredModel, to new: StoredModel, _ dialect: any SQLDialect, keepsNames: Bool = false,
         isDropped: (_ old: String, _ new: String) -> Bool
     ) throws(DataSourceError) {
         self.old = old
         self.new = new
         self.dialect = dialect
         plan = MigrationPlan(
-            from: old.layout.model, to: new.layout.model, oldFormat: old.format, isDropped: isDropped)
+            from: old.layout.model, to: new.layout.model, oldFormat: old.format, keepsNames: keepsNames,
+            isDropped: isDropped)
         guard plan.isPossible else { throw DataSourceError(notMigratable: plan.obstacles.joined(separator: " ")) }
         var numbers: [Int: Int] = [:]
         for entity in plan.entities {

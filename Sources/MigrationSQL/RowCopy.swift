@@ -142,7 +142,8 @@ package struct RowCopy {
         case .column(let term):
             // Everything is unchanged, so the table can stay.
             if family.allSatisfy({ numbers[$0] == $0 }) { return (key, term, position) }
-            return ("CASE WHEN (\(number)) IS NOT NULL THEN \(key) END", number, position)
+            func linked(_ term: String) -> String { "CASE WHEN (\(number)) IS NOT NULL THEN \(term) END" }
+            return (linked(key), number, linked(position))
         }
     }
 }

@@ -26,7 +26,7 @@ extension StoredModel {
     }
 
     /// The columns of a table that lead to rows: the relationship, the column, and the entities of those rows.
-    private func linkColumns(_ entity: EntityLayout) -> [(name: String, column: Int, family: [Int])] {
+    func linkColumns(_ entity: EntityLayout) -> [(name: String, column: Int, family: [Int])] {
         if let links = entity.links {
             guard let source = layout.entity(named: links.entity), let index = source.relationship(named: links.name)
             else { return [] }

@@ -30,8 +30,9 @@ struct MigrationPromises {
                 let old = draft
                 for _ in 0..<Int.random(in: 1...8, using: &random) { draft.edit(using: &random, of: [old]) }
                 let layout = ModelLayout(draft.model)
+                let policy = Bool.random(using: &random) ? ResetPolicy.migrate(otherwise: .fail) : .changedEntities
                 let results = try places.map { place in
-                    let (store, startup) = try place.open(draft.model)
+                    let (store, startup) = try place.open(draft.model, policy)
                     defer { store.close() }
                     return (try store.contents(layout), startup)
                 }

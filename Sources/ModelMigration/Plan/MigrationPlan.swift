@@ -30,19 +30,24 @@ package struct MigrationPlan: Sendable, Equatable {
     /// - Parameters:
     ///   - old: The model of the stored rows.
     ///   - oldFormat: The format of the store, which determines their columns.
+    ///   - keepsNames: Whether an element is what it was called, as for a part of a store that has not changed. Renaming
+    ///     identifiers and earlier versions then mean nothing, and nothing new is demanded of rows that stay.
     ///   - isDropped: Whether the rows of an entity, given by its old and new names, are dropped anyway.
     /// - Complexity: about that of laying out both models.
     package init(
         from old: ManagedObjectModel, to new: ManagedObjectModel, oldFormat: Int64 = ManagedObjectModel.storeFormat,
+        keepsNames: Bool = false,
         isDropped: (_ old: String, _ new: String) -> Bool = { _, _ in false }
     ) {
-        var planner = MigrationPlanner(old, new, oldFormat)
+        var planner = MigrationPlanner(old, keepsNames ? new.withoutRenamingIdentifiers : new, oldFormat)
         planner.planEntities(isDropped)
         planner.checkHierarchies()
         planner.planAttributes()
         planner.planLinks()
-        planner.planConstraints()
-        planner.planCounts()
+        if !keepsNames {
+            planner.planConstraints()
+            planner.planCounts()
+        }
         planner.planLosses()
         planner.describe()
         self = planner.plan

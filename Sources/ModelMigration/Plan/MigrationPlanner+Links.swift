@@ -37,8 +37,8 @@ extension MigrationPlanner {
         let path = "\(name.entity).\(name.name)"
         let inverse = new.inverse(of: relationship)
         let isInverseToMany = inverse.flatMap(new.relationship)?.isToMany
-        let sources = relationshipSources[name] ?? []
-        let inverseSources = inverse.flatMap { relationshipSources[$0] } ?? []
+        let sources = (relationshipSources[name] ?? []).filter(hasLinks)
+        let inverseSources = (inverse.flatMap { relationshipSources[$0] } ?? []).filter(hasLinks)
         for oldOne in sources.compactMap(old.relationship) {
             guard check(oldOne, relationship, path) else { return }
         }
@@ -69,6 +69,12 @@ extension MigrationPlanner {
                             + "\(inverseSource.entity).\(inverseSource.name). Make it to-many."))
             }
         }
+    }
+
+    /// Whether objects that are carried over can be linked by a relationship of the old model.
+    private func hasLinks(_ name: RelationshipName) -> Bool {
+        guard let destination = old.relationship(name)?.destinationName else { return false }
+        return !carriedNames(under: name.entity).isEmpty && !carriedNames(under: destination).isEmpty
     }
 
     /// Whether the links of an old relationship can become those of a new one; if not, an obstacle is added.
@@ -108,13 +114,10 @@ extension MigrationPlanner {
         return !oldOne.isToMany && old.relationship(inverse)?.isToMany == false
     }
 
-    /// Whether a link of the one can be a link of the other, for at least one entity; or no links remain.
+    /// Whether a link of the one can be a link of the other, for at least one entity.
     private func leads(_ oldOne: RelationshipDescription, to newOne: RelationshipDescription) -> Bool {
-        let carried = Set(plan.entities.map(\.oldName))
-        let destinations = old.model.family(ofEntityNamed: oldOne.destinationName).map(\.name).filter(carried.contains)
-        guard !destinations.isEmpty else { return true }
         let family = Set(new.model.family(ofEntityNamed: newOne.destinationName).map(\.name))
-        return destinations.contains { newNames[$0].map(family.contains) ?? false }
+        return carriedNames(under: oldOne.destinationName).contains { newNames[$0].map(family.contains) ?? false }
     }
 }
 

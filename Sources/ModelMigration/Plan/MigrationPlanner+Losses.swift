@@ -76,7 +76,8 @@ extension MigrationPlanner {
         }
     }
 
-    private func carriedNames(under name: String) -> [String] {
+    /// The entities of the old model below one of them whose objects are carried over.
+    func carriedNames(under name: String) -> [String] {
         let family = Set(old.model.family(ofEntityNamed: name).map(\.name))
         return plan.entities.map(\.oldName).filter(family.contains)
     }

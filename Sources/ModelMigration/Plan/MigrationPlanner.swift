@@ -68,8 +68,11 @@ struct MigrationPlanner {
     /// Entities of two hierarchies cannot be put into one. An entity that is alone in its hierarchy can.
     mutating func checkHierarchies() {
         var seen: [String: String] = [:]
+        let carried = Set(plan.entities.map(\.newName))
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
-            guard let oldName = oldNames[entity.name], let oldEntity = old.lookup.entities[oldName],
+            // Where no objects are carried over, none have to be put into one hierarchy.
+            guard new.model.family(ofEntityNamed: entity.name).contains(where: { carried.contains($0.name) }),
+                let oldName = oldNames[entity.name], let oldEntity = old.lookup.entities[oldName],
                 let oldRoot = old.lookup.lineage(of: oldEntity).last, old.lookup.parentNames.contains(oldRoot.name),
                 let root = new.lookup.lineage(of: entity).last
             else { continue }

@@ -14,7 +14,7 @@ struct GenerationMigration {
 
     struct Outcome {
         let rowsCarried: Int
-        let rowsDropped: Int
+        let dropped: StoreStartup.Dropped
         /// The first key that no row has.
         let firstFreeKey: Int64
     }
@@ -28,11 +28,12 @@ struct GenerationMigration {
     ///
     /// - Parameters:
     ///   - new: The schema of the next generation, which need not exist yet.
+    ///   - keepsNames: Whether an element is what it was called, see ``MigrationPlan``.
     ///   - isDropped: Whether the rows of an entity, given by its old and new names, are dropped.
     /// - Throws: `notMigratable` with the reason in words.
     init(
         _ connection: Connection, _ found: StoreMetadata, from entry: Registry.Entry, to new: PostgreSQLSchema,
-        isDropped: (_ old: String, _ new: String) -> Bool
+        keepsNames: Bool = false, isDropped: (_ old: String, _ new: String) -> Bool
     ) throws(DataSourceError) {
         self.connection = connection
         self.new = new
@@ -45,7 +46,8 @@ struct GenerationMigration {
                 notMigratable: "The tables of the store do not match the model that it was made for.")
         }
         statements = try MigrationStatements(
-            from: old.storedModel, to: new.storedModel, PostgreSQLDialect(), isDropped: isDropped)
+            from: old.storedModel, to: new.storedModel, PostgreSQLDialect(), keepsNames: keepsNames,
+            isDropped: isDropped)
     }
 
     func report(rowsCarried: Int) -> MigrationReport { statements.report(rowsCarried: rowsCarried) }
@@ -99,7 +101,9 @@ struct GenerationMigration {
         try checkConditions()
         var key = try run("SELECT \(old.firstFreeKey) FROM \(old.term(PostgreSQLSchema.keys))").integer(0, 0)
         let carried = try rowsCarried()
-        let total = try old.counts(connection).reduce(0) { $0 + $1.count }
+        let dropped = try statements.dropped { (sql) throws(DataSourceError) in
+            Int(try connection.rows(sql).integer(0, 0))
+        }
         let meter = MigrationMeter(totalRowCount: carried, report: progress)
         var lookups: [RelationshipName: String] = [:]
         for (number, link) in statements.lookedUpLinks.enumerated() {
@@ -123,7 +127,7 @@ struct GenerationMigration {
         for table in lookups.values { try run("DROP TABLE \(table)") }
         try run("SET CONSTRAINTS ALL IMMEDIATE")
         meter.end()
-        return Outcome(rowsCarried: carried, rowsDropped: total - carried, firstFreeKey: key)
+        return Outcome(rowsCarried: carried, dropped: dropped, firstFreeKey: key)
     }
 
     /// The highest key from which on there are enough for any number of links.

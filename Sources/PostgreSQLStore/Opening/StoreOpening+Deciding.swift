@@ -109,7 +109,7 @@ extension StoreOpening {
         let next = try registry.next(after: old, options.name)
         let migration = try GenerationMigration(
             connection, found, from: old, to: PostgreSQLSchema(options.layout, name: next.schema),
-            isDropped: isDropped)
+            keepsNames: !isMigration, isDropped: isDropped)
         try checkAlone(connection, schema, besides: nil)
         let firstFreeKey = try firstFreeKey(connection, schema)
         let keep = isMigration ? 0 : options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
@@ -120,7 +120,7 @@ extension StoreOpening {
             // One that had not answered for long may have come back.
             try checkAlone(connection, schema, besides: nil)
             let outcome = try migration.run(options.migrationProgress)
-            startup.rowsDropped = outcome.rowsDropped
+            (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)
             if isMigration { startup.migration = migration.report(rowsCarried: outcome.rowsCarried) }
             _ = try connection.rows(
                 "UPDATE \(new.term(PostgreSQLSchema.keys)) SET next = $1", [WireValue(outcome.firstFreeKey)])

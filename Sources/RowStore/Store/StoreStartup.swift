@@ -23,11 +23,29 @@ public struct StoreStartup: Sendable, Hashable {
     public var removedBackups: [URL] = []
     /// The entities whose rows were dropped while other rows stayed, sorted; nil if all rows or none were dropped.
     public var entitiesReset: [String]?
+    /// How many objects and links were dropped while others stayed, for a policy that keeps a part, a key of a data source, and a
+    /// migration; empty if the whole store was dropped.
+    public var dropped = Dropped()
     /// Why the store was reset although the policy was to migrate it, or dropped as a whole although the policy was to keep a
     /// part; otherwise nil.
     public var fallback: String?
     /// What a migration carried over; nil if there was none.
     public var migration: MigrationReport?
+
+    /// What was dropped while the rest stayed.
+    public struct Dropped: Sendable, Hashable {
+        /// The number of objects, by the name that their entity had; entities that had none are left out.
+        public var objects: [String: Int] = [:]
+        /// The number of links between objects that stayed and objects that were dropped, by the relationship in whose column or
+        /// table they were stored, such as `Note.folder`. Links between two dropped objects do not count.
+        public var links: [String: Int] = [:]
+
+        /// Makes one without anything.
+        public init() {}
+
+        /// How many objects of all entities were dropped.
+        public var objectCount: Int { objects.values.reduce(0, +) }
+    }
 
     /// Makes a startup, for example to compare with in a test.
     public init(

@@ -45,6 +45,12 @@ extension Connection {
         return true
     }
 
+    /// Runs SQL, unless it names what there is not.
+    func runIfMeaningful(_ sql: String) throws(DataSourceError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        guard code & 0xFF == SQLITE_ERROR || code == SQLITE_OK else { throw error(code, while: "using") }
+    }
+
     /// Runs a statement that copies rows.
     ///
     /// - Returns: How many rows it has written, and the key of the last one.

@@ -14,12 +14,12 @@ extension StoreMigration {
         var metadata = StoreMetadata(
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey, modelText: schema.modelText)
         var carried = 0
-        var dropped = 0
+        var dropped = StoreStartup.Dropped()
         try connection.addMigrationFunctions()
         try connection.transaction { () throws(DataSourceError) in
             try checkConditions()
             carried = try rowsCarried()
-            dropped = try probe.rowCount() - carried
+            dropped = try self.dropped()
             // Another program may have added rows. Links get keys after theirs.
             metadata.firstFreeKey = KeyBound.checked(
                 found.firstFreeKey, highestKey: try connection.highestKey(oldSchema))
@@ -32,7 +32,7 @@ extension StoreMigration {
             // Only what the next start accepts is committed.
             try StoreProbe(connection).check(schema)
         }
-        return Outcome(metadata: metadata, report: report(rowsCarried: carried), rowsDropped: dropped)
+        return Outcome(metadata: metadata, report: report(rowsCarried: carried), dropped: dropped)
     }
 
     /// Makes the new tables beside the old ones, fills them, and drops the old ones. A table whose rows would not change stays.
@@ -69,7 +69,7 @@ extension StoreMigration {
         }
         for table in tableNames.values.sorted() + lookups.values.sorted() { try connection.run("DROP TABLE \(table)") }
         try makeIndexes()
-        if isUpgrade { for view in views { try connection.run(view.sql) } }
+        try restoreAdditions(views)
         meter.end()
         return keys
     }
@@ -100,6 +100,16 @@ extension StoreMigration {
         try probe.connection.run(sql)
         let count = try probe.connection.values("SELECT count(*) FROM \(join.name)").first?.first
         return if case .integer(let count) = count { count } else { 0 }
+    }
+
+    /// Makes the views and indexes of other programs again, as far as what they name is still there.
+    private func restoreAdditions(_ views: [(type: String, name: String, sql: String)]) throws(DataSourceError) {
+        let present = try StoreProbe(probe.connection).indexNames
+        let indexes = probe.contents.filter { item in
+            item.type == "index" && !item.sql.isEmpty && !present.contains(item.name)
+                && !StoreIndex.prefixes.contains { item.name.utf8.starts(with: $0.utf8) }
+        }
+        for item in views + indexes { try probe.connection.runIfMeaningful(item.sql) }
     }
 
     private func makeIndexes() throws(DataSourceError) {

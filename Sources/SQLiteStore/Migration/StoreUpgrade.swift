@@ -23,7 +23,7 @@ struct StoreUpgrade {
         do throws(DataSourceError) {
             let migration = try StoreMigration(
                 schema: StoreSchema(model, format: StoreSchema.format), probe: probe, found: found,
-                identity: found.identity, dropsByKey: false, oldModel: model)
+                identity: found.identity, purpose: .upgrade(model))
             try probe.connection.settleWriter(.full)
             let outcome = try migration.run(nil)
             return (outcome.metadata, try StoreProbe(probe.connection))

@@ -41,7 +41,8 @@ struct StoreForecast {
             case .migrate(_, let found):
                 do throws(DataSourceError) {
                     let migration = try StoreMigration(
-                        schema: schema, probe: probe, found: found, identity: options.identity, dropsByKey: false)
+                        schema: schema, probe: probe, found: found, identity: options.identity,
+                        purpose: .migration(dropsByKey: false))
                     try probe.connection.addMigrationFunctions()
                     try migration.checkConditions()
                     return .possible(migration.report(rowsCarried: try migration.rowsCarried()))

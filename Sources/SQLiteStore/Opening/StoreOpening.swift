@@ -111,9 +111,10 @@ struct StoreOpening {
         let outcome = try migration.run(options.migrationProgress)
         try probe.connection.settleWriter(options.synchronous)
         let keyed = reason.entitiesWithChangedKey
-        let startup = StoreStartup(
-            reason: reason, rowsDropped: outcome.rowsDropped, entitiesReset: keyed.isEmpty ? nil : keyed,
+        var startup = StoreStartup(
+            reason: reason, rowsDropped: outcome.dropped.objectCount, entitiesReset: keyed.isEmpty ? nil : keyed,
             migration: outcome.report)
+        startup.dropped = outcome.dropped
         let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
@@ -136,16 +137,14 @@ struct StoreOpening {
             identity.entityKeys[name] = options.identity.entityKeys[options.identity.newName(of: name)]
         }
         let oldSchema = try StoreSchema(ModelLayout(upgraded.model()))
-        // What is not as this library made it would count as changed, and be dropped.
-        try probe.check(oldSchema)
         try probe.connection.settleWriter(.full)
-        let outcome = try EntityReset(
+        let outcome = try StoreMigration(
             schema: oldSchema, probe: probe, found: upgraded, identity: identity,
-            dropped: oldNames
-        ).run()
+            purpose: .reset(of: oldNames, model: oldSchema.layout.model)
+        ).run(nil)
         var result = try replace(probe.connection, StoreStartup(reason: rest, fallback: fallback))
         result.startup.reason = reason
-        result.startup.rowsDropped += outcome.rowsDropped
+        result.startup.rowsDropped += outcome.dropped.objectCount
         return result
     }
 
@@ -182,17 +181,24 @@ struct StoreOpening {
         _ entities: Set<String>, _ reason: StoreStartup.Reason, _ found: StoreMetadata, _ probe: StoreProbe,
         _ fallback: String?
     ) throws(DataSourceError) -> Result {
+        guard !reason.isModelChanged || found.modelText != nil else {
+            let cause = "The store has no copy of its model, because an older release made it."
+            let causes = [fallback, cause].compactMap(\.self).joined(separator: " ")
+            return try replace(probe.connection, StoreStartup(reason: reason, fallback: causes))
+        }
         let copy = try backup(reason)?.copy(probe.connection)
         let (found, probe) = try upgraded(found, reason, probe)
         try probe.connection.settleWriter(.full)
-        let reset = EntityReset(
-            schema: schema, probe: probe, found: found, identity: options.identity, dropped: entities)
-        let outcome = try reset.run()
+        let migration = try StoreMigration(
+            schema: schema, probe: probe, found: found, identity: options.identity,
+            purpose: .reset(of: entities, model: reason.isModelChanged ? nil : schema.layout.model))
+        let outcome = try migration.run(options.migrationProgress)
         try probe.connection.settleWriter(options.synchronous)
         var startup = StoreStartup(
-            reason: reason, rowsDropped: outcome.rowsDropped, backup: copy, entitiesReset: outcome.entities,
+            reason: reason, rowsDropped: outcome.dropped.objectCount, backup: copy,
+            entitiesReset: entities.filter { schema.layout.entity(named: $0)?.isAbstract != true }.sorted(),
             fallback: fallback)
-        startup.countFailure = outcome.countFailure
+        startup.dropped = outcome.dropped
         let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
@@ -202,8 +208,7 @@ struct StoreOpening {
         _ found: StoreMetadata, _ reason: StoreStartup.Reason, _ probe: StoreProbe
     ) throws(DataSourceError) -> (StoreMetadata, StoreProbe) {
         guard reason.isModelChanged else { return try StoreUpgrade(found, schema.layout.model, probe).run() }
-        // A store that does not contain its model has no links that any release has made.
-        guard found.format < StoreSchema.format, found.modelText != nil else { return (found, probe) }
+        guard found.format < StoreSchema.format else { return (found, probe) }
         do throws(DataSourceError) {
             return try StoreUpgrade(found, found.model(), probe).run()
         } catch  where error.code == .notMigratable {

@@ -54,14 +54,14 @@ struct StoreProbe {
         return total
     }
 
-    /// Counts the objects in tables that will be dropped. A damaged table is dropped, too.
+    /// Counts the objects of a store that will be dropped. A damaged table is dropped, too.
     ///
     /// - Returns: How many objects could be counted, and the store's error if those were not all.
     /// - Throws: An error that has nothing to do with damage, and may not occur the next time.
-    func droppedRows(in tables: [String]? = nil) throws(DataSourceError) -> (count: Int, failure: String?) {
+    func droppedRows() throws(DataSourceError) -> (count: Int, failure: String?) {
         var total = 0
         var failure: String?
-        for table in tables ?? contents.filter({ $0.type == "table" }).map(\.name) {
+        for table in contents.filter({ $0.type == "table" }).map(\.name) {
             do throws(DataSourceError) {
                 total += try rowCount(in: [table])
             } catch  where error.code == .storeCorrupt {
@@ -92,9 +92,6 @@ struct StoreProbe {
             "\(connection.path) has the trigger \(trigger.name), which this library has not made. Drop it with another program, restore the store from a copy, or delete it and start over."
         )
     }
-
-    /// Whether a table has keys of objects, as those of entities and links have.
-    func hasKeys(_ table: String) -> Bool { hasColumn(EntityTable.keyName, in: table) }
 
     /// Whether there is a table that was made with that SQL.
     func hasTable(_ sql: String) -> Bool {

@@ -21,6 +21,12 @@ enum ResetScenario: String, CaseIterable, Sendable {
     private static let oldFiles = Result { try makeOldFiles(TestModel.identity()) }
     /// The same, of a store that says truly which model it was made for.
     private static let migratableFiles = Result { try makeOldFiles(TestModel.identity(of: TestModel.model)) }
+    /// The same, of one whose items have another hash than the next start expects.
+    private static let partlyChangedFiles = Result {
+        var identity = TestModel.identity()
+        identity.modelHash = TestModel.identity(of: TestModel.model).modelHash
+        return try makeOldFiles(identity)
+    }
 
     private static func makeOldFiles(_ identity: StoreIdentity) throws -> [String: Data] {
         let folder = try TemporaryFolder()
@@ -47,7 +53,10 @@ enum ResetScenario: String, CaseIterable, Sendable {
     func prepare(_ folder: TemporaryFolder) throws {
         if self == .creation { return }
         if self == .upgrade { return try FirstFormatStore.world.prepare(folder) }
-        let files = isMigration ? ResetScenario.migratableFiles : ResetScenario.oldFiles
+        let files =
+            isMigration
+            ? ResetScenario.migratableFiles
+            : self == .changedEntities ? ResetScenario.partlyChangedFiles : ResetScenario.oldFiles
         for (name, data) in try files.get() {
             // What a reset leaves that is killed after its first step.
             if self == .finishing && name == "test.store" { continue }
