@@ -31,8 +31,25 @@ struct StoredContents: Sendable {
 
     private static func attributes(_ stored: StoredRow, _ entity: EntityLayout) -> String {
         entity.storedColumns.filter { entity.columns[$0].attribute != nil }
-            .map { "\(entity.columns[$0].name) \(text(stored.row.value($0, entity.columns[$0].storage)))" }
+            .map { column in
+                let value = stored.row.value(column, entity.columns[column].storage)
+                let isTime = value != .null && isFromTheClock(entity.columns[column].attribute, entity)
+                return "\(entity.columns[column].name) \(isTime ? "a time" : text(value))"
+            }
             .joined(separator: ", ")
+    }
+
+    /// Whether a value is the time of a save, which differs from store to store, or a copy of that.
+    private static func isFromTheClock(
+        _ attribute: AttributeDescription?, _ entity: EntityLayout, after steps: Int = 0
+    ) -> Bool {
+        switch attribute?.derivationExpression.flatMap({ DerivationExpression($0) }) {
+        case .now: return true
+        case .path(let path) where steps < entity.columns.count:
+            let source = entity.column(named: path.joined(separator: "."))
+            return isFromTheClock(source.flatMap { entity.columns[$0].attribute }, entity, after: steps + 1)
+        default: return false
+        }
     }
 
     /// The objects that a row links to, by their attributes.

@@ -1,6 +1,7 @@
 import CoreDataSource
 import DataSourceTesting
 import Foundation
+import ManagedModel
 import RowStore
 import Testing
 
@@ -28,6 +29,26 @@ struct DataSourceContractTests {
 
     @Test func aSourceWithAKeyKeepsAllRules() async throws {
         #expect(try await rules(KeyedPersonDataSource.self) == [])
+    }
+
+    /// What the clock gives differs from store to store.
+    @Test func aSourceOfAnEntityThatDerivesTheTimeKeepsAllRules() async throws {
+        let model = ManagedObjectModel(
+            name: "Stamps",
+            entities: [
+                EntityDescription(
+                    name: "Stamp",
+                    attributes: [
+                        AttributeDescription(name: "uid", type: .string, isOptional: true),
+                        AttributeDescription(
+                            name: "savedAt", type: .date, isOptional: true, derivationExpression: "now()"),
+                        AttributeDescription(
+                            name: "shownAt", type: .date, isOptional: true, derivationExpression: "savedAt"),
+                    ])
+            ])
+        let contract = DataSourceContract(
+            StampDataSource.self, model: model, entity: Stamp.self, values: ["1", "2", "3", "4"])
+        #expect(try await contract.violations() == [])
     }
 
     @Test func aSourceThatCountsItsCallsAddsTwice() async throws {
@@ -190,5 +211,33 @@ private final class AddingDataSource: DataSource<PersonValue> {
         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: person.uid)
         contact.name = person.name
         return contact
+    }
+}
+
+private final class Stamp: ManagedObject {
+    override class var entityName: String { "Stamp" }
+
+    var uid: String? {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
+}
+
+private final class StampDataSource: DataSource<String> {
+    override class var entities: [ManagedObject.Type] { [Stamp.self] }
+
+    override func onAdd(_ uid: String, in context: PrivateContext) throws -> ManagedObject? {
+        if let stamp = try stamp(uid, in: context) { return stamp }
+        let stamp = try context.insert(Stamp.self)
+        stamp.uid = uid
+        return stamp
+    }
+
+    override func onDelete(_ uid: String, in context: PrivateContext) throws {
+        if let stamp = try stamp(uid, in: context) { context.delete(stamp) }
+    }
+
+    private nonisolated func stamp(_ uid: String, in context: PrivateContext) throws -> Stamp? {
+        try context.fetch(Stamp.self).first { $0.uid == uid }
     }
 }
