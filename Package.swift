@@ -174,7 +174,8 @@ let package = Package(
         .testTarget(
             name: "ModelResetTests",
             dependencies: [
-                "ModelResetCommands", "TestSupport", "ModelReader", "SQLiteStore", "RowStore", "ModelMigration",
+                "CoreDataSource", "ModelResetCommands", "TestSupport", "ModelReader", "SQLiteStore", "RowStore",
+                "ModelMigration",
                 "ManagedModel",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),

@@ -15,6 +15,9 @@ public struct ManagedObjectModel: Sendable {
     public var fetchRequests: [FetchRequestTemplate]
     /// Named subsets of the entities. The unnamed default configuration, which holds all of them, is not listed.
     public var configurations: [ModelConfiguration]
+    /// The configuration that ``restricted(toConfiguration:)`` has made this model of; nil for a whole model. It is not part of the
+    /// hash.
+    public package(set) var configurationName: String?
     /// The author's own label for this version. It is not part of the hash.
     public var versionIdentifier: String
     /// The versions of the bundle before this one from which a migration cannot go by this version alone. They are not part of the
@@ -78,7 +81,7 @@ extension ManagedObjectModel: Equatable {
         one.name == other.name && one.version == other.version && one.entities == other.entities
             && one.composites == other.composites && one.fetchRequests == other.fetchRequests
             && one.configurations == other.configurations && one.versionIdentifier == other.versionIdentifier
-            && one.earlierVersions == other.earlierVersions
+            && one.earlierVersions == other.earlierVersions && one.configurationName == other.configurationName
     }
 }
 

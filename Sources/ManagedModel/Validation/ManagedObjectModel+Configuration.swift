@@ -22,6 +22,7 @@ extension ManagedObjectModel {
         for entity in model.entities { try checkDestinations(of: entity, members, name) }
         model.fetchRequests = fetchRequests.filter { members.contains($0.entityName) }
         model.configurations = [configuration]
+        model.configurationName = name
         model.classes = classes.filter { members.contains($0.key) }
         return model
     }

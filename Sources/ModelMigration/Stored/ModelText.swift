@@ -4,10 +4,10 @@ extension ManagedObjectModel {
     /// The model in the form in which a store keeps it, so that a later version of the app can plan a migration of the rows.
     ///
     /// It is the canonical form together with what a migration needs and that form leaves out: renaming identifiers, composites
-    /// as they are declared, transient relationships, and the order of the entities, which determines their numbers. The first
-    /// line contains the hash of the rest.
+    /// as they are declared, transient relationships, the order of the entities, which determines their numbers, and the name of
+    /// the configuration. The first line contains the hash of the rest.
     package var storedText: String {
-        var body = ""
+        var body = configurationName.map { "configuration \($0.quotedWord)\n" } ?? ""
         for composite in composites {
             body += "composite \(composite.name.quotedWord)\n"
             body += composite.attributes.compactMap(\.storedLine).joined()

@@ -33,6 +33,7 @@ extension ManagedObjectModel {
 struct ModelTextReader {
     private var entities: [EntityDescription] = []
     private var composites: [CompositeDescription] = []
+    private var configurationName: String?
 
     static func model(_ lines: ArraySlice<Substring.UTF8View>) -> ManagedObjectModel? {
         var reader = ModelTextReader()
@@ -44,12 +45,16 @@ struct ModelTextReader {
         var model = ManagedObjectModel(name: "", entities: [], composites: reader.composites)
         // In the same order: an entity's position is its number in the rows.
         model.entities = reader.entities
+        model.configurationName = reader.configurationName
         return model
     }
 
     private mutating func read(_ words: inout TextWords) -> Bool {
         guard let kind = words.takeWord() else { return false }
         switch kind {
+        case "configuration" where entities.isEmpty && composites.isEmpty && configurationName == nil:
+            guard let name = words.takeName() else { return false }
+            configurationName = name
         case "entity":
             guard let name = words.takeName() else { return false }
             if words.take("schema"), words.takeWord() == nil { return false }

@@ -101,6 +101,7 @@ extension ManagedObjectModel {
             var model = ManagedObjectModel(
                 canonicalForm: canonicalForm, renamingIdentifiers: RenamingIdentifiers(of: self))
         else { return nil }
+        model.configurations = configurations
         for index in model.entities.indices {
             guard let entity = entity(named: model.entities[index].name) else { continue }
             let columns = columns(of: entity)

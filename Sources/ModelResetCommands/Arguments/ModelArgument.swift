@@ -1,3 +1,4 @@
+internal import CommandLineWords
 internal import Foundation
 internal import ManagedModel
 internal import ModelReader
@@ -8,10 +9,39 @@ struct ModelArgument {
     /// The name of the version; nil for the current one.
     var version: String?
 
+    /// The name of the configuration; nil, or empty, for the whole model.
+    var configuration: String?
+
+    /// The options that name a part of a model.
+    static let valueNames: Set = ["--version", "--configuration"]
+
+    /// The model that is the only plain word.
+    init(_ words: CommandLineWords) throws {
+        self.init(
+            path: try words.plain("MODEL")[0], version: words.value("--version"),
+            configuration: words.value("--configuration"))
+    }
+
+    init(path: String, version: String? = nil, configuration: String? = nil) {
+        self.path = path
+        self.version = version
+        self.configuration = configuration
+    }
+
     /// Reads the model; its diagnostics become warnings.
     func read(_ warnings: inout [String]) throws -> ManagedObjectModel {
         let document = try ModelReader.read(URL(filePath: path), version: version)
         warnings += document.diagnostics.map(\.description)
-        return document.model
+        return try document.model.part(configuration)
+    }
+}
+
+extension ManagedObjectModel {
+    /// The model of a configuration that is named on the command line.
+    ///
+    /// - Parameter configuration: Nil, or empty, for the whole model.
+    func part(_ configuration: String?) throws -> ManagedObjectModel {
+        guard let configuration, !configuration.isEmpty else { return self }
+        do { return try restricted(toConfiguration: configuration) } catch { throw UsageError(error.message) }
     }
 }

@@ -9,17 +9,31 @@ struct StoreArgument {
     /// Nil for that of the store.
     var databaseKey: String?
 
-    static let valueNames: Set = ["--version", "--store", "--name", "--database-key"]
+    static let valueNames = ModelArgument.valueNames.union(["--store", "--name", "--database-key"])
 
     init(_ words: CommandLineWords) throws {
-        model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
+        model = try ModelArgument(words)
         place = try StorePlace(words.required("--store"), name: words.value("--name"))
         databaseKey = words.value("--database-key")
     }
 
     /// The store, opened as a container of an app would open it.
     func target(_ warnings: inout [String]) throws -> any TargetStore {
-        place.store(try model.read(&warnings), databaseKey: databaseKey)
+        var model = try model.read(&warnings)
+        if self.model.configuration == nil, let name = storedConfiguration {
+            do { model = try model.part(name) } catch let error as UsageError {
+                throw UsageError(
+                    "the store was made for the configuration \(name). \(error.message) Or name another with --configuration."
+                )
+            }
+        }
+        return place.store(model, databaseKey: databaseKey)
+    }
+
+    /// The configuration that the store was made for. Nil for a whole model, and for a store that there is not or that cannot be
+    /// read: the command itself says so.
+    private var storedConfiguration: String? {
+        do { return try place.inspector([]).metadata().model().configurationName } catch { return nil }
     }
 }
 

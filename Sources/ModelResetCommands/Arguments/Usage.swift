@@ -1,17 +1,17 @@
 enum Usage {
     static let text = """
-        Usage: model-reset hash MODEL [--version NAME]
-               model-reset diff OLD NEW
-               model-reset diff BUNDLE OLD-VERSION NEW-VERSION
-               model-reset status MODEL --store STORE [--database-key KEY] [--version NAME]
+        Usage: model-reset hash MODEL [--version NAME] [--configuration NAME]
+               model-reset diff OLD NEW [--configuration NAME]
+               model-reset diff BUNDLE OLD-VERSION NEW-VERSION [--configuration NAME]
+               model-reset status MODEL --store STORE [--database-key KEY] [--version NAME] [--configuration NAME]
                model-reset inspect STORE [--model MODEL]... [--follow]
-               model-reset reset MODEL --store STORE [--database-key KEY] [--version NAME]
+               model-reset reset MODEL --store STORE [--database-key KEY] [--version NAME] [--configuration NAME]
                            [--if-needed] [--dry-run] [--backup FOLDER]
                model-reset restore BACKUP STORE [--force] [--dry-run]
                model-reset check [MODEL]... [--lock FILE] [--update]
                model-reset check [MODEL]... [--lock FILE] --against FILE
                model-reset check MODEL --version NAME [--lock FILE]
-               model-reset diagram MODEL [--version NAME] [--output FILE]
+               model-reset diagram MODEL [--version NAME] [--configuration NAME] [--output FILE]
                model-reset init [NAME] [--entity ENTITY]
                model-reset --version
 
@@ -35,6 +35,9 @@ enum Usage {
 
           MODEL               a .xcdatamodeld bundle, or the .xcdatamodel of one version
           --version NAME      the version of the model; without it, the current one
+          --configuration NAME  the configuration of the model, for a store that has only its entities; without it, the one
+                              that the store was made for, or the whole model. An empty name is the whole model. check
+                              compares every configuration
           STORE               a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name;
                               addresses need a program that was built with --traits PostgreSQL
           --store STORE       the store

@@ -7,8 +7,8 @@ struct DiagramCommand: Command {
     let output: String?
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(command: words, values: ["--version", "--output"])
-        model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
+        let words = try CommandLineWords(command: words, values: ModelArgument.valueNames.union(["--output"]))
+        model = try ModelArgument(words)
         output = words.value("--output")
     }
 

@@ -7,14 +7,15 @@ struct DiffCommand: Command {
     let new: ModelArgument
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(command: words)
+        let words = try CommandLineWords(command: words, values: ["--configuration"])
+        let configuration = words.value("--configuration")
         if words.plain.count == 3 {
-            old = ModelArgument(path: words.plain[0], version: words.plain[1])
-            new = ModelArgument(path: words.plain[0], version: words.plain[2])
+            old = ModelArgument(path: words.plain[0], version: words.plain[1], configuration: configuration)
+            new = ModelArgument(path: words.plain[0], version: words.plain[2], configuration: configuration)
         } else {
             let paths = try words.plain("OLD", "NEW")
-            old = ModelArgument(path: paths[0])
-            new = ModelArgument(path: paths[1])
+            old = ModelArgument(path: paths[0], configuration: configuration)
+            new = ModelArgument(path: paths[1], configuration: configuration)
         }
     }
 

@@ -6,8 +6,7 @@ struct HashCommand: Command {
     let model: ModelArgument
 
     init(_ words: ArraySlice<String>) throws {
-        let words = try CommandLineWords(command: words, values: ["--version"])
-        model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
+        model = try ModelArgument(CommandLineWords(command: words, values: ModelArgument.valueNames))
     }
 
     func run(_ warnings: inout [String]) throws -> Report {

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ManagedModel
 internal import RowStore
 
 /// The lines of an inspection.
@@ -23,8 +24,13 @@ struct InspectionLines {
         let hash = metadata.identity.modelHash
         return [
             "\(title): format \(metadata.format), database key \(JSON.string(metadata.identity.databaseKey ?? "").text), model "
-                + hash
+                + hash + (configuration.map { ", configuration \($0)" } ?? "")
         ] + (occupants?.lines ?? []) + entities + feed
+    }
+
+    /// Nil for a whole model, and for one that cannot be read, of which the entities are unknown.
+    private var configuration: String? {
+        do { return try inspection.metadata.model().configurationName } catch { return nil }
     }
 
     private var entities: [String] {

@@ -16,10 +16,10 @@ struct Finding {
     private(set) var version: String?
     private var hash: ModelHash?
     private let locked: LockedModel?
-    /// The changes, and what happens to stores; nil if there is nothing to compare.
-    private var comparison: ModelComparison?
-    /// Why there is no ``comparison`` although the models differ.
-    private var remark: String?
+    /// What differs in the whole model, and what happens to its stores; nil if nothing does.
+    private var difference: LockDifference?
+    /// Those that are in the model or in the lock file.
+    private var configurations: [ConfigurationFinding] = []
     /// Whether the lock file has other renaming identifiers, which reset no store.
     private var hasNewIdentifiers = false
     /// Why the model cannot be read.
@@ -35,19 +35,10 @@ struct Finding {
             state = .new
             return
         }
-        state = locked.hash == model.hash ? .unchanged : .changed
+        configurations = ConfigurationFinding.all(model, locked)
+        if locked.hash != model.hash { difference = LockDifference(from: locked.model, to: model.canonicalModel) }
+        state = difference == nil && configurations.allSatisfy { $0.state == .unchanged } ? .unchanged : .changed
         hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
-        guard state == .changed else { return }
-        guard let old = locked.model, let new = model.canonicalModel else {
-            remark = "The lock file was written by another release, so the changes cannot be listed."
-            return
-        }
-        let comparison = ModelComparison(from: old, to: new)
-        if comparison.plan.changes.isEmpty {
-            remark = "This release lays out the tables in another way."
-        } else {
-            self.comparison = comparison
-        }
     }
 
     /// A model of the lock file that no longer exists.
@@ -75,8 +66,11 @@ struct Finding {
                     + (hasNewIdentifiers ? ", except for its renaming identifiers; --update records them" : "")
             ]
         case .changed:
-            ["\(title): changed (\(versions)); stores made before are reset, unless they are migrated:"]
-                + (comparison?.lines ?? [remark].compactMap(\.self)).map { "  \($0)" }
+            (difference.map { difference in
+                ["\(title): changed (\(versions)); stores made before are reset, unless they are migrated:"]
+                    + difference.lines
+            } ?? ["\(title): changed (\(versions)), in its configurations alone:"])
+                + configurations.flatMap { $0.lines(isModelChanged: difference != nil) }
         case .new:
             ["\(title): new (\(versions))" + (isFirst ? "" : "; it is not in the lock file")]
         case .gone:
@@ -97,8 +91,8 @@ struct Finding {
             ("path", .string(path)), ("version", .string(version)), ("lockedVersion", .string(locked?.version)),
             ("state", .string(state.rawValue)), ("hash", .string(hash?.description)),
             ("lockedHash", .string(locked?.hash.description)),
-            ("changes", .strings(comparison?.plan.changes.map(\.description) ?? [remark].compactMap(\.self))),
-            ("migration", comparison?.migrationJSON ?? .null), ("error", error.map { Failure($0).json } ?? .null),
+            ("changes", .strings(difference?.changes ?? [])), ("migration", difference?.migrationJSON ?? .null),
+            ("configurations", .list(configurations.map(\.json))), ("error", error.map { Failure($0).json } ?? .null),
         ])
     }
 }

@@ -9,15 +9,15 @@ extension ModelLock {
 
         """
 
-    /// The file: a line for each model with its version and hash, followed by indented lines: the text that the hash covers and
-    /// the renaming identifiers.
+    /// The file: a line for each model with its version and hash, followed by indented lines: the text that the hash covers, the
+    /// renaming identifiers, and the configurations, each with its hash.
     var text: String {
         models.reduce(into: Self.comment) { text, model in
             text += "\nmodel \(model.path.quotedWord) version \(model.version.quotedWord) hash \(model.hash)\n"
             for line in model.canonicalForm.utf8.split(separator: UInt8(ascii: "\n")) {
                 text += "  " + Substring(line) + "\n"
             }
-            for line in model.renamingIdentifiers.lines { text += "  \(line)\n" }
+            for line in model.renamingIdentifiers.lines + model.configurations.map(\.line) { text += "  \(line)\n" }
         }
     }
 
@@ -65,6 +65,11 @@ extension LockedModel {
     /// Reads a line of the model; false if it does not belong there.
     fileprivate mutating func take(_ line: Substring) -> Bool {
         if RenamingIdentifiers.isLine(line) { return renamingIdentifiers.append(String(line)) }
+        if LockedConfiguration.isLine(line) {
+            guard let configuration = LockedConfiguration(String(line)) else { return false }
+            configurations.append(configuration)
+            return true
+        }
         canonicalForm += line + "\n"
         return true
     }

@@ -32,6 +32,8 @@ struct LockedModel {
     var canonicalForm: String
     /// What a migration needs and the hash does not cover.
     var renamingIdentifiers = RenamingIdentifiers()
+    /// Those that a store can be made for, sorted by name.
+    var configurations: [LockedConfiguration] = []
 
     init(path: String, version: String, hash: ModelHash, canonicalForm: String) {
         self.path = path
@@ -44,10 +46,18 @@ struct LockedModel {
         self.init(
             path: path, version: model.version, hash: model.hash, canonicalForm: model.canonicalForm)
         renamingIdentifiers = RenamingIdentifiers(of: model)
+        configurations = model.configurations.compactMap { LockedConfiguration($0, of: model) }
+            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
     /// The model that was locked, to compare with a ``ManagedObjectModel/canonicalModel``. Nil for a model of another release.
     var model: ManagedObjectModel? {
-        ManagedObjectModel(canonicalForm: canonicalForm, renamingIdentifiers: renamingIdentifiers)
+        guard
+            var model = ManagedObjectModel(canonicalForm: canonicalForm, renamingIdentifiers: renamingIdentifiers)
+        else { return nil }
+        model.configurations = configurations.map {
+            ModelConfiguration(name: $0.name, entityNames: $0.entityNames)
+        }
+        return model
     }
 }

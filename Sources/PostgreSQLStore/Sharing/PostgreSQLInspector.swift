@@ -22,6 +22,12 @@ package final class PostgreSQLInspector: StoreInspector {
         self.models = models
     }
 
+    package func metadata() throws(DataSourceError) -> StoreMetadata {
+        try look { (connection, schema) throws(DataSourceError) in
+            try StoreMetadata(rows: schema.metadataRows(connection))
+        }
+    }
+
     package func inspection(tail: Int) throws(DataSourceError) -> StoreInspection {
         try look { (connection, schema) throws(DataSourceError) in
             let metadata = try StoreMetadata(rows: schema.metadataRows(connection))

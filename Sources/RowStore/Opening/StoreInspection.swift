@@ -104,6 +104,8 @@ package protocol StoreInspector {
     /// How often it makes sense to look for new saves.
     var interval: Duration { get }
 
+    func metadata() throws(DataSourceError) -> StoreMetadata
+
     /// - Parameter tail: How many of the newest saves, at most.
     func inspection(tail: Int) throws(DataSourceError) -> StoreInspection
 

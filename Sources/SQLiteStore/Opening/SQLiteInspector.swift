@@ -17,6 +17,14 @@ package struct SQLiteInspector: StoreInspector {
         self.models = models
     }
 
+    package func metadata() throws(DataSourceError) -> StoreMetadata {
+        let found = try files.look { (connection) throws(DataSourceError) in
+            try StoreProbe(connection).found().metadata()
+        }
+        guard let found else { throw missing }
+        return found
+    }
+
     package func inspection(tail: Int) throws(DataSourceError) -> StoreInspection {
         let found = try files.look { (connection) throws(DataSourceError) in
             let probe = try StoreProbe(connection)

@@ -1,0 +1,35 @@
+internal import ManagedModel
+internal import ModelMigration
+
+/// A configuration of a locked model. A store can be made for it alone, so it has a hash of its own.
+struct LockedConfiguration: Equatable {
+    var name: String
+    var hash: ModelHash
+    /// In the order of the model.
+    var entityNames: [String]
+
+    /// Nil for a configuration that no store can be made for, because it leaves out what its entities need.
+    init?(_ configuration: ModelConfiguration, of model: ManagedObjectModel) {
+        do { hash = try model.restricted(toConfiguration: configuration.name).hash } catch { return nil }
+        name = configuration.name
+        entityNames = configuration.entityNames
+    }
+
+    static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("configuration ") }
+
+    /// Reads ``line`` back; nil if this type would not write it.
+    init?(_ line: String) {
+        guard var words = TextWords(line), words.take("configuration"), let name = words.takeName(), words.take("hash"),
+            let hash = words.takeWord().flatMap({ ModelHash($0) }), words.take("entities")
+        else { return nil }
+        self.name = name
+        self.hash = hash
+        entityNames = []
+        while let entity = words.takeName() { entityNames.append(entity) }
+        guard words.isAtEnd else { return nil }
+    }
+
+    var line: String {
+        "configuration \(name.quotedWord) hash \(hash) entities" + entityNames.map { " " + $0.quotedWord }.joined()
+    }
+}
