@@ -28,7 +28,7 @@ extension MigrationStatements {
     package func isKept(_ join: StoredJoin) -> Bool {
         guard let sources = plan.links[join.relationship], sources.count == 1, let source = sources.first,
             !source.isReversed, let kept = old.joins.first(where: { $0.relationship == source.relationship }),
-            kept.createSQL == join.createSQL, !isMirrored(join.relationship),
+            kept.createSQL.hasBytes(of: join.createSQL), !isMirrored(join.relationship),
             let destination = new.layout.model.relationship(join.relationship)?.destinationName,
             let oldOne = old.layout.model.relationship(kept.relationship)
         else { return false }

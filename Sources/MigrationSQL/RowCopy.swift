@@ -41,7 +41,7 @@ package struct RowCopy {
 
     /// Whether the old table can stay as it is.
     package var changesNothing: Bool {
-        old.createSQL == new.createSQL && terms.allSatisfy { $1 == new.terms[$0] }
+        old.createSQL.hasBytes(of: new.createSQL) && terms.allSatisfy { $1.hasBytes(of: new.terms[$0]) }
     }
 
     /// Copies the rows with keys above parameter 1, as many as parameter 2 says.

@@ -98,3 +98,8 @@ package struct StoredJoin: Sendable {
             createSQL: table.createSQL)
     }
 }
+
+extension String {
+    /// Whether a database takes both for the same: strings of other bytes can be equal in Swift.
+    func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
+}

@@ -1,3 +1,6 @@
+import Foundation
+import ManagedModel
+import ModelReader
 import TestSupport
 import Testing
 
@@ -16,6 +19,28 @@ import Testing
         <composite name="Place"><attribute name="town" attributeType="String"/>
         <attribute name="zip" attributeType="Integer 16" elementID="code"/></composite>
         """
+
+    /// As an earlier release wrote it.
+    @Test func anotherFormOfUnicodeIsNamed() async throws {
+        let entity =
+            "<entity name=\"Caf\u{e9}\"><attribute name=\"x\" optional=\"YES\" attributeType=\"String\"/></entity>"
+        let program = try Program()
+        try program.write(entity)
+        _ = try await program.run("check", "Shop.xcdatamodeld", "--lock", "model.lock", "--update")
+        var model = try ModelReader.read(program.file("Shop.xcdatamodeld")).model
+        let lock = try String(contentsOf: program.file("model.lock"), encoding: .utf8)
+        let hash = model.hash.description
+        model.entities[0].name = "Cafe\u{301}"
+        let old = lock.replacing("Caf\u{e9}", with: "Cafe\u{301}").replacing(hash, with: model.hash.description)
+        try Data(old.utf8).write(to: program.file("model.lock"))
+        let outcome = try await program.run("check", "--lock", "model.lock")
+        #expect(outcome.status == 1)
+        #expect(outcome.output.contains("  The names are the same in another form of Unicode. This release reads"))
+        try program.write(entity.decomposedStringWithCanonicalMapping)
+        _ = try await program.run("check", "--lock", "model.lock", "--update")
+        try program.write(entity)
+        #expect(try await program.run("check", "--lock", "model.lock").status == 0)
+    }
 
     @Test(arguments: [
         ("isAbstract=\"YES\"", ""),

@@ -270,6 +270,36 @@ struct MigrationPromises {
         #expect(contents["Item"] == [:])
     }
 
+    /// A store that an earlier release made with the names as the file of the model had them.
+    @Test(arguments: kinds) func namesInAnotherFormOfUnicodeKeepTheirRows(kind: MigratedPlace.Kind) throws {
+        func model(_ names: (entity: String, attribute: String, relationship: String)) -> ManagedObjectModel {
+            ManagedObjectModel(
+                name: "Names",
+                entities: [
+                    EntityDescription(
+                        name: names.entity,
+                        attributes: [AttributeDescription(name: names.attribute, type: .string, isOptional: true)],
+                        relationships: [
+                            RelationshipDescription(
+                                name: names.relationship, destinationName: names.entity, isToMany: true,
+                                isOptional: true)
+                        ])
+                ])
+        }
+        let old = model(("Cafe\u{301}", "e\u{301}", "u\u{308}"))
+        let new = model(("Caf\u{e9}", "\u{e9}", "\u{fc}"))
+        #expect(old.hash != new.hash)
+        try MigratedPlace.filled(kind, old) { place, before in
+            let (store, startup) = try place.open(new)
+            #expect(startup.migration?.rowsCarried == 3)
+            #expect(try store.contents(ModelLayout(new)) == before)
+            store.close()
+            let again = try place.open(new)
+            #expect(again.startup.reason == .current)
+            again.store.close()
+        }
+    }
+
     @Test(arguments: kinds) func rowsOfEntitiesThatDidNotChangeStay(kind: MigratedPlace.Kind) throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
         try MigratedPlace.filled(kind, ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count])))

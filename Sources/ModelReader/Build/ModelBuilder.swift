@@ -66,6 +66,13 @@ struct ModelBuilder {
     private mutating func composite(_ element: MarkupElement) throws(ModelReaderError) -> CompositeDescription {
         let name = try required("name", of: element)
         lines.note(element.line, of: name)
+        // A composite has no hash of its own: its attributes have one each.
+        for attribute in ["versionHashModifier", "elementID"] where element.filled(attribute) != nil {
+            log.warn(
+                element.line,
+                "The attribute \(attribute) of the composite \(name) changes nothing. Give it to the attributes of the composite, or to those of its type."
+            )
+        }
         var attributes: [AttributeDescription] = []
         for child in element.children(named: "attribute") { attributes.append(try attribute(child, in: name)) }
         return CompositeDescription(name: name, attributes: attributes)

@@ -46,7 +46,7 @@ public struct ModelBundle: Sendable {
             (namedVersion, namingError) = Self.namedVersion(in: url)
         }
         if let namedVersion {
-            currentVersion = versions.contains(namedVersion) ? namedVersion : nil
+            currentVersion = versions.first { $0 == namedVersion }
         } else {
             currentVersion = versions.count == 1 && namingError == nil ? versions.first : nil
         }
@@ -60,7 +60,8 @@ public struct ModelBundle: Sendable {
             throw ModelReaderError(.noCurrentVersion, file: url.path, missingCurrentVersion)
         }
         let plain = Self.withoutExtension(name)
-        guard let version = [name, plain].first(where: versions.contains) else {
+        // The directory may be written in another form of Unicode, which is not equal to the file system.
+        guard let version = versions.first(where: { $0 == name || $0 == plain }) else {
             throw ModelReaderError(.unknownVersion, file: url.path, "There is no version \(plain). \(listing)")
         }
         return version
@@ -110,10 +111,19 @@ public struct ModelBundle: Sendable {
         if let line = ConflictMarker.firstLine(in: data) {
             return (nil, .mergeConflict(file: file.path, line: line))
         }
-        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil),
-            let name = (list as? [String: Any])?["_XCCurrentVersionName"] as? String
-        else { return (nil, nil) }
-        return (withoutExtension(name), nil)
+        if data.isEmpty { return (nil, nil) }
+        do {
+            let list = try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any]
+            let name = list?["_XCCurrentVersionName"]
+            if list != nil, name == nil || name is String { return ((name as? String).map(withoutExtension), nil) }
+        } catch {}
+        return (
+            nil,
+            ModelReaderError(
+                .malformedXML, file: file.path,
+                "The file does not say which version is current, as Xcode writes it. Restore it, or choose the version in Xcode's file inspector."
+            )
+        )
     }
 
     private static let versionSuffix = ".xcdatamodel"

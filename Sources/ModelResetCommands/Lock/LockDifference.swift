@@ -14,6 +14,13 @@ enum LockDifference {
             return
         }
         let comparison = ModelComparison(from: old, to: new)
+        // Equal strings of other bytes.
+        guard old.canonicalForm != new.canonicalForm else {
+            self = .remark(
+                "The names are the same in another form of Unicode. This release reads every name in NFC, and makes tables with that."
+            )
+            return
+        }
         self =
             comparison.plan.changes.isEmpty
             ? .remark("This release lays out the tables in another way.") : .comparison(comparison)

@@ -63,6 +63,19 @@ extension DataSourceError {
         }
     }
 
+    /// Something else has the name of a file.
+    init(notAPlainFile path: String, _ state: stat) {
+        let kind =
+            switch state.st_mode & S_IFMT {
+            case S_IFDIR: "a folder"
+            case S_IFLNK: "a symbolic link"
+            case S_IFIFO: "a named pipe"
+            case S_IFSOCK: "a socket"
+            default: "a device"
+            }
+        self.init(.notAFile, "\(path) is not a plain file. Choose another path.", cause: "It is \(kind).")
+    }
+
     /// A file of an open store is no longer in its place.
     init(storeMoved path: String) {
         self.init(

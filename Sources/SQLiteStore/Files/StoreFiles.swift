@@ -75,7 +75,7 @@ struct StoreFiles: Sendable {
     func mainExists() throws(DataSourceError) -> Bool {
         guard let state = try state(main) else { return false }
         guard state.st_mode & S_IFMT == S_IFREG else {
-            throw DataSourceError(systemError: EISDIR, path: main, while: "opening")
+            throw DataSourceError(notAPlainFile: main, state)
         }
         return true
     }
@@ -110,7 +110,7 @@ struct StoreFiles: Sendable {
         for path in [main, log, sharedMemory] {
             guard let state = try state(path), state.st_mode & 0o777 != mode else { continue }
             guard state.st_mode & S_IFMT == S_IFREG else {
-                throw DataSourceError(systemError: EISDIR, path: path, while: "opening")
+                throw DataSourceError(notAPlainFile: path, state)
             }
             try check(calls.setMode(path, mode), path, "opening")
         }

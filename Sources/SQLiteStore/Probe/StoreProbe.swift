@@ -95,7 +95,7 @@ struct StoreProbe {
 
     /// Whether there is a table that was made with that SQL.
     func hasTable(_ sql: String) -> Bool {
-        contents.contains { $0.type == "table" && $0.sql == sql }
+        contents.contains { $0.type == "table" && $0.sql.utf8.elementsEqual(sql.utf8) }
     }
 
     /// Whether the table has only the columns of links. An entity's columns never have these names.

@@ -94,6 +94,19 @@ import Testing
         #expect(model.composites.first?.attributes.first?.defaultValue == .string(""))
     }
 
+    @Test func whatACompositeCannotHaveIsNamed() throws {
+        let document = try read(
+            """
+            <entity name="E"><attribute name="p" attributeType="Composite" composite="P"/></entity>
+            <composite name="P" versionHashModifier="2" elementID="Q"><attribute name="x" attributeType="Double"/></composite>
+            """)
+        #expect(
+            document.diagnostics.map(\.message)
+                == ["versionHashModifier", "elementID"].map {
+                    "The attribute \($0) of the composite P changes nothing. Give it to the attributes of the composite, or to those of its type."
+                })
+    }
+
     @Test func aCompositeAttributeWithoutACompositeIsAnError() throws {
         let error = try errorReading("<entity name=\"E\"><attribute name=\"a\" attributeType=\"Composite\"/></entity>")
         #expect(error.code == .missingName)
