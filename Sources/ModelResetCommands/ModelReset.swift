@@ -11,7 +11,7 @@ package enum ModelReset {
     ///
     /// - Parameter print: Called with each part of the output of a command that continues until the program is ended.
     package static func run(_ words: [String], print: (Outcome) -> Void = { _ in }) -> Outcome {
-        if words.contains("--help") || words.contains("-h") { return Outcome(output: Usage.text) }
+        if words.contains("--help") || words.contains("-h") { return Outcome(output: CommandName.usage(for: words)) }
         // After a command, --version is the version of the model.
         if words.filter({ $0 != "--json" }) == ["--version"] {
             return Outcome(Release.report, asJSON: words.contains("--json"), warnings: [])

@@ -83,7 +83,6 @@ package final class SQLiteStore: PersistentStore {
                 Writer(opened.connection, schema, counters, watch, log, sharing, patience: options.patience)))
         self.lock = Guarded(lock)
         readOnlyWatch = Guarded(nil)
-        connectReports()
     }
 
     /// A store that is only read.
@@ -103,14 +102,9 @@ package final class SQLiteStore: PersistentStore {
         writer = Guarded(.reading)
         lock = Guarded(nil)
         readOnlyWatch = Guarded(opened.watch)
-        connectReports()
     }
 
     package var isReadOnly: Bool { options.isReadOnly }
-
-    private func connectReports() {
-        schema.layout.damage.connect { [reports] layout, column in reports.report(damage: column, layout) }
-    }
 
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { reports.report(to: handler) }
 

@@ -10,12 +10,30 @@ import Testing
         program = try Program()
     }
 
-    @Test(arguments: [["--help"], ["hash", "-h"], ["reset", "a", "--help"]])
-    func helpIsAnAnswer(_ words: [String]) async throws {
+    @Test(arguments: [
+        (["--help"], "COMMAND [ARGUMENT]..."), (["hash", "-h"], "hash MODEL"),
+        (["reset", "a", "--help"], "reset MODEL"),
+        (["--help", "check"], "check [MODEL]..."), (["--json", "init", "-h"], "init [NAME]"),
+        (["hush", "-h"], "COMMAND"),
+    ])
+    func helpIsAnAnswer(_ words: [String], _ beginning: String) async throws {
         let outcome = try await program.run(words)
         #expect(outcome.status == 0)
-        #expect(outcome.output.hasPrefix("Usage: model-reset hash MODEL"))
+        #expect(outcome.output.hasPrefix("Usage: model-reset \(beginning)"))
         #expect(outcome.errors == "")
+    }
+
+    /// The options of a command's help are those that it takes.
+    @Test(arguments: ["hash", "diff", "status", "inspect", "reset", "restore", "check", "diagram", "init"])
+    func eachOptionOfTheHelpIsOneOfTheCommand(_ command: String) async throws {
+        let help = try await program.run(command, "--help").output
+        #expect(help.hasSuffix("\n") && !help.hasSuffix("\n\n"))
+        let options = Set(help.matches(of: /--[a-z-]+/).map { String($0.output) })
+        #expect(options.contains("--json"))
+        for option in options {
+            let outcome = try await program.run(command, "a", "b", "c", "d", option)
+            #expect(!outcome.errors.contains("unknown option"), "\(option)")
+        }
     }
 
     @Test func theScriptPrintsTheHelpOfTheToolWithoutBuildingIt() async throws {
@@ -24,16 +42,16 @@ import Testing
         try Data("#!/bin/sh\nexit 99\n".utf8).write(to: compiler)
         try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: compiler.path)
         let path = "PATH=\(folder.url.path):/usr/bin:/bin"
-        for words in [["--help"], ["check", "-h"]] {
+        for words in [["--help"], ["check", "-h"], ["init", "a", "--help"], ["hush", "--help"]] {
             let script = try await Subprocess(path, ["Scripts/model-reset"] + words)
             #expect(script.status == 0 && script.errors == "")
-            #expect(try await program.run(["--help"]).output == script.output)
+            #expect(try await program.run(words).output == script.output)
         }
     }
 
     /// They are not in the store.
     @Test func helpSaysWhereTheReasonsOfListsAre() async throws {
-        let output = try await program.run(["--help"]).output
+        let output = try await program.run(["inspect", "--help"]).output
         #expect(
             output.contains("Why a list changed is known only in the process that shows it: print its lastUpdateReason")
         )

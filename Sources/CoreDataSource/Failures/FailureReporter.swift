@@ -9,6 +9,8 @@ package final class FailureReporter: Sendable {
         var listeners: [Int: AsyncStream<StoreFailure>.Continuation] = [:]
         var lastID = 0
         var isFinished = false
+        /// The attributes of which a value was found that reads as another.
+        var damaged: Set<String> = []
     }
 
     /// The most failures that wait for one listener; the oldest ones beyond that are dropped.
@@ -40,6 +42,13 @@ package final class FailureReporter: Sendable {
     func report(_ report: StoreFailure.Report) {
         self.report(report.failure)
         queue.async { report.source.handle(report.failure) }
+    }
+
+    /// Reports a stored value that reads as another, once for each attribute. It is found by whoever reads it, in any kind of store.
+    func report(damage column: Int, _ layout: EntityLayout) {
+        let name = "\(layout.name).\(layout.columns[column].name)"
+        guard state.withLock({ $0.damaged.insert(name).inserted }) else { return }
+        report(StoreFailure(.store, DataSourceError(damagedColumn: column, layout), dataSourceName: nil))
     }
 
     /// Ends all streams.

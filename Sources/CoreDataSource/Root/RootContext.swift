@@ -52,6 +52,7 @@ package final class RootContext: Sendable {
         leases = store.sharing.map { LeaseKeeper($0, layout, scheduling) }
         let failures = failures
         store.report { failures.report(StoreFailure(.store, $0, dataSourceName: nil)) }
+        layout.damage.connect { failures.report(damage: $1, $0) }
         listenToOthers()
     }
 

@@ -39,6 +39,15 @@ package struct RenamingIdentifiers: Sendable, Hashable {
         return true
     }
 
+    /// The elements of a model that have lost the identifier that they have here, as `Contact.town (from city)`. A store of a version
+    /// before the renaming loses what they hold, unless the bundle still has the versions between.
+    package func lost(in model: ManagedObjectModel) -> [String] {
+        let present = Set(RenamingIdentifiers(of: model).lines)
+        let side = MigrationSide(model)
+        return lines.filter { !present.contains($0) }.compactMap { Renaming($0) }.filter { $0.isElement(of: side) }
+            .map { "\($0.entity)\($0.name.isEmpty ? "" : "." + $0.name) (from \($0.identifier))" }
+    }
+
     /// Sets the identifiers in a model that was read from its canonical form, where an attribute stands for a whole path.
     func apply(to model: inout ManagedObjectModel) {
         for renaming in lines.compactMap({ Renaming($0) }) {
@@ -67,6 +76,16 @@ private struct Renaming {
         guard isKnown, !identifier.isEmpty, words.isAtEnd else { return nil }
     }
 
+    /// Whether the model still has what was renamed.
+    func isElement(of side: MigrationSide) -> Bool {
+        guard let description = side.lookup.entities[entity] else { return false }
+        switch kind {
+        case "entity": return true
+        case "attribute": return side.ownLeaves(of: description).contains { $0.path == name }
+        default: return description.relationships.contains { $0.name == name }
+        }
+    }
+
     func apply(to description: inout EntityDescription) {
         switch kind {
         case "entity":
@@ -84,7 +103,7 @@ private struct Renaming {
 }
 
 extension [String] {
-    fileprivate var quotedPath: String { map(\.quotedWord).joined(separator: ".") }
+    var quotedPath: String { map(\.quotedWord).joined(separator: ".") }
 }
 
 extension ManagedObjectModel {

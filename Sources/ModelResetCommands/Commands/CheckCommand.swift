@@ -4,21 +4,48 @@ internal import ModelReader
 
 /// Compares models with the lock file, so that a reset is no surprise.
 struct CheckCommand: Command {
+    static let usage = """
+        Usage: model-reset check [MODEL]... [--lock FILE] [--update] [--strict] [--json]
+               model-reset check [MODEL]... [--lock FILE] --against FILE [--strict] [--json]
+               model-reset check MODEL --version NAME [--lock FILE] [--strict] [--json]
+
+        Compares models and each of their configurations with the committed lock file, and explains changes as diff does. A lock file with
+        a merge conflict is compared on both sides.
+
+          MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version; without it, all models that are in the lock
+                                file, in its folder or below it
+          --lock FILE           the lock file (default: Models/model.lock)
+          --update              writes the lock file, and makes its folder; models that are not named stay as they are in it, except for
+                                those of which the sides of a merge conflict say something else
+          --against FILE        compares with that lock file instead, such as the one of the base branch or of the last release,
+                                wherever it lies; its paths are read as relative to the folder of --lock
+          --version NAME        the version to compare; without it, the current one
+          --strict              fails on warnings, too: what the reader of models has ignored, a renaming identifier that is gone
+                                although its element is still there, and a transformable with another type
+          --json                prints the answer as JSON, on one line
+
+        Exit status: 0 nothing differs, or the lock file was written, 1 something differs, 3 a model or the lock file cannot be read.
+
+        """
+
     let models: [ModelArgument]
     let lockFile: LockFile
     let isUpdating: Bool
+    /// Whether warnings fail.
+    let isStrict: Bool
     /// The lock file of another state of the models, whose paths are relative to the folder of ``lockFile``.
     let other: String?
 
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(
-            command: words, flags: ["--update"], values: ["--lock", "--version", "--against"])
+            command: words, flags: ["--update", "--strict"], values: ["--lock", "--version", "--against"])
         let version = words.value("--version")
         if version != nil, words.plain.isEmpty { throw UsageError("--version is for one MODEL") }
         models = words.plain.map { ModelArgument(path: $0, version: version) }
         other = words.value("--against")
         lockFile = LockFile(path: words.value("--lock") ?? "Models/model.lock")
         isUpdating = words.flag("--update")
+        isStrict = words.flag("--strict")
         if version != nil, words.plain.count > 1 { throw UsageError("--version is for one MODEL") }
         if other != nil, isUpdating {
             throw UsageError("--against and --update exclude each other: the file of --against is only read")
@@ -29,83 +56,135 @@ struct CheckCommand: Command {
         }
     }
 
+    /// What the models are compared with.
+    private enum Base {
+        case lock(ModelLock?)
+        case conflict(LockConflict)
+    }
+
+    /// A model that was read, or not.
+    private struct Candidate {
+        let argument: ModelArgument
+        let name: String
+        let model: Result<ManagedObjectModel, ModelReaderError>
+    }
+
     func run(_ warnings: inout [String]) throws -> Report {
-        let found = try readLock(&warnings)
-        let old = found ?? ModelLock()
-        var lock = old
-        let models = try self.models.isEmpty ? everyModel(old) : self.models
-        var findings: [Finding] = []
-        for argument in models {
+        let base = try readBase(&warnings)
+        var (lock, isFirst) = (ModelLock(), false)
+        var bases: [(name: String?, lock: ModelLock)] = []
+        var disputed: [String] = []
+        switch base {
+        case .lock(let found):
+            (lock, isFirst) = (found ?? lock, found == nil)
+            bases = [(nil, lock)]
+        case .conflict(let conflict):
+            (lock, disputed) = (conflict.undisputed, conflict.disputed.filter(lockFile.isThere))
+            bases = conflict.sides.map { ($0.name, $0.lock) }
+        }
+        let candidates = try candidates(lock, disputed, &warnings)
+        var result = CheckResult(base: other ?? lockFile.path, isFirst: isFirst)
+        for (name, lock) in bases { result.add(findings(candidates, lock), comparedWith: name) }
+        warnings += result.warnings
+        result.isRefused = isStrict && !warnings.isEmpty
+        if isUpdating, result.errors.isEmpty, !result.isRefused {
+            for candidate in candidates {
+                if case .success(let model) = candidate.model { lock.put(LockedModel(model, path: candidate.name)) }
+            }
+            for locked in lock.models where !lockFile.isThere(locked.path) { lock.remove(locked.path) }
+            try lockFile.write(lock)
+            result.isUpdated = true
+        } else if case .conflict(let conflict) = base {
+            result.add(conflict.error)
+        }
+        return result.report(lines: lastLines(result))
+    }
+
+    private func candidates(
+        _ lock: ModelLock, _ disputed: [String], _ warnings: inout [String]
+    ) throws -> [Candidate] {
+        var arguments = models
+        if models.isEmpty { arguments = try everyModel(lock, disputed) }
+        arguments += disputed.map { ModelArgument(path: lockFile.path(of: $0)) }
+        var candidates: [Candidate] = []
+        for argument in arguments {
             let name = lockFile.name(of: argument.path)
-            if findings.contains(where: { $0.path == name }) { continue }
+            if candidates.contains(where: { $0.name == name }) { continue }
             do {
                 let model = try argument.read(&warnings)
-                findings.append(Finding(model, argument, name, old.model(at: name)))
-                lock.put(LockedModel(model, path: name))
+                candidates.append(Candidate(argument: argument, name: name, model: .success(model)))
             } catch let error as ModelReaderError {
                 // The other models are compared all the same.
-                findings.append(Finding(unreadable: argument, name, error, old.model(at: name)))
+                candidates.append(Candidate(argument: argument, name: name, model: .failure(error)))
             }
         }
-        for locked in old.models
-        where !findings.contains(where: { $0.path == locked.path }) && !lockFile.isThere(locked.path) {
-            findings.append(Finding(gone: locked))
-            lock.remove(locked.path)
-        }
-        let isReadable = findings.allSatisfy { $0.error == nil }
-        if isUpdating, isReadable { try lockFile.write(lock) }
-        return report(findings, isFirst: found == nil, isUpdated: isUpdating && isReadable)
+        return candidates
     }
 
     /// Those that are in the lock file and still exist, and those in its folder.
-    private func everyModel(_ lock: ModelLock) throws -> [ModelArgument] {
+    private func everyModel(_ lock: ModelLock, _ disputed: [String]) throws -> [ModelArgument] {
         let names = Set(lock.models.map(\.path).filter(lockFile.isThere)).union(lockFile.modelsInFolder())
-        if names.isEmpty, lock.models.isEmpty {
+        if names.isEmpty, lock.models.isEmpty, disputed.isEmpty {
             throw UsageError("MODEL is missing, because there is no model in the lock file or its folder")
         }
         return names.sorted().map { ModelArgument(path: lockFile.path(of: $0)) }
     }
 
-    /// Nil if there is none. A lock file that is about to be written may contain anything, such as a merge conflict.
-    private func readLock(_ warnings: inout [String]) throws -> ModelLock? {
+    private func findings(_ candidates: [Candidate], _ lock: ModelLock) -> [Finding] {
+        let found = candidates.map { candidate in
+            switch candidate.model {
+            case .success(let model):
+                Finding(model, candidate.argument, candidate.name, lock.model(at: candidate.name))
+            case .failure(let error):
+                Finding(unreadable: candidate.argument, candidate.name, error, lock.model(at: candidate.name))
+            }
+        }
+        let names = Set(candidates.map(\.name))
+        return found
+            + lock.models.filter { !names.contains($0.path) && !lockFile.isThere($0.path) }.map { Finding(gone: $0) }
+    }
+
+    /// A lock file that is about to be written may contain anything.
+    private func readBase(_ warnings: inout [String]) throws -> Base {
         if let other {
             guard let lock = try LockFile(path: other).read() else {
                 throw LockFileError(file: other, message: "There is no lock file here. Check the path.")
             }
-            return lock
+            return .lock(lock)
         }
-        do { return try lockFile.read() } catch let error as LockFileError where isUpdating {
+        do { return .lock(try lockFile.read()) } catch let error as LockFileError {
+            if let conflict = try lockFile.conflict(error) {
+                if isUpdating {
+                    warnings.append(
+                        error.place("warning", "The models that the sides lock in different states are locked anew."))
+                }
+                return .conflict(conflict)
+            }
+            guard isUpdating else { throw error }
             warnings.append(error.place("warning", "The lock file cannot be read, so it is replaced."))
-            return ModelLock()
+            return .lock(ModelLock())
         }
     }
 
-    private func report(_ findings: [Finding], isFirst: Bool, isUpdated: Bool) -> Report {
-        let errors = findings.compactMap(\.error)
-        let differs = findings.contains { $0.state != .unchanged && $0.state != .unreadable }
-        let json = JSON.object([
-            ("lock", .string(other ?? lockFile.path)), ("differs", .flag(differs)), ("updated", .flag(isUpdated)),
-            ("models", .list(findings.map(\.json))),
-        ])
-        var lines = findings.flatMap { $0.lines(isFirst: isFirst) }
-        if isUpdated {
-            lines.append("\(lockFile.path) was written.")
-        } else if isUpdating {
-            lines.append("\(lockFile.path) was not written, because not all models can be read.")
-        } else if isFirst {
-            lines.append(
+    private func lastLines(_ result: CheckResult) -> [String] {
+        let refusal = result.isRefused ? ["The warnings are errors, because of --strict."] : []
+        if result.isUpdated { return ["\(lockFile.path) was written."] }
+        if isUpdating, result.isRefused { return ["\(lockFile.path) was not written."] + refusal }
+        if isUpdating { return ["\(lockFile.path) was not written, because not all models can be read."] }
+        return refusal + advice(result)
+    }
+
+    private func advice(_ result: CheckResult) -> [String] {
+        if result.isFirst {
+            return [
                 "There is no lock file \(lockFile.path) yet. To make it, run the same command with --update, and commit it."
-            )
-        } else if differs, let other {
-            lines.append("Compared with \(other).")
-        } else if differs, let version = models.first?.version {
-            lines.append("The lock file changes when \(version) is the current version.")
-        } else if differs {
-            lines.append("If this is intended, run the same command with --update, and commit \(lockFile.path).")
+            ]
         }
-        let isFine = isUpdated || !differs
-        var report = Report(lines, json, status: errors.isEmpty ? isFine ? .fine : .differs : .unreadableModel)
-        report.errors = errors.map(\.description)
-        return report
+        guard result.differs else { return [] }
+        if let other { return ["Compared with \(other)."] }
+        if let version = models.first?.version {
+            return ["The lock file changes when \(version) is the current version."]
+        }
+        return ["If this is intended, run the same command with --update, and commit \(lockFile.path)."]
     }
 }

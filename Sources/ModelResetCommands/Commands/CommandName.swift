@@ -2,6 +2,8 @@ internal import CommandLineWords
 
 /// One command of the program.
 protocol Command {
+    /// What --help prints after its name. The script `model-reset` takes it from the source.
+    static var usage: String { get }
     init(_ words: ArraySlice<String>) throws
     /// - Parameter warnings: Called with warnings.
     func run(_ warnings: inout [String]) throws -> Report
@@ -10,6 +12,11 @@ protocol Command {
 enum CommandName: String, CaseIterable {
     case hash, diff, status, inspect, reset, restore, check, diagram
     case initialize = "init"
+
+    /// The help for a command line.
+    static func usage(for words: [String]) -> String {
+        words.lazy.compactMap(CommandName.init).first?.type.usage ?? Usage.text
+    }
 
     static func command(for words: [String]) throws -> any Command {
         guard let index = words.firstIndex(where: { $0 != "--json" }) else {

@@ -3,6 +3,19 @@ internal import ManagedModel
 
 /// Draws the entities of a model.
 struct DiagramCommand: Command {
+    static let usage = """
+        Usage: model-reset diagram MODEL [--version NAME] [--configuration NAME] [--output FILE] [--json]
+
+        Draws the entities of a model, as SVG.
+
+          MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version
+          --version NAME        the version of the model; without it, the current one
+          --configuration NAME  the configuration of the model; without it, the whole model
+          --output FILE         the file for the drawing (default: standard output)
+          --json                prints the answer as JSON, on one line
+
+        """
+
     let model: ModelArgument
     let output: String?
 

@@ -3,6 +3,18 @@ internal import ManagedModel
 
 /// Prints the hash of a model; as JSON, also that of each entity, and the number of elements of each kind.
 struct HashCommand: Command {
+    static let usage = """
+        Usage: model-reset hash MODEL [--version NAME] [--configuration NAME] [--json]
+
+        Prints the hash of the model's persisted shape: a store that was made for another one is reset or migrated.
+
+          MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version
+          --version NAME        the version of the model; without it, the current one
+          --configuration NAME  the configuration of the model; without it, the whole model
+          --json                prints the answer as JSON, on one line, with the hash of each entity
+
+        """
+
     let model: ModelArgument
 
     init(_ words: ArraySlice<String>) throws {

@@ -3,6 +3,17 @@ internal import Foundation
 
 /// Writes the first model of an app.
 struct InitCommand: Command {
+    static let usage = """
+        Usage: model-reset init [NAME] [--entity ENTITY] [--json]
+
+        Writes a first model, NAME.xcdatamodeld, with one entity and four attributes. It overwrites nothing.
+
+          NAME                  the bundle to write, with or without its extension (default: Model); its folder is made
+          --entity ENTITY       the name of the entity (default: ItemEntity)
+          --json                prints the answer as JSON, on one line
+
+        """
+
     let bundle: URL
     let path: String
     let entityName: String

@@ -5,6 +5,22 @@ internal import RowStore
 
 /// Shows the contents of a store and what happens in it, and changes nothing. The store may be open elsewhere.
 struct InspectCommand: Command {
+    static let usage = """
+        Usage: model-reset inspect STORE [--name NAME] [--model MODEL]... [--follow] [--json]
+
+        Shows a store that may be open elsewhere, and changes nothing: its entities and objects, who shares it, who may write which
+        entities and who waits, and the newest saves, with each changed value before and after.
+        Why a list changed is known only in the process that shows it: print its lastUpdateReason there.
+
+          STORE                 a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name
+          --name NAME           the name of the store in the database
+          --model MODEL         a model to decode saves with, beside the store's own copy: an app whose model has the attributes in
+                                another order needs its own
+          --follow              continues with each new save until it is ended; with --json each save is a line
+          --json                prints the answer as JSON, on one line
+
+        """
+
     let place: StorePlace
     let models: [ModelArgument]
     let isFollowing: Bool

@@ -5,6 +5,21 @@ internal import SQLiteStore
 
 /// Puts a copy of a backup in the place of a store, or makes a new store from it.
 struct RestoreCommand: Command {
+    static let usage = """
+        Usage: model-reset restore BACKUP STORE [--force] [--dry-run] [--json]
+
+        Replaces a store with a copy of a backup, or makes a new store from it.
+
+          BACKUP                the file of a backup
+          STORE                 the file of the store
+          --force               replaces an existing store
+          --dry-run             prints what would be done, and changes nothing
+          --json                prints the answer as JSON, on one line
+
+        Exit status: 0 done, 1 with --dry-run, the store would be restored.
+
+        """
+
     let backup: URL
     let store: URL
     let isForced: Bool

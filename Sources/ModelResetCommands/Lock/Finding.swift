@@ -22,6 +22,10 @@ struct Finding {
     private var configurations: [ConfigurationFinding] = []
     /// Whether the lock file has other renaming identifiers, which reset no store.
     private var hasNewIdentifiers = false
+    /// Whether transformables have other types, which reset no store.
+    private var hasNewTypes = false
+    /// What may lose values without a reset, each a sentence.
+    private(set) var warnings: [String] = []
     /// Why the model cannot be read.
     private(set) var error: ModelReaderError?
 
@@ -39,6 +43,14 @@ struct Finding {
         if locked.hash != model.hash { difference = LockDifference(from: locked.model, to: model.canonicalModel) }
         state = difference == nil && configurations.allSatisfy { $0.state == .unchanged } ? .unchanged : .changed
         hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
+        warnings = locked.renamingIdentifiers.lost(in: model).map {
+            "\($0) has lost its renaming identifier: a store of a version before the renaming loses what it holds. Keep the identifier, or the versions between in the bundle."
+        }
+        let types = locked.transformableTypes.changes(to: TransformableTypes(of: model))
+        hasNewTypes = !types.isEmpty
+        warnings += types.map {
+            "\($0) resets no store: values that cannot be decoded as the new type read as nil. Decode the old values, too, or give the new type to a new attribute."
+        }
     }
 
     /// A model of the lock file that no longer exists.
@@ -63,7 +75,8 @@ struct Finding {
         case .unchanged:
             [
                 "\(title): unchanged (\(versions))"
-                    + (hasNewIdentifiers ? ", except for its renaming identifiers; --update records them" : "")
+                    + (unrecorded.isEmpty
+                        ? "" : ", except for its \(unrecorded.joined(separator: " and ")); --update records them")
             ]
         case .changed:
             (difference.map { difference in
@@ -80,19 +93,25 @@ struct Finding {
         }
     }
 
+    /// What differs without another hash.
+    private var unrecorded: [String] {
+        (hasNewIdentifiers ? ["renaming identifiers"] : []) + (hasNewTypes ? ["types of transformables"] : [])
+    }
+
     private var versions: String {
         var names = [locked?.version, version].compactMap(\.self)
         if names.first == names.last { names = Array(names.prefix(1)) }
         return "version \(names.joined(separator: " -> "))"
     }
 
-    var json: JSON {
-        .object([
+    var members: [(String, JSON)] {
+        [
             ("path", .string(path)), ("version", .string(version)), ("lockedVersion", .string(locked?.version)),
             ("state", .string(state.rawValue)), ("hash", .string(hash?.description)),
             ("lockedHash", .string(locked?.hash.description)),
             ("changes", .strings(difference?.changes ?? [])), ("migration", difference?.migrationJSON ?? .null),
-            ("configurations", .list(configurations.map(\.json))), ("error", error.map { Failure($0).json } ?? .null),
-        ])
+            ("warnings", .strings(warnings)), ("configurations", .list(configurations.map(\.json))),
+            ("error", error.map { Failure($0).json } ?? .null),
+        ]
     }
 }

@@ -40,12 +40,19 @@ struct LockFile {
     /// Nil if there is no lock file.
     func read() throws -> ModelLock? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
+        return try ModelLock(text: text(), file: path)
+    }
+
+    /// - Parameter error: Why it cannot be read.
+    func conflict(_ error: LockFileError) throws -> LockConflict? { LockConflict(try text(), error) }
+
+    private func text() throws -> String {
         guard let data = try? Data(contentsOf: URL(filePath: path)), let text = String(data: data, encoding: .utf8)
         else {
             throw LockFileError(
                 file: path, message: "The lock file is not UTF-8 text. Restore it, or remove it.")
         }
-        return try ModelLock(text: text, file: path)
+        return text
     }
 
     /// Also makes the folder, as on first use.

@@ -23,7 +23,7 @@ struct ModelLock {
 }
 
 /// One model of a lock file.
-struct LockedModel {
+struct LockedModel: Equatable {
     /// The path of the model relative to the lock file's folder.
     var path: String
     var version: String
@@ -32,6 +32,8 @@ struct LockedModel {
     var canonicalForm: String
     /// What a migration needs and the hash does not cover.
     var renamingIdentifiers = RenamingIdentifiers()
+    /// What a store's values need to be decoded, and the hash does not cover.
+    var transformableTypes = TransformableTypes()
     /// Those that a store can be made for, sorted by name.
     var configurations: [LockedConfiguration] = []
 
@@ -46,6 +48,7 @@ struct LockedModel {
         self.init(
             path: path, version: model.version, hash: model.hash, canonicalForm: model.canonicalForm)
         renamingIdentifiers = RenamingIdentifiers(of: model)
+        transformableTypes = TransformableTypes(of: model)
         configurations = model.configurations.compactMap { LockedConfiguration($0, of: model) }
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }

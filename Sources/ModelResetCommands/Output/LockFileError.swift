@@ -2,6 +2,8 @@
 struct LockFileError: Error, CustomStringConvertible {
     var file: String
     var line: Int?
+    static let mergeConflict = "mergeConflict"
+
     /// A machine-readable word.
     var code = "malformedLock"
     var message: String

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// Receives reports that a stored value does not have its attribute's type, and reads as another value.
 package final class DamagedValues: Sendable {
     package typealias Handler = @Sendable (EntityLayout, _ column: Int) -> Void
@@ -22,10 +24,14 @@ extension EntityLayout {
 extension DataSourceError {
     package init(damagedColumn column: Int, _ layout: EntityLayout) {
         let attribute = layout.columns[column].name
-        self.init(
-            .damagedValue,
-            "An object of \(layout.name) has a stored \(attribute) with an invalid value, which reads as the default "
-                + "value. Another program or a disk failure has damaged it. Save the object again, or restore the store.",
-            entityName: layout.name, attributeName: attribute)
+        let isTransformable = layout.columns[column].attribute?.type == .transformable
+        let message =
+            isTransformable
+            ? "An object of \(layout.name) has a stored \(attribute) that cannot be decoded as the type of the attribute, and reads as "
+                + "nil. If a release of the app has changed that type, decode what earlier ones have saved, or give the new type to a "
+                + "new attribute. Otherwise another program or a disk failure has damaged it."
+            : "An object of \(layout.name) has a stored \(attribute) with an invalid value, which reads as the default "
+                + "value. Another program or a disk failure has damaged it. Save the object again, or restore the store."
+        self.init(.damagedValue, message, entityName: layout.name, attributeName: attribute)
     }
 }

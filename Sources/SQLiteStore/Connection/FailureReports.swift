@@ -44,9 +44,4 @@ final class FailureReports: Sendable {
         }
         if let handler { queue.async { handler(error) } }
     }
-
-    /// Reports a value that reads as another, once for each attribute.
-    func report(damage column: Int, _ layout: EntityLayout) {
-        report(DataSourceError(damagedColumn: column, layout), once: "\(layout.name).\(layout.columns[column].name)")
-    }
 }

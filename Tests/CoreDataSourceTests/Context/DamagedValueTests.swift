@@ -3,6 +3,10 @@ import Foundation
 import RowStore
 import Testing
 
+private final class SpecialDataSource: DataSource<any Sendable> {
+    override class var entities: [ManagedObject.Type] { [Special.self] }
+}
+
 /// A stored value that is none of its attribute's type reads as another one, which is reported.
 @MainActor
 struct DamagedValueTests {
@@ -26,15 +30,14 @@ struct DamagedValueTests {
         try await container.close()
         try RawConnection(directory.store).execute("UPDATE EveryType SET \(attribute) = \(sql), uuidOptional = x'01'")
         container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
-        let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()
-        container.stack.root.store.report { continuation.yield($0) }
+        let failures = container.failures
         let object = try #require(try container.main.fetch(EveryType.self).first)
         try body(container, object)
         // They are reported in their order, so that this one is the last.
         _ = object.uuidOptional
         try await container.close()
         var reported: [String?] = []
-        for await failure in failures {
+        for await failure in failures.map(\.error) {
             #expect(failure.code == .damagedValue && failure.entityName == "EveryType")
             reported.append(failure.attributeName)
             if failure.attributeName == "uuidOptional" { break }
@@ -56,6 +59,24 @@ struct DamagedValueTests {
         #expect(failure?.error.code == .damagedValue && failure?.error.attributeName == "decimalRequired")
         try await container.close()
         #expect(await failures.next() == nil)
+    }
+
+    /// The type of a transformable is not a part of the hash.
+    @Test(arguments: [StoreKind.sqlite, .inMemory]) func aValueOfAnEarlierTypeIsReported(kind: StoreKind) async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(
+            model: .allTypes, store: kind == .sqlite ? .sqlite(directory.store) : .inMemory)
+        let column = try #require(container.stack.layout.entity(named: "Special")?.column(named: "tags"))
+        try await container.dataSource(SpecialDataSource.self).perform { context in
+            try context.insert(Special.self).setTransformable(["a": 1], at: column)
+        }
+        var failures = container.failures.makeAsyncIterator()
+        let object = try #require(try container.main.fetch(Special.self).first)
+        #expect(object.tags == nil)
+        let failure = await failures.next()
+        #expect(failure?.kind == .store && failure?.error.code == .damagedValue)
+        #expect(failure?.error.message.contains("cannot be decoded as the type of the attribute") == true)
+        try await container.close()
     }
 
     private func expectThrown(_ body: () throws -> Void, sourceLocation: SourceLocation = #_sourceLocation) {
@@ -128,15 +149,13 @@ struct DamagedValueTests {
     @Test func nilIsNoDamage() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
-        let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()
-        container.stack.root.store.report { continuation.yield($0) }
+        let failures = container.failures
         try await container.dataSource(BoundedDataSource.self).perform { context in
             let object = try context.insert(EveryType.self)
             _ = (object.uuidRequired, object.uriRequired, object.decimalOptional, object.stringOptional)
             context.delete(object)
         }
         try await container.close()
-        continuation.finish()
         for await failure in failures { Issue.record("\(failure)") }
     }
 }
