@@ -151,6 +151,7 @@ extension PredicateTree.Node {
         case .text(let one, let comparison, let other, let options):
             .text(one.about(variable), comparison, other.about(variable), options)
         case .isIn(let one, let list, let options): .isIn(one.about(variable), list.about(variable), options)
+        case .isWithin(let one, let range, let options): .isWithin(one.about(variable), range.about(variable), options)
         case .between(let one, let low, let high, let options):
             .between(one.about(variable), low.about(variable), high.about(variable), options)
         case .quantified(let quantifier, let node): .quantified(quantifier, node.about(variable))

@@ -20,7 +20,9 @@ struct Derivation {
     init?(_ column: Int, _ layout: EntityLayout) {
         self.column = column
         switch layout.columns[column].derivation {
-        case .now: source = .now
+        case .now:
+            guard layout.columns[column].storage == .real else { return nil }
+            source = .now
         case .path(let path):
             guard let origin = layout.column(named: path.joined(separator: ".")),
                 layout.columns[origin].storage == layout.columns[column].storage

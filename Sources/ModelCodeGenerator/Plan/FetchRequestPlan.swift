@@ -9,6 +9,8 @@ struct FetchRequestPlan {
     var parameters: [Parameter] = []
     /// Why there is no function, if there is none.
     var omission: String?
+    /// What is most likely wrong with the predicate, although there is a function.
+    var doubts: [String] = []
 
     struct Parameter {
         /// The variable, without its `$`.
@@ -30,14 +32,34 @@ extension ModelPlan {
         let names = scope.claim(each: wanted.map { (name: $0, isExact: false) })
         var plans: [String: [FetchRequestPlan]] = [:]
         for (request, name) in zip(model.fetchRequests, names) {
-            plans[request.entityName, default: []].append(Self.fetchRequestPlan(request, named: name))
+            let names = propertyNames(ofEntityNamed: request.entityName)
+            plans[request.entityName, default: []].append(Self.fetchRequestPlan(request, named: name, names))
         }
         return plans
     }
 
-    private static func fetchRequestPlan(_ request: FetchRequestTemplate, named name: String) -> FetchRequestPlan {
+    /// The names that a predicate can begin a key path with: those of the entity, of those above it, and of those below it, which
+    /// a fetch of it may return.
+    private func propertyNames(ofEntityNamed name: String) -> Set<String> {
+        guard let entity = model.entity(named: name) else { return [] }
+        var names: Set<String> = []
+        for entity in model.lineage(of: entity) + model.family(ofEntityNamed: name) {
+            names.formUnion(entity.attributes.map(\.name))
+            names.formUnion(entity.relationships.map(\.name))
+            names.formUnion(entity.fetchedProperties.map(\.name))
+        }
+        return names
+    }
+
+    private static func fetchRequestPlan(
+        _ request: FetchRequestTemplate, named name: String, _ properties: Set<String>
+    ) -> FetchRequestPlan {
         var plan = FetchRequestPlan(template: request, name: name)
         let format = FormatOutline(request.predicateFormat ?? "")
+        plan.doubts = format.names.filter { !properties.contains($0) }.map {
+            "its predicate names \($0), which is no property of \(request.entityName)"
+        }
+        if let disorder = format.disorder { plan.doubts.append(disorder) }
         if let flaw = format.flaw {
             plan.omission = flaw
         } else {
@@ -47,54 +69,5 @@ extension ModelPlan {
             }
         }
         return plan
-    }
-}
-
-/// What can be found in a predicate format without its grammar: its variables, and whether brackets and quotes match.
-struct FormatOutline {
-    /// Without the `$`, each once, in the order of the format.
-    private(set) var variables: [String] = []
-    /// Why the format is invalid.
-    private(set) var flaw: String?
-
-    init(_ format: String) {
-        var rest = format.unicodeScalars[...]
-        var open: [Unicode.Scalar] = []
-        while let scalar = rest.popFirst() {
-            switch scalar {
-            case "'", "\"":
-                if !Self.skipText(&rest, quote: scalar) { flaw = flaw ?? "a quote in its predicate is not closed" }
-            case "(", "{", "[": open.append(scalar)
-            case ")", "}", "]":
-                if open.popLast() != Self.opening[scalar] {
-                    flaw = flaw ?? "its predicate has a \(scalar) without an opening bracket"
-                }
-            case "$":
-                let name = rest.prefix { $0.properties.isXIDContinue }
-                rest = rest.dropFirst(name.count)
-                if name.isEmpty { flaw = flaw ?? "a $ in its predicate has no name after it" }
-                if !variables.contains(String(name)) { variables.append(String(name)) }
-            case "%":
-                flaw =
-                    flaw ?? (Self.isArgument(rest) ? "its predicate has an argument; only $VARIABLES have values" : nil)
-            default: break
-            }
-        }
-        if let last = open.last { flaw = flaw ?? "\(last) in its predicate is not closed" }
-    }
-
-    private static let opening: [Unicode.Scalar: Unicode.Scalar] = [")": "(", "}": "{", "]": "["]
-
-    /// Skips a string in quotes; false if it has no end.
-    private static func skipText(_ rest: inout Substring.UnicodeScalarView, quote: Unicode.Scalar) -> Bool {
-        while let scalar = rest.popFirst() {
-            if scalar == quote { return true }
-            if scalar == "\\" { _ = rest.popFirst() }
-        }
-        return false
-    }
-
-    private static func isArgument(_ rest: Substring.UnicodeScalarView) -> Bool {
-        rest.first.map { $0 == "@" || $0 == "K" } ?? false
     }
 }

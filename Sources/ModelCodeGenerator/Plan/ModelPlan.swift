@@ -20,7 +20,7 @@ struct ModelPlan {
         composites = compositePlans(for: entities)
         fetchRequests = fetchRequestPlans()
         omitRepeatedExtensions()
-        warnings += refusedTypes
+        warnings += refusedTypes + doubtfulFetchRequests
     }
 
     /// The types that the author chose for attributes that cannot have them, so that the missing properties are explained.
@@ -28,6 +28,17 @@ struct ModelPlan {
         let lists = entities.map { ($0.entity.name, $0.list) } + composites.map { ($0.composite.name, $0.list) }
         return lists.flatMap { name, list in
             list.omissions.filter(\.isOfChosenType).map { "\(name).\($0.attributeName) has no property: \($0.reason)." }
+        }
+    }
+
+    /// The fetch requests without a function, and those that most likely throw when they are used.
+    private var doubtfulFetchRequests: [String] {
+        model.fetchRequests.compactMap { request in
+            fetchRequests[request.entityName]?.first { $0.template == request }
+        }.flatMap { plan in
+            (plan.omission.map { ["it has no function, because \($0)"] } ?? plan.doubts).map {
+                "The fetch request \(plan.template.name): \($0)."
+            }
         }
     }
 

@@ -142,6 +142,9 @@ struct FormatParser {
         case .text(let operation):
             return try made(FormatParser.text(one.value, operation, other.value, options), [one, other])
         case .between:
+            if case .variable = other.value {
+                return try made(.isWithin(one.value, other.value, options), [one, other])
+            }
             guard case .list(let bounds) = other.value, bounds.count == 2 else {
                 throw error("BETWEEN takes a list of two values, as in {1, 5}.", at: otherStart)
             }

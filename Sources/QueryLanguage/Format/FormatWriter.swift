@@ -20,6 +20,7 @@ struct FormatWriter {
         case .isIn(let one, let other, let options): write(one, "IN", options, other)
         case .between(let one, let low, let high, let options):
             write(one, "BETWEEN", options, .list([low, high]))
+        case .isWithin(let one, let range, let options): write(one, "BETWEEN", options, range)
         case .quantified(let quantifier, let node):
             text += quantifier.formatName + " "
             writeOperand(node)

@@ -160,7 +160,9 @@ extension PredicateTree.Node {
     /// The left side, if the node is a comparison or its negation.
     fileprivate var comparedFirst: FetchExpression? {
         switch self {
-        case .compare(let one, _, _, _), .text(let one, _, _, _), .isIn(let one, _, _), .between(let one, _, _, _): one
+        case .compare(let one, _, _, _), .text(let one, _, _, _), .isIn(let one, _, _), .between(let one, _, _, _),
+            .isWithin(let one, _, _):
+            one
         case .not(let node): node.comparedFirst
         default: nil
         }
@@ -173,6 +175,7 @@ extension PredicateTree.Node {
         case .text(_, let comparison, let other, let options): .text(one, comparison, other, options)
         case .isIn(_, let list, let options): .isIn(one, list, options)
         case .between(_, let low, let high, let options): .between(one, low, high, options)
+        case .isWithin(_, let range, let options): .isWithin(one, range, options)
         case .not(let node): .not(node.comparingFirst(one))
         default: self
         }
@@ -183,7 +186,7 @@ extension PredicateTree.Node {
         switch self {
         case .compare(let one, _, let other, _), .text(let one, _, let other, _):
             if case .list = other { other } else { one }
-        case .isIn(let one, _, _), .between(let one, _, _, _): one
+        case .isIn(let one, _, _), .between(let one, _, _, _), .isWithin(let one, _, _): one
         case .not(let node), .quantified(_, let node): node.quantified
         case .constant, .and, .or, .custom, .invalid: nil
         }

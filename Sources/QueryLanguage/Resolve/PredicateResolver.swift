@@ -48,6 +48,11 @@ package struct PredicateResolver {
             return .and([
                 try compare(one, .greaterOrEqual, low, options), try compare(one, .lessOrEqual, high, options),
             ])
+        case .isWithin(let one, let range, _):
+            _ = try expression(one)
+            // The variable has no value, or is that of a subquery, which is an object.
+            _ = try expression(range)
+            throw invalid("BETWEEN takes a list of two values, and a SUBQUERY's variable is an object.")
         case .quantified(let quantifier, let node): return try quantified(quantifier, node)
         case .not(let node): return .not(try resolve(node))
         case .and: return .and(try resolve(node.operands(isAnd: true)))

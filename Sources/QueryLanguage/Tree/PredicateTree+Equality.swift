@@ -19,6 +19,7 @@ extension PredicateTree.Node {
         case .text(let one, let comparison, let other, let options): .text(one.flat, comparison, other.flat, options)
         case .isIn(let one, let other, let options): .isIn(one.flat, other.flat, options)
         case .between(let one, let low, let high, let options): .between(one.flat, low.flat, high.flat, options)
+        case .isWithin(let one, let range, let options): .isWithin(one.flat, range.flat, options)
         case .quantified(let quantifier, let node): .quantified(quantifier, node.flat)
         case .not(let node): .not(node.flat)
         case .and: flatChain(isAnd: true)

@@ -10,6 +10,8 @@ extension PredicateTree {
         case isIn(FetchExpression, FetchExpression, StringOptions)
         /// Whether the first is at least the second and at most the third.
         case between(FetchExpression, FetchExpression, FetchExpression, StringOptions)
+        /// Whether the first is between the two values of the list that the second, a variable, will stand for.
+        case isWithin(FetchExpression, FetchExpression, StringOptions)
         /// Over a to-many key path inside the node.
         case quantified(Quantifier, Node)
         case not(Node)
@@ -93,7 +95,8 @@ extension PredicateTree.Node {
             case .node(let node):
                 switch node {
                 case .constant, .custom, .invalid: []
-                case .compare(let one, _, let other, _), .text(let one, _, let other, _), .isIn(let one, let other, _):
+                case .compare(let one, _, let other, _), .text(let one, _, let other, _), .isIn(let one, let other, _),
+                    .isWithin(let one, let other, _):
                     [.expression(one), .expression(other)]
                 case .between(let one, let low, let high, _): [.expression(one), .expression(low), .expression(high)]
                 case .quantified(_, let node), .not(let node): [.node(node)]

@@ -44,10 +44,27 @@ extension PredicateTree.Node {
             .isIn(one.substituting(values), other.substituting(values), options)
         case .between(let one, let low, let high, let options):
             .between(one.substituting(values), low.substituting(values), high.substituting(values), options)
+        case .isWithin(let one, let range, let options): within(one.substituting(values), range, values, options)
         case .quantified(let quantifier, let node): .quantified(quantifier, node.substituting(values))
         case .not(let node): .not(node.substituting(values))
         case .and(let nodes): .and(nodes.map { $0.substituting(values) })
         case .or(let nodes): .or(nodes.map { $0.substituting(values) })
+        }
+    }
+
+    /// The comparison with both bounds, once the variable stands for two values.
+    private func within(
+        _ one: FetchExpression, _ range: FetchExpression, _ values: [String: FetchExpression], _ options: StringOptions
+    ) -> Self {
+        switch range.substituting(values) {
+        case .list(let bounds) where bounds.count == 2: .between(one, bounds[0], bounds[1], options)
+        case .variable(let name): .isWithin(one, .variable(name), options)
+        default:
+            .invalid(
+                InvalidPart(
+                    DataSourceError(
+                        .invalidPredicate,
+                        "The value of a variable after BETWEEN is not a list of two values. Pass one, as in [1, 5].")))
         }
     }
 }

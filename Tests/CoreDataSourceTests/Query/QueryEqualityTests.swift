@@ -165,7 +165,7 @@ extension PredicateTree.Node {
     /// The same, said so that no short cut applies.
     fileprivate var spelledOut: Self {
         switch self {
-        case .constant, .custom, .invalid: self
+        case .constant, .custom, .invalid, .isWithin: self
         case .compare(let one, let relation, let other, let options):
             .compare(one.spelledOut, relation, other.spelledOut, options)
         case .text(let one, .matches, let other, let options): .text(one.spelledOut, .matches, other, options)

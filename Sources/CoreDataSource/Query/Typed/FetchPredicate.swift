@@ -80,7 +80,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 18, 30)
     /// ```
     ///
-    /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`.
+    /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`. A variable after `BETWEEN` stands for
+    ///   a list of two values.
     /// - Strings: `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE` (`?` one character, `*` any number), `MATCHES` (a regular
     ///   expression for the whole string); options in brackets: `[c]` without case, `[d]` without marks, `[n]` byte by byte,
     ///   `[l]` as in a dictionary, `[u]` character by character as Swift compares.

@@ -165,6 +165,26 @@ import Testing
         #expect(error.message.contains(words), "\(error.message)")
     }
 
+    @Test @MainActor func aVariableAfterBetweenIsAListOfTwoValues() async throws {
+        let template = try FetchPredicate<ContactEntity>(format: "name BETWEEN $RANGE")
+        #expect(template.variables == ["RANGE"] && template.predicateFormat == "name BETWEEN $RANGE")
+        let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+        try await container.dataSource(ContactDataSource.self).add(contactList(0..<5))
+        let names = try container.main.fetch(ContactEntity.self).map(\.name).sorted()
+        let some = try template.substituting(["RANGE": [names[1], names[3]]])
+        #expect(some.predicateFormat == "name BETWEEN {\"\(names[1])\", \"\(names[3])\"}")
+        #expect(try container.main.count(ContactEntity.self, where: some) == 3)
+        for value in [["a"], ["a", "b", "c"], []] as [[String]] {
+            let predicate = try template.substituting(["RANGE": value])
+            let error = #expect(throws: DataSourceError.self) {
+                try container.main.count(ContactEntity.self, where: predicate)
+            }
+            #expect(error?.code == .invalidPredicate && error?.message.contains("not a list of two values") == true)
+        }
+        #expect(throws: DataSourceError.self) { try container.main.count(ContactEntity.self, where: template) }
+        try await container.close()
+    }
+
     @Test func variablesGetTheirValues() throws {
         let template = try FetchPredicate<ManagedObject>(
             format: "name BEGINSWITH $START AND (age > $AGE OR age IN {$AGE, 1}) AND $LEFT == 1")

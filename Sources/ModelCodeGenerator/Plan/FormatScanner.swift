@@ -1,0 +1,169 @@
+/// A part of a predicate format.
+enum FormatToken: Equatable {
+    /// A name or a word of the format language.
+    case word(String)
+    /// A name that cannot be a word of the language, as in `#from`.
+    case name(String)
+    case variable(String)
+    /// A number or a string.
+    case value
+    /// `=`, `<`, `&&` and so on.
+    case relation
+    /// `+`, `-`, `*` and `/`, of which one value or two are parts.
+    case arithmetic
+    case comma
+    case open, close
+
+    /// What it is to its neighbours.
+    enum Role {
+        case value, relation, opening, closing, separator, prefix, call
+    }
+
+    func role(isCall: Bool) -> Role {
+        switch self {
+        case .value, .name, .variable: return .value
+        case .relation: return .relation
+        case .comma, .arithmetic: return .separator
+        case .open: return .opening
+        case .close: return .closing
+        case .word(let word):
+            let word = word.uppercased()
+            if FormatToken.prefixes.contains(word) { return .prefix }
+            if FormatToken.relations.contains(word) { return .relation }
+            return isCall ? .call : .value
+        }
+    }
+
+    private static let prefixes: Set = ["NOT", "ANY", "ALL", "SOME", "NONE"]
+    private static let relations: Set = [
+        "AND", "OR", "IN", "BETWEEN", "LIKE", "MATCHES", "CONTAINS", "BEGINSWITH", "ENDSWITH", "UTI", "UNION",
+        "INTERSECT", "MINUS",
+    ]
+    private static let constants: Set = [
+        "TRUE", "FALSE", "YES", "NO", "NULL", "NIL", "SELF", "TRUEPREDICATE", "FALSEPREDICATE", "FIRST", "LAST", "SIZE",
+    ]
+
+    static func isReserved(_ word: String) -> Bool {
+        let word = word.uppercased()
+        return prefixes.contains(word) || relations.contains(word) || constants.contains(word)
+    }
+}
+
+/// Divides a predicate format into its parts. Options in brackets and the rest of a key path belong to what is before them.
+struct FormatScanner {
+    private(set) var flaw: String?
+    private var rest: Substring.UnicodeScalarView
+    private var open: [Unicode.Scalar] = []
+
+    init(_ format: String) {
+        rest = format.unicodeScalars[...]
+    }
+
+    mutating func next() -> FormatToken? {
+        while let scalar = rest.popFirst() {
+            if let token = token(scalar) { return token }
+        }
+        if let last = open.last { flaw = flaw ?? "\(last) in its predicate is not closed" }
+        return nil
+    }
+
+    /// The token that begins with a character; nil for a space, and for what belongs to the token before.
+    private mutating func token(_ scalar: Unicode.Scalar) -> FormatToken? {
+        switch scalar {
+        case "'", "\"":
+            if !skipText(quote: scalar) { flaw = flaw ?? "a quote in its predicate is not closed" }
+            return .value
+        case "(", "{":
+            open.append(scalar)
+            return .open
+        case ")", "}":
+            close(scalar)
+            skipKeyPath()
+            return .close
+        case "[":
+            open.append(scalar)
+            while let inner = rest.first, inner != "]" { skip(inner) }
+            if rest.popFirst() != nil { close("]") }
+            skipKeyPath()
+            return nil
+        case "]":
+            close(scalar)
+            return nil
+        case "$":
+            let name = takeName()
+            if name.isEmpty { flaw = flaw ?? "a $ in its predicate has no name after it" }
+            skipKeyPath()
+            return .variable(name)
+        case "%":
+            if rest.first == "@" || rest.first == "K" {
+                flaw = flaw ?? "its predicate has an argument; only $VARIABLES have values"
+            }
+            return nil
+        case "#":
+            let name = takeName()
+            skipKeyPath()
+            return .name(name)
+        case ",": return .comma
+        case "@":
+            _ = takeName()
+            skipKeyPath()
+            return .value
+        default: return other(scalar)
+        }
+    }
+
+    private mutating func other(_ scalar: Unicode.Scalar) -> FormatToken? {
+        if scalar.properties.isXIDStart || scalar == "_" {
+            let word = String(scalar) + takeName()
+            skipKeyPath()
+            return .word(word)
+        }
+        if ("0"..."9").contains(scalar) {
+            rest = rest.drop { $0.properties.isXIDContinue || $0 == "." }
+            return .value
+        }
+        if "+-*/".unicodeScalars.contains(scalar) { return .arithmetic }
+        guard "=<>!&|".unicodeScalars.contains(scalar) else { return nil }
+        rest = rest.drop { "=<>!&|".unicodeScalars.contains($0) }
+        // `!` alone is NOT.
+        return scalar == "!" && rest.first == "(" ? .word("NOT") : .relation
+    }
+
+    private mutating func skip(_ scalar: Unicode.Scalar) {
+        rest.removeFirst()
+        if scalar == "'" || scalar == "\"", !skipText(quote: scalar) {
+            flaw = flaw ?? "a quote in its predicate is not closed"
+        }
+    }
+
+    private mutating func takeName() -> String {
+        let name = rest.prefix { $0.properties.isXIDContinue }
+        rest = rest.dropFirst(name.count)
+        return String(name)
+    }
+
+    /// Skips the keys after the first one.
+    private mutating func skipKeyPath() {
+        while rest.first == "." {
+            rest.removeFirst()
+            if rest.first == "@" || rest.first == "#" { rest.removeFirst() }
+            _ = takeName()
+        }
+    }
+
+    private mutating func close(_ scalar: Unicode.Scalar) {
+        let opening: [Unicode.Scalar: Unicode.Scalar] = [")": "(", "}": "{", "]": "["]
+        if open.popLast() != opening[scalar] {
+            flaw = flaw ?? "its predicate has a \(scalar) without an opening bracket"
+        }
+    }
+
+    /// Skips a string in quotes; false if it has no end.
+    private mutating func skipText(quote: Unicode.Scalar) -> Bool {
+        while let scalar = rest.popFirst() {
+            if scalar == quote { return true }
+            if scalar == "\\" { _ = rest.popFirst() }
+        }
+        return false
+    }
+}
