@@ -12,8 +12,9 @@ import PackagePlugin
 /// SwiftPM treats the inputs of a plugin as handled, so none of these files needs an entry in the manifest. If a target lists
 /// its sources, `exclude: ["ModelPlugin.json"]` makes that explicit.
 ///
-/// SwiftPM calls a plugin again only when the manifest changes, or a file is added to or removed from a target's directory.
-/// After editing `ModelPlugin.json`, or adding a model or a version elsewhere, touch `Package.swift`.
+/// SwiftPM calls a plugin again only when the manifest changes, or a file is added to or removed from a target's directory. After an
+/// edit of `ModelPlugin.json`, or a version that was added elsewhere, the build fails and says to touch `Package.swift`. A model that
+/// was added to `Models` is seen only then.
 @main
 struct ModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
@@ -28,11 +29,13 @@ struct ModelPlugin: BuildToolPlugin {
         return models.urls.map { model in
             let name = model.deletingPathExtension().lastPathComponent
             let output = context.pluginWorkDirectoryURL.appending(component: "\(name).model.swift")
+            let files = regularFiles(in: model)
             return .buildCommand(
                 displayName: "Generating the Swift of \(model.lastPathComponent)",
                 executable: tool,
-                arguments: [model.path, "--output", output.path] + models.options,
-                inputFiles: [model] + files(in: model) + models.configurationFiles,
+                arguments: [model.path, "--output", output.path] + models.options + models.settings
+                    + files.flatMap { ["--watched", $0.path] },
+                inputFiles: [model] + files + models.configurationFiles,
                 outputFiles: [output])
         }
     }

@@ -7,6 +7,8 @@ struct TargetModels {
     private(set) var options: [String] = []
     /// The file that lists the models, if there is one: the code is generated again when it changes.
     private(set) var configurationFiles: [URL] = []
+    /// The arguments with which the tool finds out that the file says something else now.
+    private(set) var settings: [String] = []
 
     /// What is wrong with a target's models, in one line that names the file.
     struct Problem: Error, CustomStringConvertible {
@@ -40,7 +42,9 @@ struct TargetModels {
     private mutating func configure(from file: URL, in package: Package) throws {
         let configuration: Configuration
         do {
-            configuration = try JSONDecoder().decode(Configuration.self, from: Data(contentsOf: file))
+            let data = try Data(contentsOf: file)
+            configuration = try JSONDecoder().decode(Configuration.self, from: data)
+            settings = ["--settings", file.path, "--settings-text", String(decoding: data, as: UTF8.self)]
         } catch {
             let example = #"{"models": ["Models/Contacts.xcdatamodeld"], "access": "internal"}"#
             throw Problem(description: "\(file.path): expected something like \(example); \(error)")
@@ -72,7 +76,7 @@ private func models(under directory: URL) -> [URL] {
 }
 
 /// Every file in a bundle, including the hidden one that names the current version, sorted by path.
-func files(in bundle: URL) -> [URL] {
+func regularFiles(in bundle: URL) -> [URL] {
     let files = FileManager.default.enumerator(at: bundle, includingPropertiesForKeys: [.isRegularFileKey])
     let all = (files?.allObjects ?? []).compactMap { $0 as? URL }
     let regular = all.filter { (try? $0.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true }

@@ -8,6 +8,8 @@ struct Arguments: Sendable {
     var output: String
     var version: String?
     var generator = ModelCodeGenerator()
+    /// What the build system took for the model's files when it planned the build; nil if nobody says.
+    var watch: WatchedFiles?
 
     static let usage = """
         usage: model-codegen MODEL --output FILE [options]
@@ -18,18 +20,32 @@ struct Arguments: Sendable {
           --output FILE            the Swift file to write
           --version NAME           the version of the model; without it, the current one
           --access LEVEL           public (default), package or internal
+          --watched FILE           a file of the model that the build system watches; may be repeated. If there is any, one that is not
+                                   named is an error, because its edits would go unnoticed
+          --settings FILE          a file that the build system has read the options from
+          --settings-text TEXT     what was in it; another text is an error
           --code-generation KIND   class, category or manual, for every entity; without it, what the model says
           --help                   shows this text
 
-        Exit codes: 0 written, 1 cannot write the file, 2 wrong usage, 3 cannot read the model.
+        Exit codes: 0 written, 1 cannot write the file, 2 wrong usage, 3 cannot read the model,
+        4 the build system does not know all files.
         """
 
     init(_ words: [String]) throws {
         let words = try CommandLineWords(
-            words, values: ["--output", "--version", "--access", "--code-generation"])
+            words,
+            values: [
+                "--output", "--version", "--access", "--code-generation", "--watched", "--settings", "--settings-text",
+            ], lists: ["--watched"])
         model = try words.plain("MODEL")[0]
         output = try words.required("--output")
         version = words.value("--version")
+        let watched = words.list("--watched")
+        if !watched.isEmpty {
+            watch = WatchedFiles(
+                model: model, files: watched, settings: words.value("--settings"),
+                settingsText: words.value("--settings-text") ?? "")
+        }
         if let level = words.value("--access") { generator.access = try Self.access(level) }
         if let kind = words.value("--code-generation") { generator.codeGeneration = try Self.codeGeneration(kind) }
     }

@@ -24,6 +24,10 @@ do {
 /// Reads the model, prints its warnings, and writes the file unless it already has the same contents, so that nothing that
 /// depends on it is built again.
 func generate(_ arguments: Arguments) throws {
+    if let complaint = arguments.watch?.complaint {
+        complain(complaint)
+        exit(4)
+    }
     let document = try ModelReader.read(URL(fileURLWithPath: arguments.model), version: arguments.version)
     for diagnostic in document.diagnostics { complain("\(diagnostic)") }
     for warning in arguments.generator.warnings(for: document.model) {

@@ -43,6 +43,41 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: output.path))
     }
 
+    /// SwiftPM lists the files of a model outside of the target once, and watches only those.
+    @Test func aFileThatTheBuildDoesNotWatchIsAnError() async throws {
+        let directory = try TemporaryDirectory()
+        let model = directory.url.appending(component: "Shop.xcdatamodeld")
+        func write(_ version: String) throws -> URL {
+            let file = model.appending(components: "\(version).xcdatamodel", "contents")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data("<model type=\"com.apple.IDECoreDataModeler.DataModel\"><entity name=\"A\"/></model>".utf8).write(
+                to: file)
+            return file
+        }
+        let first = try write("Shop")
+        let settings = directory.url.appending(component: "ModelPlugin.json")
+        try Data("{}".utf8).write(to: settings)
+        let output = directory.url.appending(component: "Output.swift")
+        func run(_ words: String...) async throws -> Subprocess {
+            try await Subprocess.tool([model.path, "--output", output.path, "--version", "Shop"] + words)
+        }
+        let watched = ["--watched", first.path]
+        #expect(try await run(watched[0], watched[1]).status == 0)
+        #expect(
+            try await run(watched[0], watched[1], "--settings", settings.path, "--settings-text", "{}").status == 0)
+        let edited = try await run(watched[0], watched[1], "--settings", settings.path, "--settings-text", "{ }")
+        #expect(edited.status == 4)
+        #expect(edited.errors.hasPrefix("\(settings.path): error: It was edited after SwiftPM had read it. Run `touch"))
+        let second = try write("Shop 2")
+        let added = try await run(watched[0], watched[1])
+        #expect(added.status == 4)
+        #expect(added.errors.hasPrefix("\(second.path): error: It was added after SwiftPM had listed the files"))
+        #expect(added.errors.hasSuffix("Run `touch Package.swift`, and build again.\n"))
+        #expect(try await run(watched[0], watched[1], "--watched", second.path).status == 0)
+        #expect(try await run().status == 0)
+    }
+
     @Test func anOddModelIsAWarningWithItsLine() async throws {
         let directory = try TemporaryDirectory()
         let model = directory.url.appending(component: "Odd.xcdatamodel")
