@@ -22,32 +22,22 @@ public struct ModelCodeGenerator: Sendable {
     /// A source file that imports `CoreDataSource` and can be the only file of a target.
     ///
     /// - Complexity: O(*n*²) in the attributes of the largest entity.
-    public func source(for model: ManagedObjectModel) -> String {
+    public func source(for model: ManagedObjectModel) -> String { sources(for: model, parts: 1)[0] }
+
+    /// Source files, together in a target, of which a change of the model changes few, so that the others are not compiled again.
+    ///
+    /// The first has the model, the composites, and the entities with composites. The other entities are divided by their names, so
+    /// that none of them moves when another is added.
+    ///
+    /// - Parameters:
+    ///   - model: The model.
+    ///   - parts: How many files, at least one.
+    /// - Returns: The sources; some may have no entity.
+    public func sources(for model: ManagedObjectModel, parts: Int) -> [String] {
         let plan = ModelPlan(for: adjusted(model))
-        var text = SourceText()
-        let name = SourceText.comment(model.name)
-        text.line("// Made by model-codegen from the model \(name). Change the model, not this file.")
-        text.line("// swift-format-ignore-file")
-        text.line()
-        ImportText(plan: plan, access: access).write(to: &text)
-        for entity in plan.entities {
-            text.line()
-            EntityText(plan: entity, access: access).write(to: &text)
+        return (0..<max(1, parts)).map { part in
+            FileText(model: model, plan: plan, access: access, division: Division(parts: parts), part: part).text
         }
-        for entity in plan.entities {
-            guard let name = entity.className, entity.generation != .manual,
-                let requests = plan.fetchRequests[entity.entity.name]
-            else { continue }
-            text.line()
-            FetchRequestText(className: name, plans: requests, access: access).write(to: &text)
-        }
-        for composite in plan.composites {
-            text.line()
-            CompositeText(plan: composite, access: access).write(to: &text)
-        }
-        text.line()
-        ModelLiteral(model: model, plan: plan, access: access).write(to: &text)
-        return text.text
     }
 
     /// Warnings about the classes of a model, each a sentence: entities that use the same class, or a class that is not

@@ -30,13 +30,16 @@ struct ModelPlugin: BuildToolPlugin {
             let name = model.deletingPathExtension().lastPathComponent
             let output = context.pluginWorkDirectoryURL.appending(component: "\(name).model.swift")
             let files = regularFiles(in: model)
+            let parts = partNames(of: name, entityCount: entityCount(in: files)).map {
+                context.pluginWorkDirectoryURL.appending(component: $0)
+            }
             return .buildCommand(
                 displayName: "Generating the Swift of \(model.lastPathComponent)",
                 executable: tool,
                 arguments: [model.path, "--output", output.path] + models.options + models.settings
-                    + files.flatMap { ["--watched", $0.path] },
+                    + parts.flatMap { ["--part", $0.path] } + files.flatMap { ["--watched", $0.path] },
                 inputFiles: [model] + files + models.configurationFiles,
-                outputFiles: [output])
+                outputFiles: [output] + parts)
         }
     }
 }

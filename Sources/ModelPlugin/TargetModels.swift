@@ -82,3 +82,20 @@ func regularFiles(in bundle: URL) -> [URL] {
     let regular = all.filter { (try? $0.resourceValues(forKeys: [.isRegularFileKey]))?.isRegularFile == true }
     return regular.sorted { $0.path < $1.path }
 }
+
+/// How many entities the largest version of a model has.
+func entityCount(in files: [URL]) -> Int {
+    let contents = files.filter { $0.lastPathComponent == "contents" }
+    // A file that cannot be read is the tool's to name.
+    return contents.compactMap { try? Data(contentsOf: $0) }.map { data in
+        String(decoding: data, as: UTF8.self).components(separatedBy: "<entity ").count - 1
+    }.max() ?? 0
+}
+
+/// The files among which the entities of a large model are divided. Their number is that of the moment when the build is planned; the
+/// tool divides whatever entities there are among them.
+func partNames(of name: String, entityCount: Int) -> [String] {
+    let (entitiesPerFile, most) = (8, 64)
+    guard entityCount > 2 * entitiesPerFile else { return [] }
+    return (1...min(most, (entityCount + entitiesPerFile - 1) / entitiesPerFile)).map { "\(name).model \($0).swift" }
+}

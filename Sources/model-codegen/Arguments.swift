@@ -6,6 +6,8 @@ internal import ModelCodeGenerator
 struct Arguments: Sendable {
     var model: String
     var output: String
+    /// More files, among which the entities are divided, so that an edit of one compiles few again.
+    var parts: [String]
     var version: String?
     var generator = ModelCodeGenerator()
     /// What the build system took for the model's files when it planned the build; nil if nobody says.
@@ -18,6 +20,8 @@ struct Arguments: Sendable {
 
           MODEL                    a .xcdatamodeld bundle, or the .xcdatamodel of one version
           --output FILE            the Swift file to write
+          --part FILE              another one, for a part of the entities; may be repeated. A model of 300 entities in 40 files is
+                                   compiled in a fraction of the time after an edit of one of them
           --version NAME           the version of the model; without it, the current one
           --access LEVEL           public (default), package or internal
           --watched FILE           a file of the model that the build system watches; may be repeated. If there is any, one that is not
@@ -35,10 +39,12 @@ struct Arguments: Sendable {
         let words = try CommandLineWords(
             words,
             values: [
-                "--output", "--version", "--access", "--code-generation", "--watched", "--settings", "--settings-text",
-            ], lists: ["--watched"])
+                "--output", "--part", "--version", "--access", "--code-generation", "--watched", "--settings",
+                "--settings-text",
+            ], lists: ["--watched", "--part"])
         model = try words.plain("MODEL")[0]
         output = try words.required("--output")
+        parts = words.list("--part")
         version = words.value("--version")
         let watched = words.list("--watched")
         if !watched.isEmpty {

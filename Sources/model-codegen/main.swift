@@ -21,7 +21,7 @@ do {
     exit(1)
 }
 
-/// Reads the model, prints its warnings, and writes the file unless it already has the same contents, so that nothing that
+/// Reads the model, prints its warnings, and writes each file unless it already has the same contents, so that nothing that
 /// depends on it is built again.
 func generate(_ arguments: Arguments) throws {
     if let complaint = arguments.watch?.complaint {
@@ -33,8 +33,13 @@ func generate(_ arguments: Arguments) throws {
     for warning in arguments.generator.warnings(for: document.model) {
         complain("\(arguments.model): warning: \(warning)")
     }
-    let source = Data(arguments.generator.source(for: document.model).utf8)
-    let output = URL(fileURLWithPath: arguments.output)
+    let paths = [arguments.output] + arguments.parts
+    for (path, text) in zip(paths, arguments.generator.sources(for: document.model, parts: paths.count)) {
+        try write(Data(text.utf8), to: URL(fileURLWithPath: path))
+    }
+}
+
+func write(_ source: Data, to output: URL) throws {
     if let written = try? Data(contentsOf: output), written == source { return }
     try source.write(to: output, options: .atomic)
 }

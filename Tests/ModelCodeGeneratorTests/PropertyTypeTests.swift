@@ -176,6 +176,6 @@ import Testing
     private func line(for attribute: AttributeDescription) -> String? {
         let start = "    public final var "
         let line = source(of: attribute).split(separator: "\n").first { $0.hasPrefix(start) }
-        return line.map { String($0.dropFirst(start.count).dropLast(2)) }
+        return line.map { String($0.dropFirst(start.count).prefix { $0 != "{" }.dropLast()) }
     }
 }

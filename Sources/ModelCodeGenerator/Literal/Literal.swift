@@ -44,7 +44,7 @@ indirect enum Literal {
         }
     }
 
-    private static let width = 120
+    private static let width = 180
 }
 
 extension Literal {

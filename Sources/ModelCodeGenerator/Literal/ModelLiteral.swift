@@ -31,11 +31,19 @@ struct ModelLiteral {
                 text.line(classes.rendered(depth: 0, used: 4))
             }
         }
-        text.line()
-        text.line("/// The entities of `\(SourceText.comment(model.name))`, a function for each.")
-        text.block("nonisolated private enum \(namespace) {") { text in
-            for (index, (name, entity)) in zip(functions, model.entities).enumerated() {
-                if index > 0 { text.line() }
+    }
+
+    /// Writes the functions of some entities.
+    ///
+    /// - Parameters:
+    ///   - isDivided: Whether other files have the other entities.
+    ///   - isFirst: Whether no other file comes before.
+    func writeEntities(named names: Set<String>, isDivided: Bool, isFirst: Bool, to text: inout SourceText) {
+        if isFirst { text.line("/// The entities of `\(SourceText.comment(model.name))`, a function for each.") }
+        let kind = isDivided ? isFirst ? "enum" : "extension" : "private enum"
+        text.block("nonisolated \(kind) \(namespaceName) {") { text in
+            let own = zip(functionNames, model.entities).filter { names.contains($0.1.name) }
+            for (name, entity) in own {
                 text.block("static func \(name)() -> EntityDescription {") { text in
                     text.line(Literal.entity(entity).rendered(depth: 0, used: 8))
                 }

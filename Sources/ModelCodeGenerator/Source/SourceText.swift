@@ -15,6 +15,21 @@ struct SourceText {
         }
     }
 
+    /// Adds parts, as many to a line as fit.
+    mutating func packed(_ parts: [String]) {
+        var present = ""
+        for part in parts {
+            if !present.isEmpty, present.count + part.count + 1 > SourceText.width {
+                line(present)
+                present = ""
+            }
+            present += (present.isEmpty ? "" : " ") + part
+        }
+        if !present.isEmpty { line(present) }
+    }
+
+    private static let width = 120
+
     /// Adds a line for each, as comments.
     mutating func documentation(_ comments: [String]) {
         for comment in comments { line(comment.isEmpty ? "///" : "/// \(Self.comment(comment))") }

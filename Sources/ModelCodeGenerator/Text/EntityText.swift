@@ -113,9 +113,8 @@ struct EntityText {
         if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
         // A hand-written ancestor knows its own key paths; only its class can provide them.
         text.block(isPartial ? "let own: [AnyKeyPath: String] = [" : "[", closing: "]") { text in
-            for property in properties {
-                text.line("\\\(name).\(Identifier.escaped(property.property)): \(StringLiteral.of(property.name)),")
-            }
+            text.packed(
+                properties.map { "\\\(name).\(Identifier.escaped($0.property)): \(StringLiteral.of($0.name))," })
         }
         if isPartial { text.line("return \(inherits).merging(own) { $1 }") }
     }
@@ -125,19 +124,17 @@ struct EntityText {
         let properties = attributes + relationships
         if properties.isEmpty { return text.line("[:]") }
         text.block("[", closing: "]") { text in
-            for property in properties {
-                text.line("\\\(name)?.?.\(Identifier.escaped(property.property)): \(StringLiteral.of(property.name)),")
-            }
+            text.packed(
+                properties.map { "\\\(name)?.?.\(Identifier.escaped($0.property)): \(StringLiteral.of($0.name))," })
         }
     }
 
     private func writeProperties(modifiers: String, to text: inout SourceText) {
+        text.line()
         for property in plan.list.properties {
-            text.line()
             PropertyText(property: property).write(to: &text, modifiers: modifiers)
         }
         for relationship in plan.relationships.relationships {
-            text.line()
             RelationshipText(relationship: relationship).write(to: &text, modifiers: modifiers)
         }
         text.omissions(plan.list.omissions + plan.relationships.omissions)

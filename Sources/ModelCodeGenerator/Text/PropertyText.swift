@@ -6,10 +6,7 @@ struct PropertyText {
         text.documentation(property.notes)
         let opening = "\(modifiers)var \(Identifier.escaped(property.name)): \(property.type.spelling) {"
         if property.isReadOnly { return text.line("\(opening) \(getter) }") }
-        text.block(opening) { text in
-            text.line("get { \(getter) }")
-            text.line("set { \(setter) }")
-        }
+        text.line("\(opening) get { \(getter) } set { \(setter) } }")
     }
 
     private var getter: String {

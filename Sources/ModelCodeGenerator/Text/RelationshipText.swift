@@ -12,15 +12,13 @@ struct RelationshipText {
         case .toMany:
             text.line("\(opening)RelatedObjects<\(destination)> { relatedObjects(at: \(index)) }")
         case .toOne:
-            text.block("\(opening)\(destination)? {") { text in
-                text.line("get { relatedObject(at: \(index)) }")
-                text.line("set { setRelatedObject(newValue, at: \(index)) }")
-            }
+            text.line(
+                "\(opening)\(destination)? { get { relatedObject(at: \(index)) } set { setRelatedObject(newValue, at: \(index)) } }"
+            )
         case .ordered:
-            text.block("\(opening)[\(destination)] {") { text in
-                text.line("get { relatedList(at: \(index)) }")
-                text.line("set { setRelatedList(newValue, at: \(index)) }")
-            }
+            text.line(
+                "\(opening)[\(destination)] { get { relatedList(at: \(index)) } set { setRelatedList(newValue, at: \(index)) } }"
+            )
         }
     }
 }

@@ -124,8 +124,10 @@ struct RelationshipProgram {
                 isInside = true
             } else if line == "    }" {
                 isInside = false
-            } else if isInside, let match = line.firstMatch(of: #/\\[^.]+\.(\S+): "(.*)"/#) {
-                names[entity]?.properties[String(match.2)] = String(match.1)
+            } else if isInside {
+                for match in line.matches(of: #/\\[^.]+\.(\S+): "([^"]*)",/#) {
+                    names[entity]?.properties[String(match.2)] = String(match.1)
+                }
             }
         }
         return names

@@ -14,10 +14,7 @@ nonisolated class BaseEntity: ManagedObject {
         ]
     }
 
-    final var syncFlag: Int16 {
-        get { attribute(at: 0) }
-        set { setAttribute(newValue, at: 0) }
-    }
+    final var syncFlag: Int16 { get { attribute(at: 0) } set { setAttribute(newValue, at: 0) } }
 }
 
 /// The entity `ContactEntity`.
@@ -26,16 +23,9 @@ nonisolated class ContactEntity: BaseEntity {
 
     override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
-            \ContactEntity.syncFlag: "syncFlag",
-            \ContactEntity.age: "age",
-            \ContactEntity.birthday: "birthday",
-            \ContactEntity.initial: "initial",
-            \ContactEntity.isFavorite: "isFavorite",
-            \ContactEntity.name: "name",
-            \ContactEntity.note: "note",
-            \ContactEntity.phone: "phone",
-            \ContactEntity.score: "score",
-            \ContactEntity.uid: "uid",
+            \ContactEntity.syncFlag: "syncFlag", \ContactEntity.age: "age", \ContactEntity.birthday: "birthday",
+            \ContactEntity.initial: "initial", \ContactEntity.isFavorite: "isFavorite", \ContactEntity.name: "name",
+            \ContactEntity.note: "note", \ContactEntity.phone: "phone", \ContactEntity.score: "score", \ContactEntity.uid: "uid",
         ]
     }
 
@@ -45,55 +35,16 @@ nonisolated class ContactEntity: BaseEntity {
         ]
     }
 
-    final var age: Int32 {
-        get { attribute(at: 1) }
-        set { setAttribute(newValue, at: 1) }
-    }
-
-    final var birthday: Date? {
-        get { attribute(at: 2) }
-        set { setAttribute(newValue, at: 2) }
-    }
-
-    final var initial: String? {
-        get { attribute(at: 3) }
-        set { setAttribute(newValue, at: 3) }
-    }
-
-    final var isFavorite: Bool {
-        get { attribute(at: 4) }
-        set { setAttribute(newValue, at: 4) }
-    }
-
-    final var name: String {
-        get { attribute(at: 5) }
-        set { setAttribute(newValue, at: 5) }
-    }
-
-    final var note: String? {
-        get { attribute(at: 6) }
-        set { setAttribute(newValue, at: 6) }
-    }
-
-    final var phone: String? {
-        get { attribute(at: 7) }
-        set { setAttribute(newValue, at: 7) }
-    }
-
-    final var score: Double {
-        get { attribute(at: 8) }
-        set { setAttribute(newValue, at: 8) }
-    }
-
-    final var uid: String {
-        get { attribute(at: 9) }
-        set { setAttribute(newValue, at: 9) }
-    }
-
-    final var group: GroupEntity? {
-        get { relatedObject(at: 0) }
-        set { setRelatedObject(newValue, at: 0) }
-    }
+    final var age: Int32 { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
+    final var birthday: Date? { get { attribute(at: 2) } set { setAttribute(newValue, at: 2) } }
+    final var initial: String? { get { attribute(at: 3) } set { setAttribute(newValue, at: 3) } }
+    final var isFavorite: Bool { get { attribute(at: 4) } set { setAttribute(newValue, at: 4) } }
+    final var name: String { get { attribute(at: 5) } set { setAttribute(newValue, at: 5) } }
+    final var note: String? { get { attribute(at: 6) } set { setAttribute(newValue, at: 6) } }
+    final var phone: String? { get { attribute(at: 7) } set { setAttribute(newValue, at: 7) } }
+    final var score: Double { get { attribute(at: 8) } set { setAttribute(newValue, at: 8) } }
+    final var uid: String { get { attribute(at: 9) } set { setAttribute(newValue, at: 9) } }
+    final var group: GroupEntity? { get { relatedObject(at: 0) } set { setRelatedObject(newValue, at: 0) } }
 }
 
 /// The entity `GroupEntity`.
@@ -102,9 +53,7 @@ nonisolated class GroupEntity: BaseEntity {
 
     override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
-            \GroupEntity.syncFlag: "syncFlag",
-            \GroupEntity.gid: "gid",
-            \GroupEntity.memberCount: "memberCount",
+            \GroupEntity.syncFlag: "syncFlag", \GroupEntity.gid: "gid", \GroupEntity.memberCount: "memberCount",
             \GroupEntity.name: "name",
         ]
     }
@@ -117,29 +66,14 @@ nonisolated class GroupEntity: BaseEntity {
 
     override class var optionalKeyPaths: [AnyKeyPath: String] {
         [
-            \GroupEntity?.?.syncFlag: "syncFlag",
-            \GroupEntity?.?.gid: "gid",
-            \GroupEntity?.?.memberCount: "memberCount",
-            \GroupEntity?.?.name: "name",
-            \GroupEntity?.?.members: "members",
+            \GroupEntity?.?.syncFlag: "syncFlag", \GroupEntity?.?.gid: "gid", \GroupEntity?.?.memberCount: "memberCount",
+            \GroupEntity?.?.name: "name", \GroupEntity?.?.members: "members",
         ]
     }
 
-    final var gid: String {
-        get { attribute(at: 1) }
-        set { setAttribute(newValue, at: 1) }
-    }
-
-    final var memberCount: Int32 {
-        get { attribute(at: 2) }
-        set { setAttribute(newValue, at: 2) }
-    }
-
-    final var name: String {
-        get { attribute(at: 3) }
-        set { setAttribute(newValue, at: 3) }
-    }
-
+    final var gid: String { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
+    final var memberCount: Int32 { get { attribute(at: 2) } set { setAttribute(newValue, at: 2) } }
+    final var name: String { get { attribute(at: 3) } set { setAttribute(newValue, at: 3) } }
     final var members: RelatedObjects<ContactEntity> { relatedObjects(at: 0) }
 }
 
@@ -168,12 +102,9 @@ nonisolated private enum ContactsEntities {
             name: "BaseEntity",
             className: "BaseEntity",
             isAbstract: true,
-            attributes: [
-                AttributeDescription(name: "syncFlag", type: .integer16, defaultValue: .integer(0), usesScalarValueType: true),
-            ],
+            attributes: [AttributeDescription(name: "syncFlag", type: .integer16, defaultValue: .integer(0), usesScalarValueType: true)],
             codeGeneration: .class)
     }
-
     static func contactEntity() -> EntityDescription {
         EntityDescription(
             name: "ContactEntity",
@@ -183,29 +114,18 @@ nonisolated private enum ContactsEntities {
                 AttributeDescription(name: "age", type: .integer32, defaultValue: .integer(0), usesScalarValueType: true),
                 AttributeDescription(name: "birthday", type: .date, isOptional: true),
                 AttributeDescription(name: "initial", type: .string, isOptional: true),
-                AttributeDescription(
-                    name: "isFavorite",
-                    type: .boolean,
-                    defaultValue: .boolean(false),
-                    usesScalarValueType: true),
+                AttributeDescription(name: "isFavorite", type: .boolean, defaultValue: .boolean(false), usesScalarValueType: true),
                 AttributeDescription(name: "name", type: .string, defaultValue: .string("")),
                 AttributeDescription(name: "note", type: .string, isOptional: true),
                 AttributeDescription(name: "phone", type: .string, isOptional: true),
                 AttributeDescription(name: "score", type: .double, defaultValue: .double(0.0), usesScalarValueType: true),
                 AttributeDescription(name: "uid", type: .string),
             ],
-            relationships: [
-                RelationshipDescription(
-                    name: "group",
-                    destinationName: "GroupEntity",
-                    inverseName: "members",
-                    isOptional: true),
-            ],
+            relationships: [RelationshipDescription(name: "group", destinationName: "GroupEntity", inverseName: "members", isOptional: true)],
             indexes: [FetchIndexDescription(name: "byName", elements: [FetchIndexDescription.Element(property: "name")])],
             uniquenessConstraints: [["uid"]],
             codeGeneration: .class)
     }
-
     static func groupEntity() -> EntityDescription {
         EntityDescription(
             name: "GroupEntity",
@@ -213,21 +133,10 @@ nonisolated private enum ContactsEntities {
             parentName: "BaseEntity",
             attributes: [
                 AttributeDescription(name: "gid", type: .string),
-                AttributeDescription(
-                    name: "memberCount",
-                    type: .integer32,
-                    defaultValue: .integer(0),
-                    usesScalarValueType: true),
+                AttributeDescription(name: "memberCount", type: .integer32, defaultValue: .integer(0), usesScalarValueType: true),
                 AttributeDescription(name: "name", type: .string, defaultValue: .string("")),
             ],
-            relationships: [
-                RelationshipDescription(
-                    name: "members",
-                    destinationName: "ContactEntity",
-                    inverseName: "group",
-                    isToMany: true,
-                    isOptional: true),
-            ],
+            relationships: [RelationshipDescription(name: "members", destinationName: "ContactEntity", inverseName: "group", isToMany: true, isOptional: true)],
             uniquenessConstraints: [["gid"]],
             codeGeneration: .class)
     }

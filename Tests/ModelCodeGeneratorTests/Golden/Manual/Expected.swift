@@ -28,12 +28,9 @@ nonisolated private enum ContactsEntities {
             name: "BaseEntity",
             className: "BaseEntity",
             isAbstract: true,
-            attributes: [
-                AttributeDescription(name: "syncFlag", type: .integer16, defaultValue: .integer(0), usesScalarValueType: true),
-            ],
+            attributes: [AttributeDescription(name: "syncFlag", type: .integer16, defaultValue: .integer(0), usesScalarValueType: true)],
             codeGeneration: .class)
     }
-
     static func contactEntity() -> EntityDescription {
         EntityDescription(
             name: "ContactEntity",
@@ -43,29 +40,18 @@ nonisolated private enum ContactsEntities {
                 AttributeDescription(name: "age", type: .integer32, defaultValue: .integer(0), usesScalarValueType: true),
                 AttributeDescription(name: "birthday", type: .date, isOptional: true),
                 AttributeDescription(name: "initial", type: .string, isOptional: true),
-                AttributeDescription(
-                    name: "isFavorite",
-                    type: .boolean,
-                    defaultValue: .boolean(false),
-                    usesScalarValueType: true),
+                AttributeDescription(name: "isFavorite", type: .boolean, defaultValue: .boolean(false), usesScalarValueType: true),
                 AttributeDescription(name: "name", type: .string, defaultValue: .string("")),
                 AttributeDescription(name: "note", type: .string, isOptional: true),
                 AttributeDescription(name: "phone", type: .string, isOptional: true),
                 AttributeDescription(name: "score", type: .double, defaultValue: .double(0.0), usesScalarValueType: true),
                 AttributeDescription(name: "uid", type: .string),
             ],
-            relationships: [
-                RelationshipDescription(
-                    name: "group",
-                    destinationName: "GroupEntity",
-                    inverseName: "members",
-                    isOptional: true),
-            ],
+            relationships: [RelationshipDescription(name: "group", destinationName: "GroupEntity", inverseName: "members", isOptional: true)],
             indexes: [FetchIndexDescription(name: "byName", elements: [FetchIndexDescription.Element(property: "name")])],
             uniquenessConstraints: [["uid"]],
             codeGeneration: .class)
     }
-
     static func groupEntity() -> EntityDescription {
         EntityDescription(
             name: "GroupEntity",
@@ -73,21 +59,10 @@ nonisolated private enum ContactsEntities {
             parentName: "BaseEntity",
             attributes: [
                 AttributeDescription(name: "gid", type: .string),
-                AttributeDescription(
-                    name: "memberCount",
-                    type: .integer32,
-                    defaultValue: .integer(0),
-                    usesScalarValueType: true),
+                AttributeDescription(name: "memberCount", type: .integer32, defaultValue: .integer(0), usesScalarValueType: true),
                 AttributeDescription(name: "name", type: .string, defaultValue: .string("")),
             ],
-            relationships: [
-                RelationshipDescription(
-                    name: "members",
-                    destinationName: "ContactEntity",
-                    inverseName: "group",
-                    isToMany: true,
-                    isOptional: true),
-            ],
+            relationships: [RelationshipDescription(name: "members", destinationName: "ContactEntity", inverseName: "group", isToMany: true, isOptional: true)],
             uniquenessConstraints: [["gid"]],
             codeGeneration: .class)
     }

@@ -16,18 +16,12 @@ nonisolated extension Atlas {
 
         package static var attributeKeyPaths: [AnyKeyPath: String] {
             [
-                \Atlas.shelf: "shelf",
-                \Atlas.title: "title",
-                \Atlas.pages: "pages",
-                \Atlas.scale: "scale",
+                \Atlas.shelf: "shelf", \Atlas.title: "title", \Atlas.pages: "pages", \Atlas.scale: "scale",
             ]
         }
     }
 
-    package var scale: Int32? {
-        get { attribute(at: 3) }
-        set { setAttribute(newValue, at: 3) }
-    }
+    package var scale: Int32? { get { attribute(at: 3) } set { setAttribute(newValue, at: 3) } }
 }
 
 /// The entity `Book`.
@@ -43,27 +37,14 @@ nonisolated extension Book {
 
         package static var attributeKeyPaths: [AnyKeyPath: String] {
             [
-                \Book.shelf: "shelf",
-                \Book.title: "title",
-                \Book.pages: "pages",
+                \Book.shelf: "shelf", \Book.title: "title", \Book.pages: "pages",
             ]
         }
     }
 
-    package var shelf: String {
-        get { attribute(at: 0) }
-        set { setAttribute(newValue, at: 0) }
-    }
-
-    package var title: String {
-        get { attribute(at: 1) }
-        set { setAttribute(newValue, at: 1) }
-    }
-
-    package var pages: Int32 {
-        get { attribute(at: 2) }
-        set { setAttribute(newValue, at: 2) }
-    }
+    package var shelf: String { get { attribute(at: 0) } set { setAttribute(newValue, at: 0) } }
+    package var title: String { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
+    package var pages: Int32 { get { attribute(at: 2) } set { setAttribute(newValue, at: 2) } }
 }
 
 // The entity Branch: its class Branch is written by hand.
@@ -79,10 +60,7 @@ nonisolated package class Hub: Branch {
         return super.attributeKeyPaths.merging(own) { $1 }
     }
 
-    package final var floors: Int16 {
-        get { attribute(at: 1) }
-        set { setAttribute(newValue, at: 1) }
-    }
+    package final var floors: Int16 { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
 }
 
 // The entity Item: it has no class of its own.
@@ -93,20 +71,12 @@ nonisolated package class Disc: ManagedObject {
 
     package override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
-            \Disc.shelf: "shelf",
-            \Disc.length: "length",
+            \Disc.shelf: "shelf", \Disc.length: "length",
         ]
     }
 
-    package final var shelf: String {
-        get { attribute(at: 0) }
-        set { setAttribute(newValue, at: 0) }
-    }
-
-    package final var length: Double {
-        get { attribute(at: 1) }
-        set { setAttribute(newValue, at: 1) }
-    }
+    package final var shelf: String { get { attribute(at: 0) } set { setAttribute(newValue, at: 0) } }
+    package final var length: Double { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
 }
 
 /// The entity `Reissue`.
@@ -115,16 +85,11 @@ nonisolated package class Disc_Reissue: Disc {
 
     package override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
-            \Disc_Reissue.shelf: "shelf",
-            \Disc_Reissue.length: "length",
-            \Disc_Reissue.year: "year",
+            \Disc_Reissue.shelf: "shelf", \Disc_Reissue.length: "length", \Disc_Reissue.year: "year",
         ]
     }
 
-    package final var year: Int16 {
-        get { attribute(at: 2) }
-        set { setAttribute(newValue, at: 2) }
-    }
+    package final var year: Int16 { get { attribute(at: 2) } set { setAttribute(newValue, at: 2) } }
 }
 
 // The entity Untyped: it has no class of its own.
@@ -209,26 +174,17 @@ nonisolated private enum TownLibraryEntities {
             attributes: [AttributeDescription(name: "scale", type: .integer32, isOptional: true)],
             codeGeneration: .category)
     }
-
     static func book() -> EntityDescription {
         EntityDescription(
             name: "Book",
             className: ".Book",
             parentName: "Item",
-            attributes: [
-                AttributeDescription(name: "title", type: .string),
-                AttributeDescription(name: "pages", type: .integer32, isOptional: true, usesScalarValueType: true),
-            ],
+            attributes: [AttributeDescription(name: "title", type: .string), AttributeDescription(name: "pages", type: .integer32, isOptional: true, usesScalarValueType: true)],
             codeGeneration: .category)
     }
-
     static func branch() -> EntityDescription {
-        EntityDescription(
-            name: "Branch",
-            className: "Library.Branch",
-            attributes: [AttributeDescription(name: "city", type: .string)])
+        EntityDescription(name: "Branch", className: "Library.Branch", attributes: [AttributeDescription(name: "city", type: .string)])
     }
-
     static func hub() -> EntityDescription {
         EntityDescription(
             name: "Hub",
@@ -237,14 +193,9 @@ nonisolated private enum TownLibraryEntities {
             attributes: [AttributeDescription(name: "floors", type: .integer16, isOptional: true, usesScalarValueType: true)],
             codeGeneration: .class)
     }
-
     static func item() -> EntityDescription {
-        EntityDescription(
-            name: "Item",
-            isAbstract: true,
-            attributes: [AttributeDescription(name: "shelf", type: .string)])
+        EntityDescription(name: "Item", isAbstract: true, attributes: [AttributeDescription(name: "shelf", type: .string)])
     }
-
     static func record() -> EntityDescription {
         EntityDescription(
             name: "Record",
@@ -253,7 +204,6 @@ nonisolated private enum TownLibraryEntities {
             attributes: [AttributeDescription(name: "length", type: .double, isOptional: true, usesScalarValueType: true)],
             codeGeneration: .class)
     }
-
     static func reissue() -> EntityDescription {
         EntityDescription(
             name: "Reissue",
@@ -262,7 +212,6 @@ nonisolated private enum TownLibraryEntities {
             attributes: [AttributeDescription(name: "year", type: .integer16, usesScalarValueType: true)],
             codeGeneration: .class)
     }
-
     static func untyped() -> EntityDescription {
         EntityDescription(name: "Untyped", attributes: [AttributeDescription(name: "name", type: .string)])
     }

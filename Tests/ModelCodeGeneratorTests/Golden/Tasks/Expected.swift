@@ -9,68 +9,22 @@ nonisolated public class TaskEntity: ManagedObject {
 
     public override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
-            \TaskEntity.effort: "effort",
-            \TaskEntity.estimate: "estimate",
-            \TaskEntity.labels: "labels",
-            \TaskEntity.minutes: "minutes",
-            \TaskEntity.origin: "origin",
-            \TaskEntity.priority: "priority",
-            \TaskEntity.state: "state",
-            \TaskEntity.uid: "uid",
-            \TaskEntity.urgency: "urgency",
-            \TaskEntity.venue: "venue",
+            \TaskEntity.effort: "effort", \TaskEntity.estimate: "estimate", \TaskEntity.labels: "labels",
+            \TaskEntity.minutes: "minutes", \TaskEntity.origin: "origin", \TaskEntity.priority: "priority",
+            \TaskEntity.state: "state", \TaskEntity.uid: "uid", \TaskEntity.urgency: "urgency", \TaskEntity.venue: "venue",
         ]
     }
 
-    public final var effort: Work.Effort? {
-        get { attribute(at: 0) }
-        set { setAttribute(newValue.map { $0.rawValue as Int16 }, at: 0) }
-    }
-
-    public final var estimate: Int? {
-        get { attribute(at: 1) }
-        set { setAttribute(newValue, at: 1) }
-    }
-
-    public final var labels: Labels {
-        get { attribute(at: 2) }
-        set { setAttribute(newValue.rawValue as Int32, at: 2) }
-    }
-
-    public final var minutes: Int {
-        get { attribute(at: 3) }
-        set { setAttribute(newValue, at: 3) }
-    }
-
-    public final var origin: Origin? {
-        get { Origin.read(from: self, at: 4) }
-        set { editTogether { Origin.write(newValue, to: self, at: 4) } }
-    }
-
-    public final var priority: Priority {
-        get { attribute(at: 7) }
-        set { setAttribute(Int64(truncatingIfNeeded: newValue.rawValue), at: 7) }
-    }
-
-    public final var state: TaskState {
-        get { attribute(at: 8) }
-        set { setAttribute(newValue.rawValue as String, at: 8) }
-    }
-
-    public final var uid: String {
-        get { attribute(at: 9) }
-        set { setAttribute(newValue, at: 9) }
-    }
-
-    public final var urgency: Priority? {
-        get { attribute(at: 10) }
-        set { setAttribute(newValue.map { Int64(truncatingIfNeeded: $0.rawValue) }, at: 10) }
-    }
-
-    public final var venue: Venue? {
-        get { attribute(at: 11) }
-        set { setAttribute(newValue.map { $0.rawValue as String }, at: 11) }
-    }
+    public final var effort: Work.Effort? { get { attribute(at: 0) } set { setAttribute(newValue.map { $0.rawValue as Int16 }, at: 0) } }
+    public final var estimate: Int? { get { attribute(at: 1) } set { setAttribute(newValue, at: 1) } }
+    public final var labels: Labels { get { attribute(at: 2) } set { setAttribute(newValue.rawValue as Int32, at: 2) } }
+    public final var minutes: Int { get { attribute(at: 3) } set { setAttribute(newValue, at: 3) } }
+    public final var origin: Origin? { get { Origin.read(from: self, at: 4) } set { editTogether { Origin.write(newValue, to: self, at: 4) } } }
+    public final var priority: Priority { get { attribute(at: 7) } set { setAttribute(Int64(truncatingIfNeeded: newValue.rawValue), at: 7) } }
+    public final var state: TaskState { get { attribute(at: 8) } set { setAttribute(newValue.rawValue as String, at: 8) } }
+    public final var uid: String { get { attribute(at: 9) } set { setAttribute(newValue, at: 9) } }
+    public final var urgency: Priority? { get { attribute(at: 10) } set { setAttribute(newValue.map { Int64(truncatingIfNeeded: $0.rawValue) }, at: 10) } }
+    public final var venue: Venue? { get { attribute(at: 11) } set { setAttribute(newValue.map { $0.rawValue as String }, at: 11) } }
 }
 
 /// The composite `Origin`.
@@ -121,17 +75,8 @@ nonisolated extension ManagedObjectModel {
             CompositeDescription(
                 name: "Origin",
                 attributes: [
-                    AttributeDescription(
-                        name: "cost",
-                        type: .integer64,
-                        defaultValue: .integer(0),
-                        usesScalarValueType: true,
-                        userInfo: ["swiftType": "Int"]),
-                    AttributeDescription(
-                        name: "venue",
-                        type: .string,
-                        defaultValue: .string("office"),
-                        userInfo: ["swiftType": "Venue"]),
+                    AttributeDescription(name: "cost", type: .integer64, defaultValue: .integer(0), usesScalarValueType: true, userInfo: ["swiftType": "Int"]),
+                    AttributeDescription(name: "venue", type: .string, defaultValue: .string("office"), userInfo: ["swiftType": "Venue"]),
                     AttributeDescription(name: "detour", type: .string, isOptional: true, userInfo: ["swiftType": "Venue"]),
                 ]),
         ],
@@ -155,43 +100,15 @@ nonisolated private enum TasksEntities {
             name: "TaskEntity",
             className: "TaskEntity",
             attributes: [
-                AttributeDescription(
-                    name: "effort",
-                    type: .integer16,
-                    isOptional: true,
-                    userInfo: ["swiftType": "Work.Effort"]),
+                AttributeDescription(name: "effort", type: .integer16, isOptional: true, userInfo: ["swiftType": "Work.Effort"]),
                 AttributeDescription(name: "estimate", type: .integer64, isOptional: true, userInfo: ["swiftType": "Int"]),
-                AttributeDescription(
-                    name: "labels",
-                    type: .integer32,
-                    defaultValue: .integer(0),
-                    usesScalarValueType: true,
-                    userInfo: ["swiftType": "Labels"]),
-                AttributeDescription(
-                    name: "minutes",
-                    type: .integer64,
-                    defaultValue: .integer(0),
-                    usesScalarValueType: true,
-                    userInfo: ["swiftType": "Int"]),
+                AttributeDescription(name: "labels", type: .integer32, defaultValue: .integer(0), usesScalarValueType: true, userInfo: ["swiftType": "Labels"]),
+                AttributeDescription(name: "minutes", type: .integer64, defaultValue: .integer(0), usesScalarValueType: true, userInfo: ["swiftType": "Int"]),
                 AttributeDescription(name: "origin", type: .composite, isOptional: true, compositeName: "Origin"),
-                AttributeDescription(
-                    name: "priority",
-                    type: .integer64,
-                    defaultValue: .integer(2),
-                    usesScalarValueType: true,
-                    userInfo: ["swiftType": "Priority"]),
-                AttributeDescription(
-                    name: "state",
-                    type: .string,
-                    defaultValue: .string("open"),
-                    userInfo: ["swiftType": "TaskState"]),
+                AttributeDescription(name: "priority", type: .integer64, defaultValue: .integer(2), usesScalarValueType: true, userInfo: ["swiftType": "Priority"]),
+                AttributeDescription(name: "state", type: .string, defaultValue: .string("open"), userInfo: ["swiftType": "TaskState"]),
                 AttributeDescription(name: "uid", type: .string),
-                AttributeDescription(
-                    name: "urgency",
-                    type: .integer64,
-                    isOptional: true,
-                    usesScalarValueType: true,
-                    userInfo: ["swiftType": "Priority"]),
+                AttributeDescription(name: "urgency", type: .integer64, isOptional: true, usesScalarValueType: true, userInfo: ["swiftType": "Priority"]),
                 AttributeDescription(name: "venue", type: .string, isOptional: true, userInfo: ["swiftType": "Venue"]),
             ],
             uniquenessConstraints: [["uid"]],
