@@ -235,8 +235,7 @@ struct ChosenTypeTests {
         try RawConnection(directory.store).execute(
             "UPDATE TaskEntity SET \"\(attribute)\" = \(sql), uid = CAST(x'ff' AS TEXT)")
         container = try await PersistentContainer(model: .tasks, store: .sqlite(directory.store))
-        let (failures, continuation) = AsyncStream<DataSourceError>.makeStream()
-        container.stack.root.store.report { continuation.yield($0) }
+        let failures = container.failures.map(\.error)
         let task = try #require(try container.main.fetch(TaskEntity.self).first)
         #expect(task.state == (attribute == "state" ? .open : .done))
         #expect(task.priority == (attribute == "priority" ? .high : .low))
