@@ -21,12 +21,17 @@ public struct ModelReader: Sendable {
     /// - Parameters:
     ///   - url: A `.xcdatamodeld` bundle, or the `.xcdatamodel` directory of one version.
     ///   - version: The name of the version, with or without `.xcdatamodel`; nil for the current one.
+    ///   - followsVersions: Whether the versions before it are read, too; what does not plan a migration needs none of them.
     /// - Throws: ``ModelReaderError``, which says which file and line is at fault.
-    public static func read(_ url: URL, version: String? = nil) throws(ModelReaderError) -> ModelDocument {
+    /// - Complexity: linear in the size of the files, and that of a migration's plan for each version that is followed.
+    public static func read(
+        _ url: URL, version: String? = nil, followsVersions: Bool = true
+    ) throws(ModelReaderError) -> ModelDocument {
         let bundle = try ModelBundle(at: url)
         let version = try bundle.version(named: version)
         let contents = try bundle.contents(of: version)
         var document = try read(data: contents.data, name: bundle.name, version: version, file: contents.path)
+        guard followsVersions else { return document }
         var earlier: [ManagedObjectModel] = []
         for name in bundle.versions(before: version).reversed() {
             do throws(ModelReaderError) {

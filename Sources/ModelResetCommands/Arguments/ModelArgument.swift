@@ -29,8 +29,10 @@ struct ModelArgument {
     }
 
     /// Reads the model; its diagnostics become warnings.
-    func read(_ warnings: inout [String]) throws -> ManagedObjectModel {
-        let document = try ModelReader.read(URL(filePath: path), version: version)
+    ///
+    /// - Parameter followsVersions: Whether it is for a plan of a migration.
+    func read(_ warnings: inout [String], followsVersions: Bool = true) throws -> ManagedObjectModel {
+        let document = try ModelReader.read(URL(filePath: path), version: version, followsVersions: followsVersions)
         warnings += document.diagnostics.map(\.description)
         return try document.model.part(configuration)
     }

@@ -26,7 +26,7 @@ struct DiagramCommand: Command {
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
-        let model = try model.read(&warnings)
+        let model = try model.read(&warnings, followsVersions: false)
         let svg = SVG(
             EntityGraph(model), title: model.name, subtitle: "Version \(model.version), hash \(model.hash)")
         let text = svg.text

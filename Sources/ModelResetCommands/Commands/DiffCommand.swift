@@ -35,7 +35,7 @@ struct DiffCommand: Command {
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
-        let old = try old.read(&warnings)
+        let old = try old.read(&warnings, followsVersions: false)
         let new = try new.read(&warnings)
         let differs = old.hash != new.hash
         let comparison = ModelComparison(from: old, to: new)

@@ -22,7 +22,7 @@ struct HashCommand: Command {
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
-        let model = try model.read(&warnings)
+        let model = try model.read(&warnings, followsVersions: false)
         let hash = model.hash.description
         let head: [(String, JSON)] = [
             ("model", .string(model.name)), ("version", .string(model.version)), ("hash", .string(hash)),
