@@ -2,7 +2,8 @@ import CSQLite
 import CoreDataSource
 import Foundation
 
-/// Opens, restores and destroys stores while other tasks close them; says `done` at the end, and before that each error.
+/// Opens, restores and destroys stores while other tasks close them, and calls every function of a container that waits while it is
+/// being closed; says at the end what was called, and before that each error.
 ///
 /// On a machine with one core the pool of tasks has one thread: whatever blocks it keeps the closing from its end.
 @MainActor
@@ -47,7 +48,43 @@ struct PoolChild {
                 try await group.waitForAll()
             }
         }
-        say("done")
+        for isFirst in [false, true] {
+            for call in ContainerCall.all { try await run(call, isFirst: isFirst) }
+        }
+        let names = Set(ContainerCall.all.map(\.name) + ["open", "restore", "destroy"])
+        say("called " + names.sorted().joined(separator: " "))
+    }
+
+    /// Makes a call beside the closing of its container, which has to wait for another program.
+    ///
+    /// - Parameter isFirst: Whether the call begins before the closing.
+    private func run(_ call: ContainerCall, isFirst: Bool) async throws {
+        let place = folder.appending(component: "call-\(UUID().uuidString).sqlite")
+        let container = try await PersistentContainer(model: .stress, store: .sqlite(place))
+        let source = try container.dataSource(BlueDataSource.self)
+        let lock = OtherWriter(place)
+        try await source.add(RecordData(key: "a"), waitFor: .main)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            Thread {
+                usleep(100_000)
+                lock.end()
+            }.start()
+            if !isFirst {
+                group.addTask { try await container.close() }
+                while !container.readers.isClosed { await Task.yield() }
+            }
+            group.addTask {
+                do { try await call.body(container, source) } catch let error as DataSourceError {
+                    // Which of them it meets depends on who comes first.
+                    if ![.storeClosed, .storeReset, .storeBusy].contains(error.code) { say("\(call.name): \(error)") }
+                }
+            }
+            if isFirst {
+                await Task.yield()
+                group.addTask { try await container.close() }
+            }
+            try await group.waitForAll()
+        }
     }
 
     private nonisolated func open(_ places: [URL]) async {
@@ -56,6 +93,48 @@ struct PoolChild {
         for (name, error) in stores.errors { say("open \(name): \(error)") }
         do { try await stores.close() } catch { say("close: \(error)") }
     }
+}
+
+/// A function of a container, or of what it opens, that waits.
+private struct ContainerCall: Sendable {
+    let name: String
+    let body: @Sendable (PersistentContainer, BlueDataSource) async throws -> Void
+
+    init(_ name: String, _ body: @escaping @Sendable (PersistentContainer, BlueDataSource) async throws -> Void) {
+        self.name = name
+        self.body = body
+    }
+
+    static let all = [
+        ContainerCall("perform") { container, source in
+            try await container.perform(in: source) { try $0.insert(Blue.self).key = "b" }
+        },
+        ContainerCall("perform") { container, source in
+            try await container.newBackgroundContext(for: source).perform { try $0.insert(Blue.self).key = "c" }
+        },
+        ContainerCall("performBackgroundTask") { container, _ in
+            try await container.performBackgroundTask { _ = try $0.count(Blue.self) }
+        },
+        ContainerCall("performBackgroundTask") { container, source in
+            try await container.performBackgroundTask(for: source) { try $0.insert(Blue.self).key = "d" }
+        },
+        ContainerCall("read") { container, _ in try await container.read { _ = try $0.count(Blue.self) } },
+        ContainerCall("backup") { container, _ in
+            let file = FileManager.default.temporaryDirectory.appending(component: "pool-\(UUID().uuidString)")
+            defer { try? FileManager.default.removeItem(at: file) }
+            try await container.backup(to: file)
+        },
+        ContainerCall("flush") { container, _ in try await container.flush() },
+        ContainerCall("discardPending") { container, _ in _ = await container.discardPending() },
+        ContainerCall("reset") { container, _ in _ = try await container.reset() },
+        ContainerCall("nuke") { container, _ in _ = try await container.nuke() },
+        ContainerCall("close") { container, _ in try await container.close() },
+        ContainerCall("add") { _, source in try await source.add(RecordData(key: "e")) },
+        ContainerCall("delete") { _, source in try await source.delete(RecordData(key: "a")) },
+        ContainerCall("sync") { _, source in
+            try await source.sync([RecordData(key: "f")], entity: Blue.self)
+        },
+    ]
 }
 
 /// Another program in the middle of a transaction.
