@@ -33,10 +33,11 @@ struct RandomMigrationTests {
                     continue
                 }
                 let moment = "seed \(seed &+ number), round \(drafts.count)"
-                try expectCarried(from: old, to: draft, after: [], moment)
+                try expectCarried(from: old, to: draft, after: [], using: &random, moment)
                 // Somebody skipped the versions between.
                 if drafts.count > 1 {
-                    try expectCarried(from: first, to: draft, after: drafts, "\(moment), from the first")
+                    try expectCarried(
+                        from: first, to: draft, after: drafts, using: &random, "\(moment), from the first")
                 }
                 draft.publish()
                 drafts.append(draft)
@@ -44,22 +45,41 @@ struct RandomMigrationTests {
         }
     }
 
+    /// Another program has added a table and a view, and the keys of some data sources change.
+    ///
     /// - Parameter versions: The versions that the bundle has before the new one.
     private func expectCarried(
-        from old: ModelDraft, to new: ModelDraft, after versions: [ModelDraft], _ moment: String
+        from old: ModelDraft, to new: ModelDraft, after versions: [ModelDraft], using random: inout SeededRandom,
+        _ moment: String
     ) throws {
         let oldModel = old.model
         var newModel = new.model
         newModel.follow(versions.map(\.model))
         let store = try FilledStore(oldModel)
         let before = try TableContents(store.folder).tables
-        let startup = try migrate(store.folder, newModel).startup
+        let additions = [
+            "CREATE TABLE mine (a)", "INSERT INTO mine VALUES (1), (2)", "CREATE VIEW ours AS SELECT a FROM mine",
+        ]
+        for sql in additions { try RawDatabase(store.folder.store).run(sql) }
+        let keyed = new.entities.filter { _ in Int.random(in: 0..<6, using: &random) == 0 }.filter {
+            old.entity($0.tag) != nil
+        }
+        let policy = [ResetPolicy.migrate, .migrate(otherwise: .standard)].randomElement(using: &random) ?? .migrate
+        let keys = Dictionary(uniqueKeysWithValues: keyed.map { ($0.name, "2") })
+        let startup = try migrate(store.folder, newModel, policy, keys: keys).startup
         #expect(startup.fallback == nil, "\(moment)")
+        #expect(try RawDatabase(store.folder.store).run("SELECT a FROM ours ORDER BY 1") == ["1", "2"], "\(moment)")
         let after = try TableContents(store.folder).tables
         // By key, which entity a row is of.
         var tags: [String: Int] = [:]
-        for entity in old.entities { for key in (before[entity.name] ?? [:]).keys { tags[key] = entity.tag } }
+        for entity in old.entities where !keyed.contains(where: { $0.tag == entity.tag }) {
+            for key in (before[entity.name] ?? [:]).keys { tags[key] = entity.tag }
+        }
         for entity in new.entities {
+            if keys[entity.name] != nil {
+                #expect(after[entity.name] == [:], "\(moment): \(entity.name) has another key")
+                continue
+            }
             guard let oldEntity = old.entity(entity.tag), let rows = before[oldEntity.name] else {
                 #expect(after[entity.name] == [:], "\(moment): \(entity.name)")
                 continue
