@@ -84,8 +84,14 @@ package final class PostgreSQLStore: PersistentStore {
     ) throws(DataSourceError) -> R {
         try state.withLock { (state) throws(DataSourceError) in
             guard let writer = state.writer else { throw DataSourceError.storeClosed }
+            // What failed may have been committed, too.
+            defer { notifyOthers(writer) }
             return try body(writer)
         }
+    }
+
+    private func notifyOthers(_ writer: Writer?) {
+        if writer?.takeNewsForOthers() == true { listener.withLock { $0 }?.notifyOthers() }
     }
 
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
@@ -202,7 +208,12 @@ extension PostgreSQLStore: StoreSharing {
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
             if isSettled { news.foundOutsideWrites = true }
             // Before anybody builds on what is reloaded, so that it is not refused.
-            if news.isOtherHistory { state.withLockIfAvailable { $0.writer?.noteOtherHistory() } }
+            if news.isOtherHistory {
+                state.withLockIfAvailable { state in
+                    state.writer?.noteOtherHistory()
+                    notifyOthers(state.writer)
+                }
+            }
             return news
         }
     }

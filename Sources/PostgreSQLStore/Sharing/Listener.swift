@@ -8,6 +8,9 @@ internal import Synchronization
 ///
 /// A notification only says that there may be news. Without any, the store is checked after each beat, so that a server which
 /// does not pass notifications on works as well, only slower. A server that refuses to send them is checked more often.
+///
+/// It also sends the notifications of this member, after the transaction that made the news. A commit with a notification holds a lock
+/// of the whole server until it is on the disk, so that the commits of all stores on it would come one after the other.
 final class Listener: Sendable {
     private struct State {
         var handler: (@Sendable () -> Void)?
@@ -21,11 +24,13 @@ final class Listener: Sendable {
     private let trust: TrustKeeper
     private let state = Guarded(State())
     private let isEnding = Atomic(false)
+    /// Whether others have to be notified.
+    private let hasNewsForOthers = Atomic(false)
     private let ended = DispatchSemaphore(value: 0)
     private let queue = DispatchQueue(label: "CoreDataSource.listener")
     /// Whether a call waits on the queue.
     private let isCalling = Atomic(false)
-    /// Written to end the thread's wait.
+    /// Written to end the thread's wait. Nobody waits to write or to read.
     private let wakeUp: (read: Int32, write: Int32)
 
     init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ membership: Membership, _ trust: TrustKeeper) {
@@ -36,7 +41,10 @@ final class Listener: Sendable {
         var ends: [Int32] = [-1, -1]
         pipe(&ends)
         // Child processes of this process do not need them.
-        for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
         wakeUp = (ends[0], ends[1])
         let thread = Thread { [self] in
             run()
@@ -57,11 +65,20 @@ final class Listener: Sendable {
         state.withLock { $0.report = handler }
     }
 
+    /// Notifies the other members soon, once for all that is new until then. One that is not notified looks after its next beat.
+    func notifyOthers() {
+        if !hasNewsForOthers.exchange(true, ordering: .sequentiallyConsistent) { wake() }
+    }
+
+    private func wake() {
+        var byte: UInt8 = 1
+        _ = write(wakeUp.write, &byte, 1)
+    }
+
     /// Returns when no handler is called any more.
     func end() {
         guard !isEnding.exchange(true, ordering: .sequentiallyConsistent) else { return }
-        var byte: UInt8 = 1
-        _ = write(wakeUp.write, &byte, 1)
+        wake()
         // A handler that the thread itself calls cannot wait for the thread.
         if Thread.current.name != "CoreDataSource.listener" { ended.wait() }
         state.withLock { $0 = State() }
@@ -97,8 +114,19 @@ final class Listener: Sendable {
                 pause = min(pause * 2, .seconds(5))
             }
         }
-        connection?.close()
+        if let connection {
+            // What was just saved is the last that others hear of this member.
+            do throws(DataSourceError) { try sendNotification(connection) } catch {}
+            connection.close()
+        }
         trust.endBeats()
+    }
+
+    private func sendNotification(_ connection: Connection) throws(DataSourceError) {
+        guard hasNewsForOthers.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        // It need not survive a crash, and no commit waits for it.
+        try connection.run(
+            "SELECT set_config('synchronous_commit', 'off', true), pg_notify(\(schema.channel.quotedText), '')")
     }
 
     private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
@@ -130,6 +158,7 @@ final class Listener: Sendable {
         let remaining = Int32((max(.zero, nextBeat - .now) / .milliseconds(1)).rounded(.up))
         wait(connection.socket, isNotified ? remaining : min(remaining, Members.look))
         if isEnding.load(ordering: .sequentiallyConsistent) { return }
+        try sendNotification(connection)
         let isCalled = try connection.takeNotifications()
         if isCalled || !isNotified || ContinuousClock.now >= nextBeat { call() }
     }
@@ -141,6 +170,9 @@ final class Listener: Sendable {
             pollfd(fd: socket, events: Int16(POLLIN), revents: 0),
         ]
         _ = poll(&polled, 2, milliseconds)
+        guard polled[0].revents != 0 else { return }
+        var bytes: (UInt64, UInt64) = (0, 0)
+        _ = read(wakeUp.read, &bytes, 16)
     }
 
     /// Calls the handlers on a queue of its own, because the thread must beat however long they take.

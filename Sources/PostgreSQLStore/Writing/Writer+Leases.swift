@@ -96,7 +96,7 @@ extension Writer {
         _ = try connection.rows(
             "UPDATE \(schema.term(PostgreSQLSchema.leases)) SET holder = NULL WHERE holder = $1",
             [WireValue(membership.member.number)])
-        try connection.run(notifySQL)
+        hasNewsForOthers = true
     }
 
     /// - Throws: `leaseLost` if the save inserts rows with keys that others may have.
@@ -142,7 +142,7 @@ extension Writer {
                 if desk == facts.desk { return facts.table(desk, schema.layout, asSeenBy: membership.member.number) }
                 try facts.write(desk, connection, schema)
                 try endSessions(of: facts.losers(desk, but: membership.member.number), connection)
-                try connection.run(notifySQL)
+                hasNewsForOthers = true
                 return facts.table(desk, schema.layout, asSeenBy: membership.member.number, isChanged: true)
             }
         }

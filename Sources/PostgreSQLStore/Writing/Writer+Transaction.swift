@@ -57,8 +57,8 @@ extension Writer {
             for set in saves { try check(set, written.epochs) }
             var requests = note(saves, from: written.position)
             requests += try forgetting(written.position + Int64(saves.count) - 1, saves, requests, connection)
-            requests.append(Request(notifySQL))
             isCommitting = true
+            hasNewsForOthers = true
             requests.append(Request("COMMIT"))
             _ = try connection.pipeline(requests)
             committedNumber = number

@@ -34,6 +34,8 @@ final class Writer {
     var landed: Set<Int64> = []
     /// Whether a transaction was reported as unknown, so that everything must be reloaded once it is settled.
     var hasNews = false
+    /// Whether something was committed, or may have been, that others have to be notified of.
+    var hasNewsForOthers = false
     var keys = KeyReservations()
     /// The amount noted since old saves were last forgotten. A member checks with its first save, because it may make only few.
     var notedSaves = PostgreSQLSchema.saveLimit / 4
@@ -140,7 +142,11 @@ final class Writer {
         }
     }
 
-    var notifySQL: String { "SELECT pg_notify(\(schema.channel.quotedText), '')" }
+    /// Whether there is something that others have to be notified of; false from then on.
+    func takeNewsForOthers() -> Bool {
+        defer { hasNewsForOthers = false }
+        return hasNewsForOthers
+    }
 
     // MARK: Saves
 

@@ -1,0 +1,61 @@
+#if PostgreSQL
+import PostgreSQLStore
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// Others are notified of saves, and no commit waits for a notification.
+@Suite(.serialized, .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+struct NotificationTests {
+    /// A commit with a notification locks the whole server until it is on all disks that it waits for.
+    @Test func aCommitThatWaitsKeepsNoOtherStoreFromCommitting() async throws {
+        let place = try FailurePlace(PostgreSQLServer())
+        let waiting = try place.open(isDirect: true)
+        var options = place.options(isDirect: true)
+        (options.name, options.synchronous) = ("other", .normal)
+        let other = try PostgreSQLStore.open(options)
+        let session = try place.server.session()
+        try session.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try session.run("SELECT pg_reload_conf()")
+        let commit = apart { code { try waiting.write([FailurePlace.save(1)]) } }
+        while try session.run("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") != [["1"]] {}
+        let done = apart {
+            for key in 1...20 { try? other.write([FailurePlace.save(Int64(key))]) }
+            return try? other.count()
+        }
+        let end = ContinuousClock.now + .seconds(60)
+        while try session.run("SELECT count(*) FROM \"other 1\".\"Item\"", in: place) != [["20"]], .now < end {}
+        #expect(try session.run("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") == [["1"]])
+        #expect(ContinuousClock.now < end)
+        try session.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try session.run("SELECT pg_reload_conf()")
+        #expect(await commit.value == nil)
+        #expect(await done.value == 20)
+        waiting.close()
+        other.close()
+    }
+
+    /// The last save before a store is closed is notified, too.
+    @Test func aSaveIsNotifiedAfterItsCommit() async throws {
+        let place = try FailurePlace()
+        let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
+        let calls = AsyncStream<Void>.makeStream(bufferingPolicy: .bufferingNewest(1))
+        other.listen { calls.continuation.yield() }
+        var iterator = calls.stream.makeAsyncIterator()
+        for number in Int64(1)...3 {
+            try store.write([FailurePlace.save(number)])
+            if number == 3 { store.close() }
+            while try other.news(after: 0).position < number { await iterator.next() }
+        }
+        other.close()
+    }
+}
+
+extension PostgreSQLSession {
+    /// Runs SQL in the database of a place.
+    fileprivate func run(_ sql: String, in place: FailurePlace) throws -> [[String?]] {
+        try place.server.session(database: place.database).run(sql)
+    }
+}
+#endif
