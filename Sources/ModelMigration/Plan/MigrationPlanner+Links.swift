@@ -114,10 +114,11 @@ extension MigrationPlanner {
         return !oldOne.isToMany && old.relationship(inverse)?.isToMany == false
     }
 
-    /// Whether a link of the one can be a link of the other, for at least one entity.
+    /// Whether a link of the one can be a link of the other, for at least one entity, whether or not its objects are dropped.
     private func leads(_ oldOne: RelationshipDescription, to newOne: RelationshipDescription) -> Bool {
         let family = Set(new.model.family(ofEntityNamed: newOne.destinationName).map(\.name))
-        return carriedNames(under: oldOne.destinationName).contains { newNames[$0].map(family.contains) ?? false }
+        let destinations = old.model.family(ofEntityNamed: oldOne.destinationName).filter { !$0.isAbstract }.map(\.name)
+        return destinations.contains { newNames[$0].map(family.contains) ?? false }
     }
 }
 

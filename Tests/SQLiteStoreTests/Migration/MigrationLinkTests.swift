@@ -257,4 +257,17 @@ struct MigrationLinkTests {
         // A home is a town, and a capital is none any more.
         #expect(try raw.run("SELECT home FROM Person ORDER BY _key") == ["2", "NULL", "NULL"])
     }
+
+    /// What a key drops is no obstacle for what is left.
+    @Test func noLinkIsLeftWhereAKeyDropsTheOnlyDestination() throws {
+        let (startup, raw) = try migrated(keys: ["Town": "7"]) {
+            $0.edit("Capital") {
+                $0.parentName = nil
+                $0.attributes = [AttributeDescription(name: "name", type: .string, isOptional: true)]
+            }
+        }
+        #expect(startup.migration != nil && startup.entitiesReset == ["Town"])
+        #expect(try raw.run("SELECT name FROM Capital") == ["Luoyang"])
+        #expect(try raw.run("SELECT home FROM Person ORDER BY _key") == ["NULL", "NULL", "NULL"])
+    }
 }
