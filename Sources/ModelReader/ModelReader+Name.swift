@@ -24,10 +24,10 @@ extension ModelReader {
     ///
     /// - Parameters:
     ///   - name: The name of a `.xcdatamodeld` bundle, or of an `.xcdatamodel` directory, without its extension.
-    ///   - version: As for ``read(_:version:)``.
+    ///   - version: As for ``read(_:version:followsVersions:)``.
     ///   - directories: The directories to search; the first one that has the model is used. Nil, the default, for
     ///     ``modelDirectories``.
-    /// - Throws: ``ModelReaderError``: `notFound` if no directory has it; otherwise what ``read(_:version:)`` throws.
+    /// - Throws: ``ModelReaderError``: `notFound` if no directory has it; otherwise what ``read(_:version:followsVersions:)`` throws.
     public static func read(
         named name: String, version: String? = nil, in directories: [URL]? = nil
     ) throws(ModelReaderError) -> ModelDocument {
