@@ -29,11 +29,24 @@ struct GenerationTables {
         return (0..<found.rowCount).map { schema.term(found.text($0, 0)) }
     }
 
-    /// How many rows they have.
+    /// How many objects they have. Links of objects that have rows of their own are none.
     func count() throws(DataSourceError) -> Int {
         var count = 0
-        for name in try names() { count += Int(try connection.rows("SELECT count(*) FROM \(name)").integer(0, 0)) }
+        for name in try names() where try !holdsLinks(name) {
+            count += Int(try connection.rows("SELECT count(*) FROM \(name)").integer(0, 0))
+        }
         return count
+    }
+
+    /// Whether a table has only the columns of links. An entity's columns never have these names.
+    private func holdsLinks(_ name: String) throws(DataSourceError) -> Bool {
+        let found = try connection.rows(
+            """
+            SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
+            """, [WireValue(name)])
+        let columns = Set((0..<found.rowCount).map { found.text($0, 0) })
+        return columns.isSuperset(of: [LinkNames.source, LinkNames.destination])
+            && columns.isSubset(of: LinkNames.all.union(["_key"]))
     }
 
     func isEmpty() throws(DataSourceError) -> Bool {
