@@ -122,15 +122,22 @@ final class Listener: Sendable {
         trust.endBeats()
     }
 
+    /// Another program's notification may hold the lock for long. The thread must beat meanwhile, so this one is given up then: the
+    /// others look after their next beat.
     private func sendNotification(_ connection: Connection) throws(DataSourceError) {
         guard hasNewsForOthers.exchange(false, ordering: .sequentiallyConsistent) else { return }
-        // It need not survive a crash, and no commit waits for it.
-        try connection.run(
-            "SELECT set_config('synchronous_commit', 'off', true), pg_notify(\(schema.channel.quotedText), '')")
+        do throws(DataSourceError) {
+            try connection.run(
+                "SELECT set_config('lock_timeout', '1000', true), pg_notify(\(schema.channel.quotedText), '')")
+        } catch {
+            if !connection.isUsable { throw error }
+        }
     }
 
     private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
         let connection = try Connection(options.target)
+        // Neither a beat nor a notification has to survive a crash, and neither may wait for a disk or a standby.
+        try connection.run("SET synchronous_commit = off")
         var isNotified = options.isNotified
         if isNotified {
             do throws(DataSourceError) { try connection.run("LISTEN \(schema.channel.quoted)") } catch {

@@ -38,6 +38,37 @@ struct NotificationTests {
         other.close()
     }
 
+    /// Another program's notification has the lock for as long as its commit waits. Nobody may take this process for one that has
+    /// ended meanwhile.
+    @Test func aMemberLivesWhileItsNotificationsHaveToWait() throws {
+        let place = try FailurePlace(PostgreSQLServer())
+        var options = place.options(isDirect: true)
+        options.synchronous = .normal
+        let store = try PostgreSQLStore.open(options)
+        let session = try place.server.session()
+        try session.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try session.run("SELECT pg_reload_conf()")
+        let blocker = try place.server.session(database: place.database)
+        blocker.send("BEGIN; CREATE TABLE elsewhere (); NOTIFY elsewhere; COMMIT")
+        let waits =
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query LIKE '%NOTIFY elsewhere%'"
+        while try session.run(waits) != [["1"]] {}
+        var reports: Set<String?> = []
+        var key: Int64 = 0
+        while reports.count < 4 {
+            key += 1
+            try store.write([FailurePlace.save(key)])
+            let found = try place.run(
+                "SELECT seen::text, (clock_timestamp() - seen < interval '6 s')::text FROM _members")
+            #expect(found.map { $0[1] } == ["true"])
+            reports.insert(found[0][0])
+        }
+        #expect(try session.run(waits) == [["1"]])
+        try session.run("ALTER SYSTEM RESET synchronous_standby_names")
+        try session.run("SELECT pg_reload_conf()")
+        store.close()
+    }
+
     /// The last save before a store is closed is notified, too.
     @Test func aSaveIsNotifiedAfterItsCommit() async throws {
         let place = try FailurePlace()
