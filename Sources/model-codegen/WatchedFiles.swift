@@ -27,12 +27,13 @@ struct WatchedFiles {
         do { return try Data(contentsOf: URL(filePath: settings)) == Data(settingsText.utf8) } catch { return false }
     }
 
-    /// The files that the bundle has now.
+    /// The files that the bundle has now, and that a model is read from. An editor may have added others.
     private var present: [String] {
         let bundle = URL(filePath: model).resolvingSymlinksInPath()
         let found = FileManager.default.enumerator(at: bundle, includingPropertiesForKeys: [.isRegularFileKey])
         var paths: [String] = []
         while let url = found?.nextObject() as? URL {
+            guard ["contents", ".xccurrentversion"].contains(url.lastPathComponent) else { continue }
             var isDirectory: ObjCBool = false
             let exists = FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory)
             if exists, !isDirectory.boolValue { paths.append(url.resolvingSymlinksInPath().path) }

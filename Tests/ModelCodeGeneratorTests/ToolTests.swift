@@ -69,6 +69,9 @@ import Testing
         let edited = try await run(watched[0], watched[1], "--settings", settings.path, "--settings-text", "{ }")
         #expect(edited.status == 4)
         #expect(edited.errors.hasPrefix("\(settings.path): error: It was edited after SwiftPM had read it. Run `touch"))
+        // An editor's own file is none of the model.
+        try Data().write(to: first.deletingLastPathComponent().appending(component: ".contents.swp"))
+        #expect(try await run(watched[0], watched[1]).status == 0)
         let second = try write("Shop 2")
         let added = try await run(watched[0], watched[1])
         #expect(added.status == 4)
