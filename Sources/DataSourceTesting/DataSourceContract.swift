@@ -12,7 +12,8 @@ public import CoreDataSource
 /// ```
 ///
 /// Every rule is checked on stores of its own, in memory. Objects are compared by their attributes and by those of the objects
-/// that their to-one relationships lead to; transient attributes and ids are ignored, and so is what `now()` derives. It works with any test framework.
+/// that their to-one relationships lead to; transient attributes and ids are ignored, and so is what `now()`
+/// derives. It works with any test framework.
 ///
 /// **Isolation**: none; it makes the data sources on the main actor, which must not be blocked.
 public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Object: ManagedObject>: Sendable {

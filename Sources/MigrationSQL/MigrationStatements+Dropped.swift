@@ -31,8 +31,13 @@ extension MigrationStatements {
         let tests = old.linkColumns(table.layout).compactMap { name, column, family -> (name: String, test: String)? in
             let ends = family.filter { numbers[$0] == nil }.compactMap { old.tables[$0] }
             guard !ends.isEmpty else { return nil }
-            let keys = ends.map { "SELECT \(StoredTable.key) FROM \($0.name)" }.joined(separator: " UNION ALL ")
-            return (name, "\(table.terms[column]) IN (\(keys))")
+            let tests = stride(from: 0, to: ends.count, by: MigrationStatements.termLimit).map { start in
+                let keys = ends[start...].prefix(MigrationStatements.termLimit).map {
+                    "SELECT \(StoredTable.key) FROM \($0.name)"
+                }
+                return "\(table.terms[column]) IN (\(keys.joined(separator: " UNION ALL ")))"
+            }
+            return (name, tests.joined(separator: " OR "))
         }
         // A pair of two objects that are dropped is no loss of one that stays.
         guard isPair, tests.count == 2 else { return tests }

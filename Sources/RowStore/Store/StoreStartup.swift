@@ -24,7 +24,7 @@ public struct StoreStartup: Sendable, Hashable {
     /// The entities whose rows were dropped while other rows stayed, sorted; nil if all rows or none were dropped.
     public var entitiesReset: [String]?
     /// How many objects and links were dropped while others stayed, for a policy that keeps a part, a key of a data source, and a
-    /// migration; empty if the whole store was dropped.
+    /// migration; empty if the whole store was dropped, and in stores that an app has written itself.
     public var dropped = Dropped()
     /// Why the store was reset although the policy was to migrate it, or dropped as a whole although the policy was to keep a
     /// part; otherwise nil.

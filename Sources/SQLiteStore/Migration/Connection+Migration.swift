@@ -45,10 +45,21 @@ extension Connection {
         return true
     }
 
-    /// Runs SQL, unless it names what there is not.
-    func runIfMeaningful(_ sql: String) throws(DataSourceError) {
+    /// Runs SQL of another program, unless it names what there is not.
+    ///
+    /// - Parameter name: What it makes.
+    /// - Throws: `notMigratable` if rows violate a constraint of it.
+    func runIfMeaningful(_ sql: String, _ name: String) throws(DataSourceError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
-        guard code & 0xFF == SQLITE_ERROR || code == SQLITE_OK else { throw error(code, while: "using") }
+        switch code & 0xFF {
+        case SQLITE_OK, SQLITE_ERROR: return
+        case SQLITE_CONSTRAINT:
+            throw DataSourceError(
+                notMigratable:
+                    "Another program has added \(name) to the file, and objects of the new model would violate it. Drop it there."
+            )
+        default: throw error(code, while: "using")
+        }
     }
 
     /// Runs a statement that copies rows.

@@ -109,7 +109,7 @@ extension StoreMigration {
             item.type == "index" && !item.sql.isEmpty && !present.contains(item.name)
                 && !StoreIndex.prefixes.contains { item.name.utf8.starts(with: $0.utf8) }
         }
-        for item in views + indexes { try probe.connection.runIfMeaningful(item.sql) }
+        for item in views + indexes { try probe.connection.runIfMeaningful(item.sql, item.name) }
     }
 
     private func makeIndexes() throws(DataSourceError) {

@@ -44,6 +44,19 @@ struct MigrationPolicyTests {
         #expect(try migrate(fitting, MigrationPolicyTests.strict).startup.migration?.rowsCarried == 2)
     }
 
+    @Test func aUniqueIndexOfAnotherProgramThatNewValuesViolateIsNamed() throws {
+        let folder = try folder(
+            "INSERT INTO Note (_key, text) VALUES (4, NULL)", "CREATE UNIQUE INDEX mine ON Note (text)")
+        let model = MigrationPolicyTests.model.changed {
+            $0.edit("Note") {
+                $0.attributes[0].isOptional = false
+                $0.attributes[0].defaultValue = .string("none")
+            }
+        }
+        let startup = try migrate(folder, model).startup
+        #expect(startup.fallback?.hasPrefix("Another program has added mine to the file") == true)
+    }
+
     @Test func theFallbackCanBeABackup() throws {
         let folder = try folder()
         let startup = try migrate(folder, MigrationPolicyTests.other, .migrate(otherwise: .backup(keep: 1))).startup
