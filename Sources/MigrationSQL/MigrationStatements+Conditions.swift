@@ -6,17 +6,23 @@ extension MigrationStatements {
     /// Checks the conditions that the models alone cannot decide. It writes nothing.
     ///
     /// - Parameter firstRow: Runs a query, and returns its first row, if there is one.
-    /// - Throws: `notMigratable` with every condition that does not hold.
+    /// - Returns: What the new model demands and some objects do not have, although they can be carried over.
+    /// - Throws: `notMigratable` with every condition that must hold and does not.
     package func checkConditions(
         _ firstRow: (MigrationStatement) throws(DataSourceError) -> [RowValue]?
-    ) throws(DataSourceError) {
-        var complaints: [String] = []
+    ) throws(DataSourceError) -> [String] {
+        var (complaints, unmet): ([String], [String]) = ([], [])
         for condition in plan.conditions {
             guard let query = query(condition.kind), !complaints.contains(condition.complaint) else { continue }
             guard let found = try firstRow(query) else { continue }
-            complaints.append(complaint(condition, found))
+            if condition.isBinding {
+                complaints.append(complaint(condition, found))
+            } else {
+                unmet.append(condition.complaint)
+            }
         }
         guard complaints.isEmpty else { throw DataSourceError(notMigratable: complaints.joined(separator: " ")) }
+        return unmet
     }
 
     /// A query that returns a row if the condition does not hold; nil if it always holds.

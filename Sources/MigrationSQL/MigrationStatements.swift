@@ -50,9 +50,10 @@ package struct MigrationStatements: Sendable {
     /// The old tables whose rows are carried over.
     package var carriedTables: [StoredTable] { plan.entities.compactMap { old.table($0.oldName) } }
 
-    package func report(rowsCarried: Int) -> MigrationReport {
+    /// - Parameter unmet: What ``checkConditions(_:)`` has returned.
+    package func report(rowsCarried: Int, unmet: [String]) -> MigrationReport {
         MigrationReport(
             rowsCarried: rowsCarried, changes: plan.changes.map(\.description), removedEntities: plan.removedEntities,
-            losses: plan.losses.map(\.description))
+            losses: plan.losses.map(\.description), unmetRequirements: unmet)
     }
 }

@@ -103,8 +103,8 @@ extension PostgreSQLStore {
             let migration = try GenerationMigration(
                 connection, found, from: entry, to: PostgreSQLSchema(options.layout, name: entry.schema)
             ) { _, _ in false }
-            try migration.checkConditions()
-            return .possible(migration.report(rowsCarried: try migration.rowsCarried()))
+            let unmet = try migration.checkConditions()
+            return .possible(migration.report(rowsCarried: try migration.rowsCarried(), unmet: unmet))
         } catch  where error.code == .notMigratable {
             return .impossible(error.message)
         }

@@ -119,4 +119,6 @@ package struct MigrationCondition: Sendable, Equatable {
     package let complaint: String
     /// Whether it holds for every row that this library wrote, so that only rows of other programs must be checked.
     package internal(set) var isExpected = false
+    /// Whether the migration is not possible if it does not hold. Otherwise the objects stay as they are, and the report says so.
+    package internal(set) var isBinding = true
 }

@@ -1,7 +1,8 @@
 internal import ManagedModel
 
 extension MigrationPlanner {
-    /// What the new model demands of relationships, and the old one did not, must hold for the objects that are carried over.
+    /// What the new model demands of relationships, and the old one did not, must hold for the objects that are carried over, or is
+    /// reported.
     mutating func planCounts() {
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             for relationship in entity.relationships.filter({ !$0.isTransient }) {
@@ -17,11 +18,15 @@ extension MigrationPlanner {
         let owners = plan.entities.filter { family.contains($0.newName) }
         guard bounds.canFail, owners.contains(where: { !held(bounds, relationship, name, for: $0) }) else { return }
         let path = "\(name.entity).\(name.name)"
+        // Objects of earlier versions have none of a to-many relationship that is new, so real models demand what they cannot have.
+        let isBinding = !relationship.isToMany
+        let advice = isBinding ? "Make it optional, or link these objects first." : "Link the others when the app runs."
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasCount(name, bounds),
-                complaint: "\(path): it leads to \(bounds.words) now, and some objects would have \(bounds.failure). "
-                    + "Change the model, or these objects first."))
+                complaint:
+                    "\(path): it leads to \(bounds.words) now, and some objects have \(bounds.failure). \(advice)",
+                isBinding: isBinding))
     }
 
     /// Whether the links that an entity's objects had were within these bounds, and are all kept.

@@ -112,6 +112,8 @@ extension MigrationForecast {
                 "a migration would carry \(report.rowsCarried.objects) over\(isWhole ? "" : "; these would be lost:")"
             ]
                 + report.losses.map { "  \($0)" }
+                + (report.unmetRequirements.isEmpty ? [] : ["objects in this state would stay as they are:"])
+                + report.unmetRequirements.map { "  \($0)" }
         case .impossible(let reason):
             return ["cannot be migrated: \(reason)"]
         }
@@ -123,12 +125,14 @@ extension MigrationForecast {
             .object([
                 ("possible", .flag(true)), ("rowsCarried", .number(report.rowsCarried)),
                 ("removedEntities", .strings(report.removedEntities)), ("changes", .strings(report.changes)),
-                ("losses", .strings(report.losses)), ("reason", .null),
+                ("losses", .strings(report.losses)),
+                ("unmetRequirements", .strings(report.unmetRequirements)), ("reason", .null),
             ])
         case .impossible(let reason):
             .object([
                 ("possible", .flag(false)), ("rowsCarried", .number(0)), ("removedEntities", .list([])),
-                ("changes", .list([])), ("losses", .list([])), ("reason", .string(reason)),
+                ("changes", .list([])), ("losses", .list([])), ("unmetRequirements", .list([])),
+                ("reason", .string(reason)),
             ])
         }
     }

@@ -22,16 +22,22 @@ struct ModelComparison {
             lines = ["can be migrated with the policy .migrate, but these are lost:"]
             lines += plan.losses.map { indented($0.description) }
         }
-        if conditions.isEmpty { return lines }
-        return lines + ["but a store in this state is reset:"] + conditions.map(indented)
+        if !conditions.isEmpty { lines += ["but a store in this state is reset:"] + conditions.map(indented) }
+        if !requirements.isEmpty { lines += ["objects in this state stay as they are:"] + requirements.map(indented) }
+        return lines
     }
 
     private func indented(_ line: String) -> String { "  \(line)" }
 
     /// Conditions that depend on the rows of a store.
-    private var conditions: [String] {
+    private var conditions: [String] { complaints(areBinding: true) }
+    /// What the new model demands, and objects that are carried over may not have.
+    private var requirements: [String] { complaints(areBinding: false) }
+
+    private func complaints(areBinding: Bool) -> [String] {
         var seen: Set<String> = []
-        return plan.conditions.filter { !$0.isExpected }.map(\.complaint).filter { seen.insert($0).inserted }
+        return plan.conditions.filter { !$0.isExpected && $0.isBinding == areBinding }.map(\.complaint)
+            .filter { seen.insert($0).inserted }
     }
 
     var changesJSON: JSON {
@@ -49,6 +55,7 @@ struct ModelComparison {
             ("possible", .flag(plan.isPossible)), ("verdict", .string(plan.isPossible ? "migrated" : "reset")),
             ("losses", .strings(plan.isPossible ? plan.losses.map(\.description) : [])),
             ("obstacles", .strings(plan.obstacles)), ("conditions", .strings(conditions)),
+            ("requirements", .strings(requirements)),
         ])
     }
 }

@@ -15,6 +15,7 @@ struct GenerationMigration {
     struct Outcome {
         let rowsCarried: Int
         let dropped: StoreStartup.Dropped
+        let unmet: [String]
         /// The first key that no row has.
         let firstFreeKey: Int64
     }
@@ -50,10 +51,13 @@ struct GenerationMigration {
             isDropped: isDropped)
     }
 
-    func report(rowsCarried: Int) -> MigrationReport { statements.report(rowsCarried: rowsCarried) }
+    func report(rowsCarried: Int, unmet: [String]) -> MigrationReport {
+        statements.report(rowsCarried: rowsCarried, unmet: unmet)
+    }
 
-    /// - Throws: `notMigratable` with every condition that does not hold.
-    func checkConditions() throws(DataSourceError) {
+    /// - Returns: What the new model demands and some objects do not have, although they can be carried over.
+    /// - Throws: `notMigratable` with every condition that must hold and does not.
+    func checkConditions() throws(DataSourceError) -> [String] {
         try statements.checkConditions { (query) throws(DataSourceError) in
             let found = try connection.rows(query.sql, query.values.map { WireValue($0) })
             guard found.rowCount > 0 else { return nil }
@@ -98,7 +102,7 @@ struct GenerationMigration {
     }
 
     private func fill(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
-        try checkConditions()
+        let unmet = try checkConditions()
         var key = try run("SELECT \(old.firstFreeKey) FROM \(old.term(PostgreSQLSchema.keys))").integer(0, 0)
         let carried = try rowsCarried()
         let dropped = try statements.dropped { (sql) throws(DataSourceError) in
@@ -127,7 +131,7 @@ struct GenerationMigration {
         for table in lookups.values { try run("DROP TABLE \(table)") }
         try run("SET CONSTRAINTS ALL IMMEDIATE")
         meter.end()
-        return Outcome(rowsCarried: carried, dropped: dropped, firstFreeKey: key)
+        return Outcome(rowsCarried: carried, dropped: dropped, unmet: unmet, firstFreeKey: key)
     }
 
     /// The highest key from which on there are enough for any number of links.

@@ -121,7 +121,9 @@ extension StoreOpening {
             try checkAlone(connection, schema, besides: nil)
             let outcome = try migration.run(options.migrationProgress)
             (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)
-            if isMigration { startup.migration = migration.report(rowsCarried: outcome.rowsCarried) }
+            if isMigration {
+                startup.migration = migration.report(rowsCarried: outcome.rowsCarried, unmet: outcome.unmet)
+            }
             _ = try connection.rows(
                 "UPDATE \(new.term(PostgreSQLSchema.keys)) SET next = $1", [WireValue(outcome.firstFreeKey)])
             if keep > 0 { try registry.retire(old, of: options.name, keeping: keep) } else { try migration.dropOld() }

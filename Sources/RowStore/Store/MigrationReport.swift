@@ -9,15 +9,20 @@ public struct MigrationReport: Sendable, Hashable {
     public var removedEntities: [String]
     /// What the objects have lost, each in words: `Item.price: the values (Decimal, optional)`.
     public var losses: [String]
+    /// What the model demands of to-many relationships now and some objects do not have, each a sentence. They were carried over as
+    /// they are: a save of such an object throws `validationFailed` only if it changes that relationship.
+    public var unmetRequirements: [String]
 
     /// Makes a report, for example to compare with in a test.
     public init(
-        rowsCarried: Int, changes: [String] = [], removedEntities: [String] = [], losses: [String] = []
+        rowsCarried: Int, changes: [String] = [], removedEntities: [String] = [], losses: [String] = [],
+        unmetRequirements: [String] = []
     ) {
         self.rowsCarried = rowsCarried
         self.changes = changes
         self.removedEntities = removedEntities
         self.losses = losses
+        self.unmetRequirements = unmetRequirements
     }
 }
 

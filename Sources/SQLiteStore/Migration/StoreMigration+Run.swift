@@ -15,9 +15,10 @@ extension StoreMigration {
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey, modelText: schema.modelText)
         var carried = 0
         var dropped = StoreStartup.Dropped()
+        var unmet: [String] = []
         try connection.addMigrationFunctions()
         try connection.transaction { () throws(DataSourceError) in
-            try checkConditions()
+            unmet = try checkConditions()
             carried = try rowsCarried()
             dropped = try self.dropped()
             // Another program may have added rows. Links get keys after theirs.
@@ -32,7 +33,7 @@ extension StoreMigration {
             // Only what the next start accepts is committed.
             try StoreProbe(connection).check(schema)
         }
-        return Outcome(metadata: metadata, report: report(rowsCarried: carried), dropped: dropped)
+        return Outcome(metadata: metadata, report: report(rowsCarried: carried, unmet: unmet), dropped: dropped)
     }
 
     /// Makes the new tables beside the old ones, fills them, and drops the old ones. A table whose rows would not change stays.

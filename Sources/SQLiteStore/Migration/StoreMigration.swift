@@ -98,8 +98,9 @@ struct StoreMigration {
             })
     }
 
-    /// - Throws: `notMigratable` with every condition that does not hold.
-    func checkConditions() throws(DataSourceError) {
+    /// - Returns: What the new model demands and some objects do not have, although they can be carried over.
+    /// - Throws: `notMigratable` with every condition that must hold and does not.
+    func checkConditions() throws(DataSourceError) -> [String] {
         try statements.checkConditions { (query) throws(DataSourceError) in
             try probe.connection.values(query.sql, query.values).first
         }
@@ -113,7 +114,9 @@ struct StoreMigration {
         }
     }
 
-    func report(rowsCarried: Int) -> MigrationReport { statements.report(rowsCarried: rowsCarried) }
+    func report(rowsCarried: Int, unmet: [String]) -> MigrationReport {
+        statements.report(rowsCarried: rowsCarried, unmet: unmet)
+    }
 }
 
 extension StoreMigration.Purpose {

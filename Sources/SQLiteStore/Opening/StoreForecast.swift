@@ -44,8 +44,8 @@ struct StoreForecast {
                         schema: schema, probe: probe, found: found, identity: options.identity,
                         purpose: .migration(dropsByKey: false))
                     try probe.connection.addMigrationFunctions()
-                    try migration.checkConditions()
-                    return .possible(migration.report(rowsCarried: try migration.rowsCarried()))
+                    let unmet = try migration.checkConditions()
+                    return .possible(migration.report(rowsCarried: try migration.rowsCarried(), unmet: unmet))
                 } catch  where error.code == .notMigratable {
                     return .impossible(error.message)
                 }

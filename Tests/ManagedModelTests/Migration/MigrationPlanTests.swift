@@ -134,7 +134,7 @@ import Testing
         },
         Case(
             "no longer optional relationship", in: "Contact",
-            conditions: ["Contact.home: it leads to at least 1 object now, and some objects would have none."]
+            conditions: ["Contact.home: it leads to at least 1 object now, and some objects have none."]
         ) { $0.relationships[0].isOptional = false },
         Case(
             "a bounded relationship", in: "Contact",
