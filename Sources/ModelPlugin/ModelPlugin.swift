@@ -33,12 +33,13 @@ struct ModelPlugin: BuildToolPlugin {
             let parts = partNames(of: name, entityCount: entityCount(in: files)).map {
                 context.pluginWorkDirectoryURL.appending(component: $0)
             }
+            let inputs = [model] + files + models.configurationFiles
             return .buildCommand(
                 displayName: "Generating the Swift of \(model.lastPathComponent)",
                 executable: tool,
                 arguments: [model.path, "--output", output.path] + models.options + models.settings
                     + parts.flatMap { ["--part", $0.path] } + files.flatMap { ["--watched", $0.path] },
-                inputFiles: [model] + files + models.configurationFiles,
+                inputFiles: inputs + lockFiles(above: model, in: context.package.directoryURL),
                 outputFiles: [output] + parts)
         }
     }

@@ -83,6 +83,18 @@ func regularFiles(in bundle: URL) -> [URL] {
     return regular.sorted { $0.path < $1.path }
 }
 
+/// The lock files that may know earlier versions of a model: those in which the tool looks for them.
+func lockFiles(above model: URL, in package: URL) -> [URL] {
+    let top = package.standardizedFileURL.path
+    var folder = model.standardizedFileURL.deletingLastPathComponent()
+    var files: [URL] = []
+    while folder.path.hasPrefix(top) {
+        files += ["model.lock", "Models/model.lock"].map { folder.appending(path: $0) }
+        folder.deleteLastPathComponent()
+    }
+    return files.filter { FileManager.default.fileExists(atPath: $0.path) }
+}
+
 /// How many entities the largest version of a model has.
 func entityCount(in files: [URL]) -> Int {
     let contents = files.filter { $0.lastPathComponent == "contents" }

@@ -15,8 +15,9 @@ internal import ModelMigration
 public struct ModelReader: Sendable {
     private init() {}
 
-    /// Reads one version of a model, and from the versions before it in its bundle what its elements were called: see
-    /// ``ModelBundle/versions(before:)``.
+    /// Reads one version of a model, and from the versions before it what its elements were called: those in its bundle (see
+    /// ``ModelBundle/versions(before:)``), and those in the lock file that `model-reset check --update` has written, if that is the
+    /// `model.lock` or the `Models/model.lock` of a folder above the bundle, up to the one with `Package.swift` or `.git`.
     ///
     /// - Parameters:
     ///   - url: A `.xcdatamodeld` bundle, or the `.xcdatamodel` directory of one version.
@@ -32,8 +33,9 @@ public struct ModelReader: Sendable {
         let contents = try bundle.contents(of: version)
         var document = try read(data: contents.data, name: bundle.name, version: version, file: contents.path)
         guard followsVersions else { return document }
+        let names = bundle.versions(before: version)
         var earlier: [ManagedObjectModel] = []
-        for name in bundle.versions(before: version).reversed() {
+        for name in names.reversed() {
             do throws(ModelReaderError) {
                 let contents = try bundle.contents(of: name)
                 earlier.append(
@@ -43,7 +45,12 @@ public struct ModelReader: Sendable {
                 break
             }
         }
-        document.model.follow(earlier.reversed())
+        let locked = LockedVersions(of: url)
+        if let error = locked.error { document.diagnostics.append(.ignored(error)) }
+        document.model.follow(
+            locked.merged(
+                with: earlier.reversed(), version: version, later: Set(bundle.versions).subtracting(names + [version]),
+                isCurrent: version == bundle.currentVersion))
         return document
     }
 

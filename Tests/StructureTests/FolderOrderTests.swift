@@ -11,7 +11,7 @@ struct FolderOrderTests {
     private static let orders: [String: [String]] = [
         "ManagedModel": ["Model", "Columns", "Derivation", "Text", "Validation", "Hash"],
         "ModelMigration": ["Difference", "Plan", "Stored", "Versions"],
-        "ModelReader": ["Values", "Report", "XML", "Build", "Link", "Bundle"],
+        "ModelReader": ["Values", "Report", "XML", "Build", "Link", "Bundle", "Lock"],
         "ModelCodeGenerator": ["Names", "Source", "Types", "Plan", "Literal", "Text"],
         "RowStore": [
             "Rows", "Errors", "Locking", "Changes", "Layout", "Queries", "Sharing", "Store", "InMemory", "Opening",

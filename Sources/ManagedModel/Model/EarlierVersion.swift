@@ -2,7 +2,8 @@
 /// of now alone would lead elsewhere.
 ///
 /// One version renames an attribute, and the next one gives its old name to a new attribute: whoever skips the version between them
-/// can only guess what became of the values. A bundle has all its versions, so what reads it follows the names from each to the next.
+/// can only guess what became of the values. A bundle has its versions, and the lock file what was edited in place, so what reads them
+/// follows the names from each to the next.
 public struct EarlierVersion: Sendable, Hashable {
     /// The hash of that version, and the hash of each of its configurations. A store of it was made for one of them.
     public var hashes: Set<String>

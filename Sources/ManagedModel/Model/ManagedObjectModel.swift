@@ -20,8 +20,8 @@ public struct ManagedObjectModel: Sendable {
     public package(set) var configurationName: String?
     /// The author's own label for this version. It is not part of the hash.
     public var versionIdentifier: String
-    /// The versions of the bundle before this one from which a migration cannot go by this version alone. They are not part of the
-    /// hash.
+    /// The versions before this one, in the bundle or the lock file, from which a migration cannot go by this version alone. They are
+    /// not part of the hash.
     public var earlierVersions: [EarlierVersion]
     /// The Swift class of each entity that has one, by entity name. It is part of neither the hash nor equality.
     ///

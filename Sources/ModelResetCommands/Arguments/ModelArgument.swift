@@ -30,10 +30,14 @@ struct ModelArgument {
 
     /// Reads the model; its diagnostics become warnings.
     ///
-    /// - Parameter followsVersions: Whether it is for a plan of a migration.
-    func read(_ warnings: inout [String], followsVersions: Bool = true) throws -> ManagedObjectModel {
+    /// - Parameters:
+    ///   - followsVersions: Whether it is for a plan of a migration.
+    ///   - isReported: Whether somebody else reports what is wrong with a file.
+    func read(
+        _ warnings: inout [String], followsVersions: Bool = true, isReported: (String) -> Bool = { _ in false }
+    ) throws -> ManagedObjectModel {
         let document = try ModelReader.read(URL(filePath: path), version: version, followsVersions: followsVersions)
-        warnings += document.diagnostics.map(\.description)
+        warnings += document.diagnostics.filter { !isReported($0.file) }.map(\.description)
         return try document.model.part(configuration)
     }
 }

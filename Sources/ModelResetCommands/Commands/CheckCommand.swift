@@ -89,7 +89,10 @@ struct CheckCommand: Command {
         result.isRefused = isStrict && !warnings.isEmpty
         if isUpdating, result.errors.isEmpty, !result.isRefused {
             for candidate in candidates {
-                if case .success(let model) = candidate.model { lock.put(LockedModel(model, path: candidate.name)) }
+                guard case .success(let model) = candidate.model else { continue }
+                var locked = LockedModel(model, path: candidate.name)
+                locked.keep(bases.compactMap { $0.lock.model(at: candidate.name) })
+                lock.put(locked)
             }
             for locked in lock.models where !lockFile.isThere(locked.path) { lock.remove(locked.path) }
             try lockFile.write(lock)
@@ -111,7 +114,7 @@ struct CheckCommand: Command {
             let name = lockFile.name(of: argument.path)
             if candidates.contains(where: { $0.name == name }) { continue }
             do {
-                let model = try argument.read(&warnings)
+                let model = try argument.read(&warnings, isReported: lockFile.isAt)
                 candidates.append(Candidate(argument: argument, name: name, model: .success(model)))
             } catch let error as ModelReaderError {
                 // The other models are compared all the same.

@@ -1,5 +1,6 @@
 internal import ManagedModel
 internal import ModelMigration
+internal import ModelReader
 
 /// The result of comparing a configuration of a model with the lock file.
 struct ConfigurationFinding {

@@ -1,3 +1,5 @@
+internal import ModelReader
+
 /// A lock file in which Git left a merge conflict.
 struct LockConflict {
     /// What the file is to everyone else.

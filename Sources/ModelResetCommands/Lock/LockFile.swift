@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ModelReader
 
 /// The lock file on the disk.
 struct LockFile {
@@ -10,6 +11,12 @@ struct LockFile {
         let to = LockFile.resolved(URL(filePath: model).standardizedFileURL).pathComponents
         let shared = zip(from, to).prefix { $0 == $1 }.count
         return (Array(repeating: "..", count: from.count - shared) + to[shared...]).joined(separator: "/")
+    }
+
+    /// Whether that path is its own.
+    func isAt(_ other: String) -> Bool {
+        LockFile.resolved(URL(filePath: other).standardizedFileURL).path
+            == LockFile.resolved(URL(filePath: path).standardizedFileURL).path
     }
 
     /// Whether the model at that path still exists.

@@ -1,6 +1,5 @@
 internal import ManagedModel
 internal import ModelMigration
-internal import ModelReader
 
 extension ModelLock {
     private static let comment = """
@@ -10,16 +9,18 @@ extension ModelLock {
         """
 
     /// The file: a line for each model with its version and hash, followed by indented lines: the text that the hash covers, the
-    /// renaming identifiers, the types of transformables, and the configurations, each with its hash.
-    var text: String {
+    /// renaming identifiers, the types of transformables, the configurations, each with its hash, and what was locked before, each as
+    /// what has to be done with the lines of the one after it.
+    package var text: String {
         models.reduce(into: Self.comment) { text, model in
             text += "\nmodel \(model.path.quotedWord) version \(model.version.quotedWord) hash \(model.hash)\n"
-            for line in model.canonicalForm.utf8.split(separator: UInt8(ascii: "\n")) {
-                text += "  " + Substring(line) + "\n"
+            var lines = model.lines
+            for line in lines { text += "  \(line)\n" }
+            for earlier in model.earlier {
+                text += "  earlier version \(earlier.version.quotedWord) hash \(earlier.hash)\n"
+                for line in LineScript(from: lines, to: earlier.lines).lines { text += "    \(line)\n" }
+                lines = earlier.lines
             }
-            let others =
-                model.renamingIdentifiers.lines + model.transformableTypes.lines + model.configurations.map(\.line)
-            for line in others { text += "  \(line)\n" }
         }
     }
 
@@ -27,8 +28,9 @@ extension ModelLock {
     ///
     /// - Throws: An error with the faulty line: a merge conflict, a line that this program would not write, or the first line
     ///   of a model whose text was edited by hand.
-    init(text: String, file: String) throws(LockFileError) {
+    package init(text: String, file: String) throws(LockFileError) {
         var numbers: [Int] = []
+        var scripts: [Int: [(earlier: LockedModel, script: LineScript)]] = [:]
         for (index, bytes) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
             .enumerated()
         {
@@ -43,9 +45,17 @@ extension ModelLock {
                 )
             }
             if line.hasPrefix("  "), let last = models.indices.last {
-                guard models[last].take(line.dropFirst(2)) else {
-                    throw LockFileError(file: file, line: index + 1, message: Self.unknownLine)
+                let line = line.dropFirst(2)
+                let isRead: Bool
+                if let earlier = LockedModel(earlier: line, path: models[last].path) {
+                    scripts[last, default: []].append((earlier, LineScript()))
+                    isRead = true
+                } else if let count = scripts[last]?.count {
+                    isRead = line.hasPrefix("  ") && scripts[last]?[count - 1].script.append(line.dropFirst(2)) == true
+                } else {
+                    isRead = models[last].take(line)
                 }
+                guard isRead else { throw LockFileError(file: file, line: index + 1, message: Self.unknownLine) }
             } else if let model = LockedModel(head: String(line)) {
                 models.append(model)
                 numbers.append(index + 1)
@@ -53,9 +63,11 @@ extension ModelLock {
                 throw LockFileError(file: file, line: index + 1, message: Self.unknownLine)
             }
         }
-        for (model, line) in zip(models, numbers) where model.hash != ModelHash(hashing: model.canonicalForm) {
-            throw LockFileError(
-                file: file, line: line, message: "The hash does not match the lines below it. \(Self.advice)")
+        for (index, line) in numbers.enumerated() {
+            guard models[index].isWhole, models[index].takeEarlier(scripts[index] ?? []) else {
+                throw LockFileError(
+                    file: file, line: line, message: "The hash does not match the lines below it. \(Self.advice)")
+            }
         }
     }
 
@@ -66,7 +78,7 @@ extension ModelLock {
 extension ModelLock {
     /// The two texts of a file in which Git left a merge conflict, each under the name of its side; nil if the marks are not those of
     /// whole conflicts.
-    static func sides(of text: String) -> [(name: String, text: String)]? {
+    package static func sides(of text: String) -> [(name: String, text: String)]? {
         var sides = [(name: "ours", text: ""), (name: "theirs", text: "")]
         // The sides that the next line is of; none for what both come from.
         var present = [0, 1]
@@ -93,8 +105,16 @@ extension ModelLock {
 }
 
 extension LockedModel {
+    /// What a lock file has below the line that names the model.
+    fileprivate var lines: [String] {
+        canonicalForm.utf8.split(separator: UInt8(ascii: "\n")).map { String(Substring($0)) }
+            + renamingIdentifiers.lines + transformableTypes.lines + configurations.map(\.line)
+    }
+
+    fileprivate var isWhole: Bool { hash == ModelHash(hashing: canonicalForm) }
+
     /// Reads a line of the model; false if it does not belong there.
-    fileprivate mutating func take(_ line: Substring) -> Bool {
+    fileprivate mutating func take(_ line: some StringProtocol) -> Bool {
         if RenamingIdentifiers.isLine(line) { return renamingIdentifiers.append(String(line)) }
         if TransformableTypes.isLine(line) { return transformableTypes.append(String(line)) }
         if LockedConfiguration.isLine(line) {
@@ -106,11 +126,35 @@ extension LockedModel {
         return true
     }
 
+    /// Makes the earlier models, each from the lines of the one after it; false if one of them is not what its hash says.
+    fileprivate mutating func takeEarlier(_ scripts: [(earlier: LockedModel, script: LineScript)]) -> Bool {
+        var lines = lines
+        for (earlier, script) in scripts {
+            var model = earlier
+            guard let earlierLines = script.applied(to: lines), earlierLines.allSatisfy({ model.take($0) }),
+                model.isWhole
+            else { return false }
+            lines = earlierLines
+            self.earlier.append(model)
+        }
+        return true
+    }
+
     /// A model whose text is still to be read.
     fileprivate init?(head line: String) {
-        guard let words = TextWords(line)?.words, words.count == 6, words[0] == .word("model"),
-            case .name(let path) = words[1], words[2] == .word("version"), case .name(let version) = words[3],
-            words[4] == .word("hash"), case .word(let digits) = words[5], let hash = ModelHash(digits)
+        guard var words = TextWords(line), words.take("model"), let path = words.takeName() else { return nil }
+        self.init(&words, path: path)
+    }
+
+    /// What was locked before, whose text is still to be made.
+    fileprivate init?(earlier line: Substring, path: String) {
+        guard line.hasPrefix("earlier "), var words = TextWords(String(line)), words.take("earlier") else { return nil }
+        self.init(&words, path: path)
+    }
+
+    private init?(_ words: inout TextWords, path: String) {
+        guard let version = words.takeName(after: "version"), words.take("hash"),
+            let hash = words.takeWord().flatMap({ ModelHash($0) }), words.isAtEnd
         else { return nil }
         self.init(path: path, version: version, hash: hash, canonicalForm: "")
     }

@@ -1,12 +1,11 @@
-internal import ManagedModel
-internal import ModelMigration
+package import ManagedModel
 
 /// A configuration of a locked model. A store can be made for it alone, so it has a hash of its own.
-struct LockedConfiguration: Equatable {
-    var name: String
-    var hash: ModelHash
+package struct LockedConfiguration: Sendable, Equatable {
+    package let name: String
+    package let hash: ModelHash
     /// In the order of the model.
-    var entityNames: [String]
+    package let entityNames: [String]
 
     /// Nil for a configuration that no store can be made for, because it leaves out what its entities need.
     init?(_ configuration: ModelConfiguration, of model: ManagedObjectModel) {
@@ -24,8 +23,7 @@ struct LockedConfiguration: Equatable {
         else { return nil }
         self.name = name
         self.hash = hash
-        entityNames = []
-        while let entity = words.takeName() { entityNames.append(entity) }
+        entityNames = words.takeNames()
         guard words.isAtEnd else { return nil }
     }
 

@@ -1,0 +1,115 @@
+/// How the lines of one text become those of another: which ones are kept, dropped and added, in their order.
+struct LineScript {
+    private enum Step: Equatable {
+        case keep(Int)
+        case drop(Int)
+        case add(String)
+    }
+
+    private var steps: [Step] = []
+
+    /// A line of a script, as ``lines`` has it; false for anything else.
+    mutating func append(_ line: some StringProtocol) -> Bool {
+        let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return false }
+        switch (parts[0], Int(parts[1])) {
+        case ("add", _): steps.append(.add(String(parts[1])))
+        case ("keep", let count?) where count > 0: steps.append(.keep(count))
+        case ("drop", let count?) where count > 0: steps.append(.drop(count))
+        default: return false
+        }
+        return true
+    }
+
+    /// A line for each step.
+    var lines: [String] {
+        steps.map { step in
+            switch step {
+            case .keep(let count): "keep \(count)"
+            case .drop(let count): "drop \(count)"
+            case .add(let line): "add \(line)"
+            }
+        }
+    }
+
+    /// The other text; nil if this one has fewer lines than the script speaks of. What comes after the last step is kept.
+    func applied(to lines: [String]) -> [String]? {
+        var result: [String] = []
+        var position = 0
+        for step in steps {
+            switch step {
+            case .keep(let count):
+                guard count <= lines.count - position else { return nil }
+                result += lines[position..<position + count]
+                position += count
+            case .drop(let count):
+                guard count <= lines.count - position else { return nil }
+                position += count
+            case .add(let line): result.append(line)
+            }
+        }
+        return result + lines[position...]
+    }
+}
+
+extension LineScript {
+    /// Compares two texts whose lines are sorted in blocks, a block being a line that is not indented and those that are below it.
+    ///
+    /// - Complexity: linear in the length of the texts.
+    init(from old: [String], to new: [String]) {
+        let (oldBlocks, newBlocks) = (LineScript.blocks(old), LineScript.blocks(new))
+        var position = 0
+        for match in LineScript.matches(oldBlocks.map { old[$0.lowerBound] }, newBlocks.map { new[$0.lowerBound] }) {
+            guard let block = match.old else {
+                for line in new[newBlocks[match.new]] { add(.add(line)) }
+                continue
+            }
+            if position < block { add(.drop(oldBlocks[block].lowerBound - oldBlocks[position].lowerBound)) }
+            position = block + 1
+            compare(Array(old[oldBlocks[block]]), Array(new[newBlocks[match.new]]))
+        }
+        if position < oldBlocks.count { add(.drop(old.count - oldBlocks[position].lowerBound)) }
+        if case .keep = steps.last { steps.removeLast() }
+    }
+
+    private mutating func compare(_ old: [String], _ new: [String]) {
+        var position = 0
+        for match in LineScript.matches(old, new) {
+            guard let line = match.old else {
+                add(.add(new[match.new]))
+                continue
+            }
+            add(.drop(line - position))
+            add(.keep(1))
+            position = line + 1
+        }
+        add(.drop(old.count - position))
+    }
+
+    /// Joins steps of one kind.
+    private mutating func add(_ step: Step) {
+        switch (steps.last, step) {
+        case (_, .keep(0)), (_, .drop(0)): break
+        case (.keep(let before), .keep(let count)): steps[steps.count - 1] = .keep(before + count)
+        case (.drop(let before), .drop(let count)): steps[steps.count - 1] = .drop(before + count)
+        default: steps.append(step)
+        }
+    }
+
+    private static func blocks(_ lines: [String]) -> [Range<Int>] {
+        let starts = lines.indices.filter { $0 == 0 || !lines[$0].hasPrefix(" ") }
+        return zip(starts, starts.dropFirst() + [lines.count]).map { $0..<$1 }
+    }
+
+    /// For each new line the old one that it is, none of them before that of the line before.
+    private static func matches(_ old: [String], _ new: [String]) -> [(new: Int, old: Int?)] {
+        // By their bytes: equal strings can have others, and so another hash.
+        let positions = Dictionary(old.enumerated().map { (Array($1.utf8), $0) }) { first, _ in first }
+        var next = 0
+        return new.enumerated().map { index, line in
+            guard let position = positions[Array(line.utf8)], position >= next else { return (index, nil) }
+            next = position + 1
+            return (index, position)
+        }
+    }
+}
