@@ -117,16 +117,6 @@ struct FormatParser {
         return try made(infix == .and ? .and(nodes) : .or(nodes), parts)
     }
 
-    /// In a format no string contains an empty one, or begins or ends with it, as in Foundation. Swift's functions find one in every
-    /// string, and so do the operators.
-    private static func text(
-        _ one: FetchExpression, _ operation: StringOperator, _ other: FetchExpression, _ options: StringOptions
-    ) -> PredicateTree.Node {
-        guard operation.findsEmptyStrings, other.isEmptyString else { return .text(one, operation, other, options) }
-        // What has both sides checked, and is never true.
-        return .and([.compare(one, .equal, other, options), .compare(one, .notEqual, other, options)])
-    }
-
     private mutating func comparison(_ first: FormatPart, _ infix: FormatInfix) throws(DataSourceError) -> FormatPart {
         guard case .expression = first.content else {
             throw error("A condition is compared here. Write TERNARY(condition, YES, NO) to compare its value.")
@@ -140,7 +130,7 @@ struct FormatParser {
         case .comparison(let operation):
             return try made(.compare(one.value, operation, other.value, options), [one, other])
         case .text(let operation):
-            return try made(FormatParser.text(one.value, operation, other.value, options), [one, other])
+            return try made(.formatText(one.value, operation, other.value, options), [one, other])
         case .between:
             if case .variable = other.value {
                 return try made(.isWithin(one.value, other.value, options), [one, other])

@@ -13,10 +13,7 @@ struct FormatWriter {
         case .constant(let answer): text += answer ? "TRUEPREDICATE" : "FALSEPREDICATE"
         case .compare(let one, let operation, let other, let options):
             write(one, operation.formatName, options, other)
-        // A format would find no empty string.
-        case .text(let one, let operation, let other, _) where operation.findsEmptyStrings && other.isEmptyString:
-            write(one, ComparisonOperator.notEqual.formatName, [], .constant(.null))
-        case .text(let one, let operation, let other, let options): write(one, operation.formatName, options, other)
+        case .text(let one, let operation, let other, let options): write(one, operation, options, other)
         case .isIn(let one, let other, let options): write(one, "IN", options, other)
         case .between(let one, let low, let high, let options):
             write(one, "BETWEEN", options, .list([low, high]))
@@ -32,6 +29,20 @@ struct FormatWriter {
         case .custom(let test): writeUnreadable(test.reason)
         case .invalid(let part): writeUnreadable(part.error.message)
         }
+    }
+
+    private mutating func write(
+        _ one: FetchExpression, _ operation: StringOperator, _ options: StringOptions, _ other: FetchExpression
+    ) {
+        let format = PredicateTree.Node.formatText(one, operation, other, options)
+        guard format != .text(one, operation, other, options) else {
+            return write(one, operation.formatName, options, other)
+        }
+        // An operator finds an empty string in every string, and a format would find it in none.
+        let isText = PredicateTree.Node.compare(one, .notEqual, .constant(.null), [])
+        if other.isEmptyString { return write(isText) }
+        let isEmpty = PredicateTree.Node.compare(other, .equal, .constant(.text("")), [])
+        parenthesized { $0.write(.or([format, .and([isEmpty, isText])])) }
     }
 
     /// A part without a format, so that the string cannot be read again.

@@ -123,7 +123,7 @@ extension PredicateResolver {
                 throw invalid("\(value.description) is on the right side of IN, which must be a list or a string.")
             }
             // An element of a string is a part of it.
-            return try text(other, .contains, one, options)
+            return try text(other, .contains, one, options.union(.findsNoEmptyString))
         }
         let value = try expression(one)
         var (plain, ordered): ([RowValue], [ValueOrder: [RowValue]]) = ([], [:])
@@ -166,6 +166,18 @@ extension PredicateResolver {
             )
         }
         if one.kind == nil || other.kind == nil { return .constant(false) }
+        guard options.contains(.findsNoEmptyString) else { return try text(one, comparison, other, options) }
+        let test = try text(one, comparison, other, options.subtracting(.findsNoEmptyString))
+        switch other.expression {
+        case .constant(let value): return value == .text("") ? .constant(false) : test
+        case .column(let column): return .and([.compare(column: column, .notEqual, .text("")), test])
+        default: return .and([.relate(other.expression, .notEqual, .constant(.text("")), .natural), test])
+        }
+    }
+
+    private func text(
+        _ one: TypedExpression, _ comparison: StringOperator, _ other: TypedExpression, _ options: StringOptions
+    ) throws(DataSourceError) -> RowPredicate {
         guard case .constant(.text(let pattern)) = other.expression else {
             if comparison == .matches {
                 throw unsupported("The pattern of MATCHES has to be a constant")

@@ -38,6 +38,8 @@ extension PredicateTree.Node {
         case .constant, .custom, .invalid: self
         case .compare(let one, let operation, let other, let options):
             .compare(one.substituting(values), operation, other.substituting(values), options)
+        case .text(let one, let operation, let other, let options) where options.contains(.findsNoEmptyString):
+            .formatText(one.substituting(values), operation, other.substituting(values), options)
         case .text(let one, let operation, let other, let options):
             .text(one.substituting(values), operation, other.substituting(values), options)
         case .isIn(let one, let other, let options):

@@ -75,7 +75,7 @@ import Testing
         }
     }
 
-    private func withFiveContacts(
+    func withFiveContacts(
         _ kind: StoreKind, _ body: @MainActor (PersistentContainer) async throws -> Void
     ) async throws {
         try await withContainer(kind) { container, _ in

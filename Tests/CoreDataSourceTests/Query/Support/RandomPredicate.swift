@@ -12,9 +12,9 @@ struct RandomPredicate {
     mutating func node(depth: Int = 4) -> PredicateTree.Node {
         switch depth > 0 ? Int.random(in: 0..<11, using: &random) : 0 {
         case 1:
-            .text(
-                value(depth - 1), pick([.contains, .beginsWith, .endsWith, .like, .matches]),
-                notEmpty(value(depth - 1)), options())
+            .formatText(
+                value(depth - 1), pick([.contains, .beginsWith, .endsWith, .like, .matches]), value(depth - 1),
+                options())
         case 2: .isIn(value(depth - 1), value(depth - 1), options())
         case 3: .between(value(depth - 1), value(depth - 1), value(depth - 1), options())
         case 4: .quantified(pick([.any, .all, .none]), node(depth: depth - 1))
@@ -26,14 +26,6 @@ struct RandomPredicate {
             .compare(
                 value(depth - 1), pick([.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual]),
                 value(depth - 1), options())
-        }
-    }
-
-    /// Formats and operators differ in what an empty string is found in.
-    private func notEmpty(_ value: FetchExpression) -> FetchExpression {
-        switch value {
-        case .constant(.text("")), .constant(.stored(StoredValue(.text("")))): .constant(.text("a"))
-        default: value
         }
     }
 
