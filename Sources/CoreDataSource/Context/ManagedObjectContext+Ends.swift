@@ -16,7 +16,7 @@ extension ManagedObjectContext {
             if binding.isOwned { binding.indexLater(object) }
         }
         for binding in bindings where binding.hasEdits { binding.endBatch() }
-        changed.removeAll(keepingCapacity: changed.count < 1024)
+        changed.removeAll()
         noted.removeAll()
         related.removeAll()
         forgetDeletions()

@@ -22,8 +22,8 @@ public class ManagedObjectContext {
     let source: RowSource
     /// One for each entity of the model, in its order.
     let bindings: [EntityBinding]
-    /// Every object with changes, in the order of its first change.
-    var changed: [ManagedObject] = []
+    /// Every object with changes.
+    var changed = ChangedObjects()
     /// What the next save does to rows that did not become objects.
     var noted: [EntityChanges] = []
     /// The first edit that was refused since the last save; the save throws it.
@@ -208,7 +208,7 @@ public class ManagedObjectContext {
         checkInBatch()
         let binding = bindings[object.layout.index]
         if !mayEdit(object.layout.index) { refuse(notOwned(object.layout)) }
-        changed.append(object)
+        changed.insert(object)
         binding.noteTouch(object)
     }
 

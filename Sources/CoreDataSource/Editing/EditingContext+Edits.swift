@@ -18,7 +18,7 @@ extension EditingContext {
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
         let key = if let key { key } else { try stack.keys.next() }
         let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: 0)
-        changed.append(object)
+        changed.insert(object)
         bindings[entity].noteInsert(object)
         didInsert(object)
         return object
@@ -48,7 +48,7 @@ extension EditingContext {
             binding.objects.remove(object.key)
             binding.noteDelete(wasInserted: true)
         case .saved:
-            changed.append(object)
+            changed.insert(object)
             binding.noteTouch(object)
             object.state = .deleted
             binding.noteDelete(wasInserted: false)

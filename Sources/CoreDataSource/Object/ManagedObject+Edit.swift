@@ -98,8 +98,7 @@ extension ManagedObject {
     /// The row as it was last saved.
     final var savedRow: RowSnapshot { saved ?? row }
 
-    /// Gives an edited object the row that was last saved. It stays among the changed objects of its context until the batch
-    /// ends, so that a later edit does not add it again.
+    /// Gives an edited object the row that was last saved. It stays among the changed objects of its context until the batch ends.
     final func restoreSavedRow() {
         if state == .edited, let saved { row = saved }
     }

@@ -29,6 +29,8 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     @exclusivity(unchecked) final var state: ObjectState
     /// Whether a relationship was read or set while there was no context.
     final var hasFollowed = false
+    /// Whether it is among the changed objects of its context. Only ``ChangedObjects`` sets it.
+    @exclusivity(unchecked) final var isAmongChanged = false
     /// The row as it was last saved, while the object has edits of a saved row.
     final var saved: RowSnapshot?
     /// Its place in ``group``.

@@ -40,7 +40,9 @@ extension PrivateContext {
             }
         }
         try throwFailures(failures)
-        return ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty } + noted)
+        let changes = ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty } + noted)
+        assert(changes.holdsEachRowOnce)
+        return changes
     }
 
     /// Ends the save of that number: its changes count as saved now.
@@ -69,7 +71,7 @@ extension PrivateContext {
             let tail = last.row.byteCount / 8 - RowSnapshot.headWords(last.row.columnCount)
             bindings[last.layout.index].spareWords = max(8, min(tail + tail / 4, 512))
         }
-        changed.removeAll(keepingCapacity: changed.count < 1024)
+        changed.removeAll()
         didSaveNoted(number)
         trim()
     }

@@ -76,7 +76,8 @@ extension DraftContext {
     /// - Parameter others: Objects that may be edited now and were not before.
     func noteEdits(_ others: [ManagedObject]) {
         var seen: Set<Int64> = []
-        changed = (changed + others.sorted { $0.key < $1.key }).filter { $0.hasChanges && seen.insert($0.key).inserted }
+        changed.set(
+            (changed + others.sorted { $0.key < $1.key }).filter { $0.hasChanges && seen.insert($0.key).inserted })
         let edited = Dictionary(grouping: changed, by: \.layout.index)
         for binding in bindings where binding.hasEdits || edited[binding.layout.index] != nil {
             binding.setEdits(edited[binding.layout.index] ?? [])
