@@ -232,15 +232,15 @@ extension ReaderPool {
     }
 
     /// - Parameter last: The number that ``closeGate()`` returned.
-    /// - Returns: The reads up to that one that are still open, the oldest first.
-    func openGate(_ last: UInt64) -> [Read] {
+    /// - Returns: The reads up to that one that are still open, the oldest first, and whether any has begun since, as main's do.
+    func openGate(_ last: UInt64) -> (open: [Read], hasAnyBegun: Bool) {
         isGateClosed.store(false, ordering: .releasing)
-        let (waiting, open) = state.withLock { state in
+        let (waiting, open, hasAnyBegun) = state.withLock { state in
             defer { state.gate = nil }
-            return (state.gate ?? [], state.open.filter { $0.number <= last })
+            return (state.gate ?? [], state.open.filter { $0.number <= last }, state.lastRead > last)
         }
         for opened in waiting { opened.signal() }
-        return open
+        return (open, hasAnyBegun)
     }
 
     /// How many reads have waited since the gate was closed; nil while it is open.

@@ -97,7 +97,7 @@ final class WALCheckpointer {
         sqlite3_busy_timeout(connection.handle, ReaderPool.gateWait)
         let code = copy(SQLITE_CHECKPOINT_RESTART)
         connection.setPatience(patience)
-        let open = readers.openGate(before.last)
+        let (open, hasAnyBegun) = readers.openGate(before.last)
         obstacle = code == SQLITE_OK ? nil : Obstacle(reads: open, frames: frames)
         switch code {
         case SQLITE_OK:
@@ -107,8 +107,8 @@ final class WALCheckpointer {
             note(code)
         case SQLITE_BUSY:
             failures = 0
-            // A read of this container that has ended meanwhile does not hold up the next try.
-            if open.isEmpty && before.wasAnyOpen { return }
+            // A read of this container that has ended or begun meanwhile may be the reason, and does not hold up the next try.
+            if open.isEmpty && (before.wasAnyOpen || hasAnyBegun) { return }
             let number = open.first?.number ?? 0
             guard reportedRead != number else { return }
             reportedRead = number

@@ -11,7 +11,7 @@ package struct Fault: Sendable, CustomStringConvertible {
 
     package static let all = [
         Fault(name: "EACCES", number: EACCES, code: SQLITE_CANTOPEN),
-        Fault(name: "EBUSY", number: EBUSY, code: SQLITE_BUSY),
+        .busy,
         .io,
         Fault(name: "EMFILE", number: EMFILE, code: SQLITE_CANTOPEN),
         .full,
@@ -31,6 +31,7 @@ package struct Fault: Sendable, CustomStringConvertible {
         return SQLITE_IOERR | (details[call] ?? 0) << 8
     }
 
+    package static let busy = Fault(name: "EBUSY", number: EBUSY, code: SQLITE_BUSY)
     package static let full = Fault(name: "ENOSPC", number: ENOSPC, code: SQLITE_FULL)
     package static let io = Fault(name: "EIO", number: EIO, code: SQLITE_IOERR)
 }

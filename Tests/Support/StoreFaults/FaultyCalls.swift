@@ -15,18 +15,26 @@ package final class FaultyCalls: Sendable {
     private let state = Guarded(State())
     private let fault: Fault
     private let fails: @Sendable (Int) -> Bool
+    private let failsNamed: @Sendable (String) -> Bool
     private let name = "faulty-\(UUID().uuidString)"
 
-    /// - Parameter fails: Whether the call of that number, counted from 1, is to fail. It is called on the thread of the call.
-    package init(_ fault: Fault = .io, fails: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
+    /// - Parameters:
+    ///   - fails: Whether the call of that number, counted from 1, is to fail. It is called on the thread of the call.
+    ///   - failsNamed: The same for a call of SQLite's, by its name.
+    package init(
+        _ fault: Fault = .io, fails: @escaping @Sendable (Int) -> Bool = { _ in false },
+        failsNamed: @escaping @Sendable (String) -> Bool = { _ in false }
+    ) throws {
         self.fault = fault
         self.fails = fails
+        self.failsNamed = failsNamed
         let code = faulty_vfs_register(
             name,
             { context, call in
                 guard let context, let call else { return SQLITE_OK }
                 let calls = Unmanaged<FaultyCalls>.fromOpaque(context).takeUnretainedValue()
-                return calls.next() ? calls.fault.code(of: String(cString: call)) : SQLITE_OK
+                let name = String(cString: call)
+                return calls.next() || calls.failsNamed(name) ? calls.fault.code(of: name) : SQLITE_OK
             }, nil, Unmanaged.passUnretained(self).toOpaque())
         guard code == SQLITE_OK else { throw VFSNotRegistered() }
     }
