@@ -17,6 +17,8 @@ extension EditingContext {
 
     /// So few owners are asked one by one whether they have objects enough.
     private static let fewOwners = 16
+    /// So many links for each of many owners are read together.
+    private static let fewLinks = 4
 
     /// The errors in the relationships of edited objects, and of objects that they lead to.
     func relationshipFailures() throws -> [DataSourceError] {
@@ -76,17 +78,65 @@ extension EditingContext {
                 lacking.append(owner)
             }
         }
-        if lacking.count > Self.fewOwners { return counted + lacking }
-        return try counted + lacking.filter { try !hasEnough($0) }
+        return try counted + withoutEnough(lacking)
+    }
+
+    /// The owners that have fewer objects than they need. Few are asked one by one. Of many, a few rows each are read together, and those
+    /// are asked whose rows were not among them: how many objects an owner has does not matter.
+    private func withoutEnough(_ owners: [Owner]) throws -> [Owner] {
+        if owners.count <= Self.fewOwners { return try owners.filter { try !hasEnough($0) } }
+        let groups = Dictionary(grouping: owners) { Owner(end: LinkEnd(entity: $0.end.entity, key: 0), name: $0.name) }
+        var lacking: [Owner] = []
+        for (group, owners) in groups {
+            guard let relationship = relationship(of: group) else { continue }
+            for start in stride(from: 0, to: owners.count, by: FetchGroup.window) {
+                let part = owners[start..<min(start + FetchGroup.window, owners.count)]
+                let (found, areAll) = try firstLinks(of: part, relationship)
+                let missing = missing(relationship)
+                for owner in part where found[owner.end.key, default: 0] < missing {
+                    if areAll { lacking.append(owner) } else if try !hasEnough(owner) { lacking.append(owner) }
+                }
+            }
+        }
+        return lacking
+    }
+
+    /// How many links each of those owners has among a few for each, and whether these are all.
+    private func firstLinks(
+        of owners: ArraySlice<Owner>, _ relationship: RelationshipLayout
+    ) throws -> (found: [Int64: Int], areAll: Bool) {
+        let keys = ValueList(owners.map { .integer($0.end.key) }, .natural)
+        let limit = owners.count * Self.fewLinks
+        var (found, areAll): ([Int64: Int], Bool) = ([:], true)
+        for source in relationship.linkSources {
+            var query = RowQuery(
+                entity: source.layout, predicate: .isMember(.column(source.owner), keys), limit: limit)
+            query.isOrdered = false
+            let context = editor(ofEntity: source.layout)
+            let rows = try context.reading { () throws(DataSourceError) in
+                try context.rows(FetchPlan(query), columns: [source.owner])
+            }
+            for row in rows { found[row.row.integer(source.owner), default: 0] += 1 }
+            if rows.count == limit { areAll = false }
+        }
+        return (found, areAll)
+    }
+
+    private func relationship(of owner: Owner) -> RelationshipLayout? {
+        let layout = stack.layout.entities[owner.end.entity]
+        return layout.relationship(named: owner.name).map { layout.relationships[$0] }
+    }
+
+    /// How many objects a relationship needs.
+    private func missing(_ relationship: RelationshipLayout) -> Int {
+        let least = relationship.description.isOptional ? 0 : 1
+        return relationship.isToMany ? max(least, relationship.description.minimumCount) : least
     }
 
     /// Whether a relationship leads to as many objects as it needs.
     private func hasEnough(_ owner: Owner) throws -> Bool {
-        let layout = stack.layout.entities[owner.end.entity]
-        guard let index = layout.relationship(named: owner.name) else { return true }
-        let relationship = layout.relationships[index]
-        var missing = relationship.description.isOptional ? 0 : 1
-        if relationship.isToMany { missing = max(missing, relationship.description.minimumCount) }
+        guard let relationship = relationship(of: owner) else { return true }
+        var missing = missing(relationship)
         for source in relationship.linkSources where missing > 0 {
             var query = RowQuery(
                 entity: source.layout, predicate: .compare(column: source.owner, .equal, .integer(owner.end.key)),

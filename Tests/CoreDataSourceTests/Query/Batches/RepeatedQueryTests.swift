@@ -7,17 +7,18 @@ import Testing
 @MainActor
 struct RepeatedQueryTests {
     /// - Parameter isEmpty: Whether the store has no rows at first, so that all objects are registered.
-    @Test(arguments: [1000, 10_000], [true, false])
+    @Test(arguments: isThorough ? [1000, 10_000, 100_000] : [1000, 10_000], [true, false])
     func insertingAndAskingInTurnTestsEachObjectOnce(count: Int, isEmpty: Bool) async throws {
         try await withContainer { container, _ in
+            let counters = try #require(container.stack.root.store as? SQLiteStore).counters
             let contacts = try container.dataSource(ContactDataSource.self)
             if !isEmpty {
                 try await contacts.add(contactList(0..<300))
                 await contacts.tier.forgetObjects()
             }
             let first = isEmpty ? 0 : 300
-            let tested = try await contacts.perform { context in
-                let before = context.rowsTested
+            let (tested, statements) = try await contacts.perform { context in
+                let (before, statementsBefore) = (context.rowsTested, counters.statementsRun)
                 var known = isEmpty ? 0 : 300
                 for number in first..<first + count {
                     let contact = try context.insert(ContactEntity.self)
@@ -27,10 +28,13 @@ struct RepeatedQueryTests {
                     #expect(try context.exists(ContactEntity.self, where: \.name >= "name"))
                     #expect(try !context.exists(ContactEntity.self, where: \.name >= "nbme"))
                 }
-                return context.rowsTested - before
+                return (context.rowsTested - before, counters.statementsRun - statementsBefore)
             }
             // Each object once for each of the two predicates, and all of the first 64 each time.
             #expect(tested <= 3 * count + 3 * 64 * 66, "\(tested)")
+            // What is in the store is asked for a constant number of times for each question, if not all of it is registered.
+            #expect(statements <= (isEmpty ? 4 : 4 * count), "\(statements)")
+            if isThorough { print("\(count), \(isEmpty): \(tested) rows tested, \(statements) statements") }
         }
     }
 

@@ -1,0 +1,192 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import TestSupport
+import Testing
+
+/// What it costs to change one link of an object that has many: statements, the rows that they return, and the instructions that SQLite
+/// runs for them, which are more where it reads rows to return none. All are counted, and do not depend on how many links there are.
+@MainActor struct LinkCostTests {
+    /// With `COREDATASOURCE_THOROUGH` a hundred thousand, too.
+    private static let sizes = isThorough ? [1000, 10_000, 100_000] : [1000, 10_000]
+
+    private struct Cost: CustomStringConvertible {
+        var (statements, rows, steps, registered) = (0, 0, 0, 0)
+
+        var description: String {
+            "\(statements) statements, \(rows) rows, \(steps) steps, \(registered) objects registered"
+        }
+    }
+
+    @Test func aChangeOfOneLinkCostsTheSameHoweverManyThereAre() async throws {
+        var costs: [[(name: String, cost: Cost)]] = []
+        for size in Self.sizes { costs.append(try await World(size).costs()) }
+        for (place, small) in costs[0].enumerated() {
+            for (size, large) in zip(Self.sizes, costs).dropFirst() {
+                let large = large[place].cost
+                let label: Comment = "\(small.name): \(small.cost) at \(Self.sizes[0]), \(large) at \(size)"
+                #expect(large.statements == small.cost.statements && large.rows == small.cost.rows, label)
+                #expect(large.registered == small.cost.registered, label)
+                // An index of a hundred thousand has more levels.
+                #expect(large.steps < 2 * small.cost.steps + 200, label)
+            }
+            #expect(small.cost.rows <= 40 && small.cost.registered <= 12, "\(small.name): \(small.cost)")
+        }
+        if isThorough { for costs in costs { for cost in costs { print("\(cost.name): \(cost.cost)") } } }
+    }
+
+    /// Teams must have members: whether each has one left is found out without reading all of them.
+    @Test(arguments: isThorough ? [10, 1000, 5000] : [10, 300])
+    func unlinkingOneObjectOfEachOfManyOwnersReadsFewRows(members: Int) async throws {
+        let rows = Shared(0)
+        let directory = try TestSupport.TemporaryDirectory()
+        let configuration = PersistentContainer.Configuration(
+            synchronous: .normal, trace: { trace in if !trace.isWriting { rows.update { $0 += trace.rowCount } } })
+        let container = try await PersistentContainer(
+            model: .peers(), store: .sqlite(directory.url.appending(path: "store.sqlite")), configuration: configuration
+        )
+        let peers = try container.dataSource(PeerDataSource.self)
+        try await peers.perform { context in
+            for number in 0..<20 {
+                let team = try context.insert(Team.self)
+                team.key = "\(number)"
+                for member in 0..<members {
+                    let peer = try context.insert(Peer.self)
+                    peer.key = "\(number) \(member)"
+                    peer.team = team
+                }
+            }
+        }
+        await peers.tier.forgetObjects()
+        container.mainTier.merge()
+        rows.value = 0
+        try await peers.perform { context in for number in 0..<20 { try context.peer("\(number) 0").team = nil } }
+        // The peers, four links of each team, and one of each that was not among those.
+        #expect(rows.value <= 20 + 4 * 20 + 20 + 20, "\(rows.value)")
+        // A team without members is found among many, too.
+        let error = await #expect(throws: DataSourceError.self) {
+            try await peers.perform { context in
+                for number in 1..<20 { try context.peer("\(number) 1").team = nil }
+                for member in 1..<members { try context.peer("0 \(member)").team = nil }
+            }
+        }
+        #expect(error?.code == .validationFailed && error?.attributeName == "members")
+        try await container.close()
+    }
+
+    /// A boss with ordered reports and friends, whose team must have members.
+    @MainActor private struct World {
+        let size: Int
+        private let directory: TestSupport.TemporaryDirectory
+        private let traces = Shared<[StatementTrace]>([])
+
+        init(_ size: Int) throws {
+            self.size = size
+            directory = try TestSupport.TemporaryDirectory()
+        }
+
+        func costs() async throws -> [(String, Cost)] {
+            let traces = traces
+            let configuration = PersistentContainer.Configuration(
+                synchronous: .normal, trace: { trace in traces.update { $0.append(trace) } })
+            let container = try await PersistentContainer(
+                model: .peers(), store: .sqlite(directory.url.appending(path: "store.sqlite")),
+                configuration: configuration)
+            let peers = try container.dataSource(PeerDataSource.self)
+            try await fill(peers)
+            var costs: [(String, Cost)] = []
+            for number in 0..<3 {
+                for change in Change.allCases {
+                    costs.append(
+                        ("\(change) \(number)", try await cost(container, peers) { try change.make($0, number) }))
+                }
+            }
+            costs += try await costsOfDrafts(peers)
+            #expect(try container.main.peer("boss").reports.count == size + 1)
+            try await container.close()
+            return costs
+        }
+
+        private func fill(_ peers: PeerDataSource) async throws {
+            let size = size
+            try await peers.perform { context in
+                let (boss, team) = (try context.insert(Peer.self), try context.insert(Team.self))
+                (boss.key, team.key) = ("boss", "team")
+                for number in 0..<size {
+                    let peer = try context.insert(Peer.self)
+                    peer.key = "\(number)"
+                    (peer.boss, peer.team) = (boss, team)
+                    boss.friends.insert(peer)
+                }
+            }
+        }
+
+        private func take() -> Cost {
+            defer { traces.value = [] }
+            return traces.value.reduce(into: Cost()) { cost, trace in
+                cost.statements += 1
+                if !trace.isWriting { cost.rows += trace.rowCount }
+                cost.steps += trace.stepCount
+            }
+        }
+
+        /// Of one batch that has nothing registered.
+        private func cost(
+            _ container: PersistentContainer, _ peers: PeerDataSource,
+            _ change: @escaping @Sendable (PrivateContext) throws -> Void
+        ) async throws -> Cost {
+            await peers.tier.forgetObjects()
+            container.mainTier.merge()
+            _ = take()
+            try await peers.perform { try change($0) }
+            container.mainTier.merge()
+            var cost = take()
+            cost.registered = await peers.tier.registeredObjectCount
+            return cost
+        }
+
+        /// Of the links that a draft makes, and of their save.
+        private func costsOfDrafts(_ peers: PeerDataSource) async throws -> [(String, Cost)] {
+            var costs: [(String, Cost)] = []
+            for isNew in [true, false] {
+                let draft =
+                    isNew ? try peers.draft(inserting: Peer.self) : try peers.draft(of: peers.main.peer("drafted"))
+                _ = take()
+                if isNew { draft.object.key = "drafted" }
+                let boss = try draft.context.peer("boss")
+                draft.object.boss = isNew ? boss : nil
+                draft.object.boss = boss
+                draft.object.team = isNew ? try draft.context.first(Team.self, where: \.key, equals: "team") : nil
+                if isNew { boss.friends.insert(draft.object) } else { boss.friends.remove(draft.object) }
+                var cost = take()
+                cost.registered = try draft.context.registeredObjectCount
+                costs.append(("link in a draft, \(isNew ? "new" : "known")", cost))
+                await peers.tier.forgetObjects()
+                _ = take()
+                try await draft.save()
+                cost = take()
+                cost.registered = await peers.tier.registeredObjectCount
+                costs.append(("save of a draft, \(isNew ? "new" : "known")", cost))
+            }
+            return costs
+        }
+    }
+
+    private enum Change: CaseIterable {
+        case insert, befriend, join, leave, dismiss
+
+        func make(_ context: PrivateContext, _ number: Int) throws {
+            switch self {
+            case .insert:
+                let peer = try context.insert(Peer.self)
+                peer.key = "new \(number)"
+                peer.boss = try context.peer("boss")
+            case .befriend: try context.peer("boss").friends.insert(context.peer("new \(number)"))
+            case .join:
+                try context.peer("new \(number)").team = try context.first(Team.self, where: \.key, equals: "team")
+            case .leave: try context.peer("\(number)").team = nil
+            case .dismiss: try context.peer("\(number)").boss = nil
+            }
+        }
+    }
+}
