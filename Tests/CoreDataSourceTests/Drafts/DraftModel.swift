@@ -6,6 +6,8 @@ struct DraftModel {
     struct Row: Equatable, Sendable {
         var subject = ""
         var topic: String?
+        /// A person who cannot be deleted meanwhile.
+        var author: String?
     }
 
     struct Link: Hashable, Sendable {
@@ -18,6 +20,7 @@ struct DraftModel {
         var letters: [String: Row] = [:]
         var topics: [String: String] = [:]
         var links: Set<Link> = []
+        var persons: Set<String> = []
     }
 
     /// An edited row. The base is nil for a new one, the row for a deleted one.
@@ -33,8 +36,10 @@ struct DraftModel {
         var topics: [String: Edit<String>] = [:]
         /// Links that were added or removed.
         var links: [Link: Bool] = [:]
+        /// Persons that were deleted.
+        var deletedPersons: Set<String> = []
 
-        var isEmpty: Bool { letters.isEmpty && topics.isEmpty && links.isEmpty }
+        var isEmpty: Bool { letters.isEmpty && topics.isEmpty && links.isEmpty && deletedPersons.isEmpty }
     }
 
     static let labels = ["x", "y"]
@@ -50,6 +55,10 @@ struct DraftModel {
         for (key, edit) in draft.letters { view.letters[key] = edit.row }
         for (key, row) in view.letters where row.topic.map({ view.topics[$0] == nil }) ?? false {
             view.letters[key]?.topic = nil
+        }
+        view.persons.subtract(draft.deletedPersons)
+        for (key, row) in view.letters where row.author.map({ !view.persons.contains($0) }) ?? false {
+            view.letters[key]?.author = nil
         }
         for (link, isAdded) in draft.links {
             if isAdded { view.links.insert(link) } else { view.links.remove(link) }
@@ -84,12 +93,28 @@ struct DraftModel {
 
     mutating func set(subject: String, of key: String) {
         guard let row = row(key), row.subject != subject else { return }
-        put(Row(subject: subject, topic: row.topic), key)
+        put(Row(subject: subject, topic: row.topic, author: row.author), key)
     }
 
     mutating func set(topic: String?, of key: String) {
         guard let row = row(key), row.topic != topic else { return }
-        put(Row(subject: row.subject, topic: topic), key)
+        put(Row(subject: row.subject, topic: topic, author: row.author), key)
+    }
+
+    mutating func set(author: String?, of key: String) {
+        guard let row = row(key), row.author != author else { return }
+        put(Row(subject: row.subject, topic: row.topic, author: author), key)
+    }
+
+    mutating func delete(person key: String) { edit { $0.deletedPersons.insert(key) } }
+
+    /// Whether a letter that the draft shows leads to a person that it deletes.
+    var isDenied: Bool {
+        var letters = store.letters
+        for (key, edit) in draft.letters { letters[key] = edit.row }
+        // What a cascade reaches denies nothing.
+        return draft.denies(
+            letters.filter { _, row in row.topic.map { draft.topics[$0].map { $0.row != nil } ?? true } ?? true })
     }
 
     mutating func set(title: String, of key: String) {
@@ -129,7 +154,7 @@ struct DraftModel {
             for (letter, row) in view.letters where row.topic == key {
                 let base = edits.letters[letter].map(\.base) ?? store.letters[letter]
                 if isNew, let base {
-                    let row = DraftModel.Row(subject: row.subject)
+                    let row = DraftModel.Row(subject: row.subject, author: self.row(letter)?.author)
                     edits.letters[letter] = row == base ? nil : Edit(base: base, row: row)
                 } else {
                     edits.delete(letter: letter, store, isCascaded: true)
@@ -158,12 +183,19 @@ struct DraftModel {
         merging.run()
         let isRefused = side == .fail && merging.conflicts > 0
         let error: DataSourceError.Code? =
-            isRefused ? .draftConflict : side == .mine && merging.needsWhatIsGone ? .objectGone : nil
+            isRefused
+            ? .draftConflict
+            : side == .mine && merging.needsWhatIsGone
+                ? .objectGone : draft.denies(merging.result.letters) ? .deletionDenied : nil
         return Merge(result: merging.result, conflicts: merging.conflicts, error: error)
     }
 }
 
 extension DraftModel.Edits {
+    func denies(_ letters: [String: DraftModel.Row]) -> Bool {
+        letters.values.contains { $0.author.map(deletedPersons.contains) ?? false }
+    }
+
     mutating func delete(letter key: String, _ store: DraftModel.Store, isCascaded: Bool) {
         for (link, isAdded) in links where link.letter == key && isAdded { links[link] = nil }
         if let edit = letters[key], edit.base == nil {
@@ -198,6 +230,7 @@ struct DraftModelMerge {
         for (link, isAdded) in draft.links { merge(link, isAdded) }
         for (key, row) in store.letters { compareReached(key, row) }
         delete()
+        result.persons.subtract(draft.deletedPersons)
         result.links = result.links.filter { result.letters[$0.letter] != nil }
     }
 
@@ -237,7 +270,8 @@ struct DraftModelMerge {
             if let topic = row.topic, !exists(topic), !isRevived(topic) { result.letters[key]?.topic = nil }
         case (let base?, let row?, let theirs?):
             let subject = pick(base.subject, row.subject, theirs.subject)
-            result.letters[key] = DraftModel.Row(subject: subject, topic: theirs.topic)
+            let author = pick(base.author, row.author, theirs.author)
+            result.letters[key] = DraftModel.Row(subject: subject, topic: theirs.topic, author: author)
             guard row.topic != base.topic, row.topic != theirs.topic else { return }
             let isConflict = theirs.topic != base.topic || row.topic.map { !exists($0) } ?? false
             // Where the letter stays, that topic stays.
@@ -329,17 +363,25 @@ extension DraftModel.Store {
     /// What a context shows.
     init(_ context: ManagedObjectContext) throws {
         for topic in try context.fetch(Topic.self) { topics[topic.key] = topic.title }
+        persons = Set(try context.fetch(Person.self).map(\.key))
         for letter in try context.fetch(Letter.self) {
-            letters[letter.key] = DraftModel.Row(subject: letter.subject, topic: letter.topic?.key)
+            letters[letter.key] = DraftModel.Row(
+                subject: letter.subject, topic: letter.topic?.key, author: letter.author?.key)
             for label in letter.labels { links.insert(DraftModel.Link(letter: letter.key, label: label.key)) }
         }
     }
 
     /// One edit by others.
-    mutating func edit(_ random: inout SeededRandom, _ made: inout Int) {
+    ///
+    /// - Parameter hidden: A topic that nobody links.
+    mutating func edit(_ random: inout SeededRandom, _ made: inout Int, sparing hidden: String?) {
         let key = letters.keys.sorted().randomElement(using: &random)
-        let topic = topics.keys.sorted().randomElement(using: &random)
-        switch (random.next(below: 9), key, topic) {
+        let topic = topics.keys.filter { $0 != hidden }.sorted().randomElement(using: &random)
+        switch (random.next(below: 11), key, topic) {
+        case (9, _, _):
+            made += 1
+            persons.insert("p-\(made)")
+        case (10, let key?, _): letters[key]?.author = persons.sorted().randomElement(using: &random)
         case (0, _, let topic):
             made += 1
             letters["l-\(made)"] = DraftModel.Row(topic: topic)
@@ -366,17 +408,21 @@ extension DraftModel.Store {
     func changes(since other: DraftModel.Store) -> String {
         let keys = Set(letters.keys).union(other.letters.keys).filter { letters[$0] != other.letters[$0] }
         let names = Set(topics.keys).union(other.topics.keys).filter { topics[$0] != other.topics[$0] }
-        return keys.sorted().map { "\($0) \(letters[$0].map { "\($0.subject) \($0.topic ?? "nil")" } ?? "gone")" }
-            .joined(separator: " ") + names.sorted().map { " \($0) \(topics[$0] ?? "gone")" }.joined()
+        return keys.sorted().map {
+            "\($0) \(letters[$0].map { "\($0.subject) \($0.topic ?? "nil") \($0.author ?? "")" } ?? "gone")"
+        }
+        .joined(separator: " ") + names.sorted().map { " \($0) \(topics[$0] ?? "gone")" }.joined()
             + links.symmetricDifference(other.links).map { " \($0.letter)-\($0.label)" }.sorted().joined()
     }
 
     /// Does to a context what leads from the other rows to these.
     func write(to context: PrivateContext, from before: DraftModel.Store) throws {
+        for key in persons.subtracting(before.persons) { _ = try context.person(key) }
         for (key, title) in topics where before.topics[key] != title { try context.topic(key).title = title }
         for (key, row) in letters where before.letters[key] != row {
             let letter = try context.letter(key)
             letter.subject = row.subject
+            letter.author = try row.author.map(context.person)
             letter.topic = try row.topic.map(context.topic)
         }
         for link in links.subtracting(before.links) {

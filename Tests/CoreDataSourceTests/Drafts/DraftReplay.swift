@@ -1,4 +1,5 @@
 import CoreDataSource
+import Foundation
 import TestSupport
 import Testing
 
@@ -6,6 +7,8 @@ import Testing
 @MainActor final class DraftReplay {
     private let container: PersistentContainer
     private let source: GraphDataSource
+    /// The store, which another program writes, too; nil in memory.
+    private let file: URL?
     private let draft: Draft<Station>
     private var model = DraftModel()
     private var random: SeededRandom
@@ -13,11 +16,15 @@ import Testing
     private var letters: [String: Letter] = [:]
     private var topics: [String: Topic] = [:]
     private var made = 0
+    /// A topic of another program with the key of a new object of the draft, which hides it until the draft is saved.
+    private var hidden: String?
     /// The latest steps, for a failure.
     private(set) var steps: [String] = []
 
-    init(_ container: PersistentContainer, _ source: GraphDataSource, _ random: SeededRandom) async throws {
-        (self.container, self.source, self.random) = (container, source, random)
+    init(_ container: PersistentContainer, _ source: GraphDataSource, _ file: URL?, _ random: SeededRandom) async throws
+    {
+        (self.container, self.source, self.file, self.random) = (container, source, file, random)
+        model.store.persons = ["p1", "p2", "p3"]
         for key in ["t1", "t2", "t3"] { model.store.topics[key] = "" }
         for number in 1...6 {
             model.store.letters["l\(number)"] = DraftModel.Row(topic: number < 5 ? "t\(number % 3 + 1)" : nil)
@@ -34,7 +41,7 @@ import Testing
 
     /// - Returns: Whether everything was as in the model.
     func step() async throws -> Bool {
-        switch random.next(below: 20) {
+        switch random.next(below: 21) {
         case 0..<9: try edit()
         case 9: move(draft.canUndo, { model.undo() }) { draft.undo() }
         case 10: move(draft.canRedo, { model.redo() }) { draft.redo() }
@@ -44,9 +51,17 @@ import Testing
         case 16:
             steps.append("release")
             if random.next(below: 2) == 0 { letters = [:] } else { topics = [:] }
+        case 17: try await editByAnotherProgram()
         default: try await save()
         }
         return try isAsInTheModel()
+    }
+
+    /// What the draft can show.
+    private var view: DraftModel.Store {
+        var view = model.view
+        if let hidden { view.topics[hidden] = nil }
+        return view
     }
 
     private func expect(_ condition: Bool, _ complaint: String) {
@@ -70,10 +85,10 @@ import Testing
     }
 
     private func edit() throws {
-        let view = model.view
+        let view = self.view
         let key = view.letters.keys.sorted().randomElement(using: &random)
         let topic = view.topics.keys.sorted().randomElement(using: &random)
-        switch (random.next(below: 10), key, topic) {
+        switch (random.next(below: 12), key, topic) {
         case (0, _, let topic): try insert(into: random.next(below: 3) == 0 ? nil : topic)
         case (1, _, _):
             made += 1
@@ -105,6 +120,16 @@ import Testing
             try letter(key).topic = topic.map(self.topic)
             model.set(topic: topic, of: key)
         case (6, let key?, _): try toggle(key)
+        case (7, let key?, _):
+            let person = random.next(below: 3) == 0 ? nil : view.persons.sorted().randomElement(using: &random)
+            steps.append("author of \(key) = \(person ?? "nil")")
+            try letter(key).author = person.map(draft.context.knownPerson)
+            model.set(author: person, of: key)
+        case (8, _, _) where random.next(below: 3) == 0:
+            guard let person = view.persons.sorted().randomElement(using: &random) else { return }
+            steps.append("delete \(person)")
+            try draft.context.delete(draft.context.knownPerson(person))
+            model.delete(person: person)
         case (_, let key?, _):
             steps.append("subject of \(key)")
             let subject = "\(random.next(below: 2))"
@@ -148,22 +173,43 @@ import Testing
 
     private func editByOthers() async throws {
         let before = model.store
-        for _ in 0...random.next(below: 3) { model.store.edit(&random, &made) }
+        for _ in 0...random.next(below: 3) { model.store.edit(&random, &made, sparing: hidden) }
         steps.append("others: \(model.store.changes(since: before))")
         let after = model.store
         try await source.perform { try after.write(to: $0, from: before) }
     }
 
+    /// Another program gives a new topic of the draft's key to a topic of its own, or edits one.
+    private func editByAnotherProgram() async throws {
+        guard let file else { return }
+        let new = topics.filter { model.store.topics[$0.key] == nil && !$0.value.isDeleted }
+        let raw = try RawConnection(file)
+        if hidden == nil, let topic = new.min(by: { $0.key < $1.key }) {
+            made += 1
+            steps.append("another program takes the key of \(topic.key)")
+            let values = "\(topic.value.objectID.key), 'o-\(made)', 'other'"
+            try raw.execute("INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(values))")
+            model.store.topics["o-\(made)"] = "other"
+            hidden = "o-\(made)"
+        } else if let topic = model.store.topics.keys.sorted().randomElement(using: &random) {
+            steps.append("another program titles \(topic)")
+            try raw.execute("UPDATE \"Topic\" SET \"title\" = 'outside' WHERE \"key\" = '\(topic)'")
+            model.store.topics[topic] = "outside"
+        }
+        // The next batch finds out.
+        try await source.perform { _ in }
+    }
+
     private func hold() throws {
         steps.append("hold")
-        let view = model.view
+        let view = self.view
         for key in view.letters.keys.sorted() where random.next(below: 2) == 0 { letters[key] = try letter(key) }
         for key in view.topics.keys.sorted() where random.next(below: 2) == 0 { topics[key] = try topic(key) }
     }
 
     private func fetchAll() throws {
         steps.append("fetch all")
-        let view = model.view
+        let view = self.view
         expect(try draft.context.count(Letter.self) == view.letters.count, "other letters are counted")
         // What is fetched last may be believed to be all that there is.
         for isLetters in random.next(below: 2) == 0 ? [true, false] : [false, true] {
@@ -181,6 +227,7 @@ import Testing
         let merge = model.merge(side)
         let conflicts = try draft.conflicts()
         expect(conflicts.count == merge.conflicts, "\(conflicts) instead of \(merge.conflicts) conflicts")
+        try validate()
         // So that all objects have been fetched before the save, and are released by it.
         if random.next(below: 2) == 0 { try fetchAll() }
         do {
@@ -193,18 +240,38 @@ import Testing
             try await draft.save(resolving: resolution)
             expect(merge.error == nil, "the save did not throw \(merge.error?.rawValue ?? "")")
             model.didSave(merge)
+            hidden = nil
             expect(!draft.hasChanges && !draft.canUndo, "the draft has changes after its save")
         } catch let error as DataSourceError {
             expect(error.code == merge.error, "the save threw \(error)")
+            if error.code == .draftConflict { checkAdvice(error) }
         }
         let stored = try DraftModel.Store(container.main)
         expect(stored == model.store, "other rows are stored: \(stored.changes(since: model.store))")
     }
 
+    /// A rule that the save will break is found before.
+    private func validate() throws {
+        do {
+            try draft.validate()
+            expect(!model.isDenied, "the rule Deny was not found before the save")
+        } catch let error as DataSourceError {
+            expect(model.isDenied && error.code == .deletionDenied, "validate() threw \(error)")
+        }
+    }
+
+    /// The draft's side is advised only if it can be saved.
+    private func checkAdvice(_ error: DataSourceError) {
+        let failures = error.failures.isEmpty ? [error] : error.failures
+        let isPossible = model.merge(.mine).error != .objectGone
+        expect(
+            failures.allSatisfy { $0.message.contains("keepMine") } == isPossible, "the advice is wrong: \(failures)")
+    }
+
     // MARK: Checks
 
     private func isAsInTheModel() throws -> Bool {
-        let view = model.view
+        let view = self.view
         var complaints: [String] = []
         for (key, letter) in letters.sorted(by: { $0.key < $1.key }) {
             guard let row = view.letters[key] else {
@@ -216,6 +283,9 @@ import Testing
                 continue
             }
             if letter.topic?.key != row.topic { complaints.append("\(key) has topic \(letter.topic?.key ?? "nil")") }
+            if letter.author?.key != row.author {
+                complaints.append("\(key) has author \(letter.author?.key ?? "nil")")
+            }
             if letter.subject != row.subject { complaints.append("\(key) has subject \(letter.subject)") }
             let labels = Set(view.links.filter { $0.letter == key }.map(\.label))
             if Set(letter.labels.map(\.key)) != labels { complaints.append("\(key) has other labels") }

@@ -13,8 +13,10 @@ import Testing
     @Test func everyStepShowsWhatTheModelShows() async throws {
         let first = testSeed()
         for seed in (0..<UInt64(TestScale.drafts / 2)).map({ first &+ $0 }) {
-            try await withGraph(seed % 8 == 0 ? nil : .inMemory) { container, source in
-                let replay = try await DraftReplay(container, source, SeededRandom(seed: seed))
+            let directory = try TemporaryDirectory()
+            let file = seed % 4 == 0 ? directory.store : nil
+            try await withGraph(file.map { .sqlite($0) } ?? .inMemory) { container, source in
+                let replay = try await DraftReplay(container, source, file, SeededRandom(seed: seed))
                 for step in 0..<60 {
                     if try await !replay.step() {
                         Issue.record("COREDATASOURCE_SEED=\(seed), step \(step)")

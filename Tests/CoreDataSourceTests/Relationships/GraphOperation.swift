@@ -5,7 +5,8 @@ import TestSupport
 struct GraphOperation: Sendable {
     private enum Kind: CaseIterable {
         case setTopic, changeLettersOfTopic, insertIntoTopic, setAuthor, setReader, hold, keepCat, keepDog, chase
-        case moveFolder, marry, befriend, file, changeLabels, changeLettersOfLabel, setLettersOfLabel
+        case moveFolder, marry, befriend, accompany, setCompanions, file, changeLabels, changeLettersOfLabel,
+            setLettersOfLabel
         case attach, setAttachments, setPlace, changeLettersOfStation
         case changeStops, changeTours, setStops, setTours, changeDetours, setDetours
         case delete, rollback
@@ -53,7 +54,8 @@ struct GraphOperation: Sendable {
         case .keepDog: [Name(.dog, dogKey(one)), Name(.person, other)]
         case .chase: [Name(.dog, dogKey(one)), flag ? Name(.cat, other) : Name(.dog, dogKey(other))]
         case .moveFolder: names(.folder, .folder)
-        case .marry, .befriend: names(.person, .person)
+        case .marry, .befriend, .accompany: names(.person, .person)
+        case .setCompanions: lists(.person, .person)
         case .file: names(.folder, .letter)
         case .changeLabels, .changeLettersOfLabel: names(.letter, .label)
         case .setLettersOfLabel: lists(.label, .letter)
@@ -95,6 +97,8 @@ extension GraphOperation {
         case .moveFolder: graph.parent[one] = flag ? other : nil
         case .marry: graph.marry(one, flag && one != other ? other : nil)
         case .befriend: graph.befriend(one, other, flag)
+        case .accompany: graph.accompany(one, other, flag)
+        case .setCompanions: graph.setCompanions(distinct, of: one)
         case .file:
             if flag { graph.filed[one, default: []].insert(other) } else { graph.filed[one]?.remove(other) }
         case .changeLabels, .changeLettersOfLabel: graph.label(one, other, flag)
@@ -123,7 +127,8 @@ extension GraphOperation {
         case .setTopic, .changeLettersOfTopic, .insertIntoTopic, .setAuthor, .setReader, .setPlace,
             .changeLettersOfStation:
             try linkLetter(context)
-        case .hold, .keepCat, .keepDog, .chase, .marry, .befriend, .moveFolder, .file: try linkOthers(context)
+        case .hold, .keepCat, .keepDog, .chase, .marry, .befriend, .accompany, .setCompanions, .moveFolder, .file:
+            try linkOthers(context)
         case .changeLabels, .changeLettersOfLabel, .setLettersOfLabel, .attach, .setAttachments:
             try changeLists(context)
         case .changeStops, .changeTours, .setStops, .setTours, .changeDetours, .setDetours:
@@ -179,6 +184,10 @@ extension GraphOperation {
         case .befriend:
             let (person, friend) = (try context.person(one), try context.person(other))
             if flag { person.friends.insert(friend) } else { person.friends.remove(friend) }
+        case .accompany:
+            let (person, companion) = (try context.person(one), try context.person(other))
+            person.companions.change(companion, isIn: flag)
+        case .setCompanions: try context.person(one).companions = distinct.map(context.person)
         case .moveFolder:
             let (folder, parent) = (try context.folder(one), try context.folder(other))
             folder.parent = flag ? parent : nil

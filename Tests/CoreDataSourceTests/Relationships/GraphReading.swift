@@ -3,14 +3,20 @@ import CoreDataSource
 extension GraphReference {
     /// The graph as a context shows it, each link from the side that stores it; throws what the other side says otherwise.
     init(_ context: ManagedObjectContext) throws {
-        for topic in try context.fetch(Topic.self) { insert(Name(.topic, topic.key)) }
+        for topic in try context.fetch(Topic.self) {
+            insert(Name(.topic, topic.key))
+            texts["topic \(topic.key)"] = topic.title
+        }
         for person in try context.fetch(Person.self) {
             insert(Name(.person, person.key))
             spouse[person.key] = person.spouse?.key
             friends[person.key] = Set(person.friends.map(\.key))
+            companions[person.key] = person.companions.map(\.key)
+            texts["person \(person.key)"] = person.name
         }
         for letter in try context.fetch(Letter.self) {
             insert(Name(.letter, letter.key))
+            texts["letter \(letter.key)"] = letter.subject
             topic[letter.key] = letter.topic?.key
             author[letter.key] = letter.author?.key
             reader[letter.key] = letter.readBy?.key
@@ -33,10 +39,12 @@ extension GraphReference {
         }
         for cat in try context.fetch(Cat.self) {
             insert(Name(.cat, cat.key))
+            texts["cat \(cat.key)"] = cat.name
             keeper["Cat \(cat.key)"] = cat.keeper?.key
         }
         for dog in try context.fetch(Dog.self) {
             insert(Name(.dog, dog.key))
+            texts["dog \(dog.key)"] = dog.name
             keeper["Dog \(dog.key)"] = dog.keeper?.key
             chased[dog.key] = dog.chasing.map(GraphReference.name)
         }

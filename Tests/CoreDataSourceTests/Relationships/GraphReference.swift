@@ -7,16 +7,20 @@ struct GraphReference: Equatable {
     }
 
     /// Which object that is.
-    struct Name: Hashable {
+    struct Name: Hashable, CustomStringConvertible {
         let kind: Kind
         let key: String
 
         init(_ kind: Kind, _ key: String) { (self.kind, self.key) = (kind, key) }
+
+        var description: String { "\(kind) \(key)" }
     }
 
     /// The keys of each kind.
     var objects: [String: Set<String>] = [:]
 
+    /// The name, the title or the subject of each object, as "topic 3", that has one.
+    var texts: [String: String] = [:]
     var topic: [String: String] = [:]
     var author: [String: String] = [:]
     var reader: [String: String] = [:]
@@ -29,6 +33,8 @@ struct GraphReference: Equatable {
     var parent: [String: String] = [:]
     var spouse: [String: String] = [:]
     var friends: [String: Set<String>] = [:]
+    /// The companions of each person, in their order.
+    var companions: [String: [String]] = [:]
     var filed: [String: Set<String>] = [:]
     /// The letters of each label, in their order.
     var labelled: [String: [String]] = [:]
@@ -52,6 +58,14 @@ struct GraphReference: Equatable {
     func keys(_ kind: Kind) -> Set<String> { objects[kind.rawValue] ?? [] }
 
     mutating func insert(_ name: Name) { objects[name.kind.rawValue, default: []].insert(name.key) }
+
+    /// Takes an object out, without its links.
+    mutating func remove(_ name: Name) {
+        objects[name.kind.rawValue]?.remove(name.key)
+        texts["\(name)"] = nil
+    }
+
+    func contains(_ name: Name) -> Bool { keys(name.kind).contains(name.key) }
 
     /// The animals, as "Cat 3".
     private var animals: Set<String> {
@@ -102,6 +116,20 @@ struct GraphReference: Equatable {
         }
     }
 
+    mutating func accompany(_ one: String, _ other: String, _ isCompanion: Bool) {
+        for (person, companion) in [(one, other), (other, one)] {
+            companions[person, default: []].change(companion, isIn: isCompanion)
+        }
+    }
+
+    mutating func setCompanions(_ list: [String], of one: String) {
+        for other in companions.keys where other != one && !list.contains(other) {
+            companions[other]?.change(one, isIn: false)
+        }
+        for other in list where other != one { companions[other, default: []].change(one, isIn: true) }
+        companions[one] = list
+    }
+
     mutating func hold(_ passport: String, by person: String?) {
         holder[passport] = nil
         guard let person else { return }
@@ -134,7 +162,7 @@ struct GraphReference: Equatable {
         var gone: Set<Name> = []
         while let name = waiting.popLast() {
             guard gone.insert(name).inserted else { continue }
-            objects[name.kind.rawValue]?.remove(name.key)
+            remove(name)
             waiting += cascade(name)
         }
         let letters = keys(.letter)
@@ -161,6 +189,7 @@ struct GraphReference: Equatable {
     /// Another object may get the key.
     private mutating func forgetLinks(of name: Name) {
         let key = name.key
+        texts["\(name)"] = nil
         switch name.kind {
         case .letter:
             (topic[key], author[key], reader[key], place[key], attached[key]) = (nil, nil, nil, nil, nil)
@@ -224,6 +253,7 @@ struct GraphReference: Equatable {
             return sets.filter { sources.contains($0.key) }.mapValues { $0.intersection(ends) }
         }
         friends = kept(friends, .person, .person)
+        companions = kept(companions, .person, .person)
         filed = kept(filed, .folder, .letter)
         labelled = kept(labelled, .label, .letter)
         attached = kept(attached, .letter, .attachment)
@@ -258,7 +288,9 @@ struct GraphReference: Equatable {
     /// Without what is empty, so that two of them can be compared.
     var compacted: GraphReference {
         var copy = self
+        copy.texts = texts.filter { !$0.value.isEmpty }
         copy.friends = friends.filter { !$0.value.isEmpty }
+        copy.companions = companions.filter { !$0.value.isEmpty }
         copy.filed = filed.filter { !$0.value.isEmpty }
         copy.labelled = labelled.filter { !$0.value.isEmpty }
         copy.attached = attached.filter { !$0.value.isEmpty }

@@ -3,12 +3,16 @@ import SQLiteStore
 import TestSupport
 
 /// Everything of the model Graph.
-final class GraphDataSource: DataSource<String> {
+final class GraphDataSource: DataSource<GraphValue> {
     override class var entities: [ManagedObject.Type] {
         [
             Animal.self, Attachment.self, Folder.self, Label.self, Letter.self, Passport.self, Person.self,
             Station.self, Topic.self, Tour.self,
         ]
+    }
+
+    override func onAdd(_ value: GraphValue, in context: PrivateContext) throws -> ManagedObject? {
+        try value.add(to: context)
     }
 }
 
@@ -98,6 +102,12 @@ extension ManagedObjectContext {
     func knownLetter(_ key: String) throws -> Letter {
         guard let letter = try first(Letter.self, where: \.key, equals: key) else { throw Poison() }
         return letter
+    }
+
+    /// The person of that key, who is there.
+    func knownPerson(_ key: String) throws -> Person {
+        guard let person = try first(Person.self, where: \.key, equals: key) else { throw Poison() }
+        return person
     }
 
     /// The topic of that key, which is there.
