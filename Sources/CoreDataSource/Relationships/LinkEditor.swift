@@ -216,7 +216,8 @@ struct LinkEditor {
     /// The place after the last object that leads to an owner by the column; nil if they have no order.
     private func nextPosition(_ owner: ManagedObject, _ column: LinkColumn) throws -> Int64? {
         guard let position = column.position else { return nil }
-        let own = owner === object ? index : relationship.inverse.flatMap { owner.layout.relationship(named: $0.name) }
+        // An object can be its own owner.
+        let own = relationship.isToMany ? index : inverseIndex(owner)
         return try own.flatMap { try nextPosition(owner, $0, position) }
     }
 

@@ -124,6 +124,25 @@ import Testing
         }
     }
 
+    @Test func anObjectThatBecomesItsOwnOwnerComesLast() async throws {
+        for location in [StoreLocation.inMemory, nil] {
+            try await withPeers(location) { container, peers in
+                try await peers.perform { context in
+                    let boss = try context.insert(Peer.self)
+                    boss.key = "boss"
+                    for key in ["a", "b"] {
+                        let peer = try context.insert(Peer.self)
+                        (peer.key, peer.boss) = (key, boss)
+                    }
+                    boss.boss = boss
+                    let last = try context.insert(Peer.self)
+                    (last.key, last.boss) = ("last", boss)
+                }
+                #expect(try container.main.peer("boss").reports.map(\.key) == ["a", "b", "boss", "last"])
+            }
+        }
+    }
+
     @Test func anOrderedRelationshipThatIsItsOwnInverseKeepsTheOrderOfBothSides() async throws {
         for location in [StoreLocation.inMemory, nil] {
             try await withPeers(location) { container, peers in
