@@ -9,8 +9,7 @@ struct AttributeRule {
     private let minimum: AttributeValue?
     private let maximum: AttributeValue?
     /// It must match the whole string.
-    private let pattern: NSRegularExpression?
-    private let patternText: String
+    private let pattern: Pattern?
 
     /// Nil if every value of the type is allowed.
     init?(_ attribute: AttributeDescription, _ storage: ColumnStorage) {
@@ -18,9 +17,7 @@ struct AttributeRule {
         self.storage = storage
         minimum = attribute.minimum
         maximum = attribute.maximum
-        // A pattern that does not compile was reported when the model was read.
-        pattern = attribute.pattern.flatMap { try? NSRegularExpression(pattern: "\\A(?:\($0))\\z") }
-        patternText = attribute.pattern ?? ""
+        pattern = attribute.pattern.map(Pattern.init)
         let hasLimits = [.integer16, .integer32, .decimal].contains(type)
         if minimum == nil && maximum == nil && pattern == nil && !hasLimits { return nil }
     }
@@ -67,16 +64,31 @@ struct AttributeRule {
                 return "has \(text.count) characters, but the model allows at most \(Int64(maximum))."
             }
         }
-        guard let pattern else { return nil }
-        let whole = NSRange(text.startIndex..., in: text)
-        let isMatch = pattern.firstMatch(in: text, range: whole)?.range == whole
-        return isMatch ? nil : "does not match the model's pattern \(patternText)."
+        guard let pattern, !pattern.matches(text) else { return nil }
+        return "does not match the model's pattern \(pattern.text)."
     }
 
     private func outside(_ isLow: Bool?, _ isHigh: Bool?) -> String? {
         if isLow == true, let minimum { return "is less than \(minimum.bound), the minimum in the model." }
         if isHigh == true, let maximum { return "is greater than \(maximum.bound), the maximum in the model." }
         return nil
+    }
+}
+
+/// A regular expression for whole strings.
+private struct Pattern {
+    let text: String
+    /// Nil if the text is no regular expression, which no model has that was checked: then it matches nothing.
+    private let expression: NSRegularExpression?
+
+    init(_ text: String) {
+        self.text = text
+        do { expression = try NSRegularExpression(pattern: "\\A(?:\(text))\\z") } catch { expression = nil }
+    }
+
+    func matches(_ string: String) -> Bool {
+        let whole = NSRange(string.startIndex..., in: string)
+        return expression?.firstMatch(in: string, range: whole)?.range == whole
     }
 }
 

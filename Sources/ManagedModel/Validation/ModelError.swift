@@ -38,6 +38,8 @@ public struct ModelError: Error, Sendable, Hashable {
         public static let inverseMismatch = Code("inverseMismatch")
         /// An attribute is derived from one of another type, from one that does not exist, or from itself.
         public static let invalidDerivation = Code("invalidDerivation")
+        /// The pattern of an attribute is not a regular expression.
+        public static let invalidPattern = Code("invalidPattern")
         /// An entity has more properties than a table can have columns.
         public static let tooLarge = Code("tooLarge")
         /// Entities or composites are nested more deeply than any real model needs.

@@ -1,6 +1,7 @@
 extension ManagedObjectModel {
     /// Checks that the model is valid: names are unique, inheritance and composites have no cycles, every parent, destination,
-    /// inverse, composite and constrained property exists, and what is derived from another attribute has its type.
+    /// inverse, composite and constrained property exists, what is derived from another attribute has its type, and patterns are
+    /// regular expressions.
     ///
     /// Models from `ModelReader` and from generated code have been checked; call this for a model made in code.
     ///
@@ -8,7 +9,9 @@ extension ManagedObjectModel {
     /// - Complexity: linear in the properties of the model, times the depth of inheritance.
     public func validate() throws(ModelError) {
         try validateShape()
-        try ModelValidation(model: self).checkDerivations()
+        let validation = ModelValidation(model: self)
+        try validation.checkDerivations()
+        try validation.checkPatterns()
     }
 
     /// ``validate()`` without what determines no table, for the model of a store that an earlier release has made.

@@ -79,6 +79,18 @@ struct ValidationTests {
         #expect(try container.main.count(Bounded.self) == (isAllowed ? 1 : 0))
     }
 
+    /// It would check nothing.
+    @Test func aPatternThatIsNoRegularExpressionIsRefusedWithTheModel() async throws {
+        var model = ManagedObjectModel.allTypes
+        let entity = try #require(model.entities.firstIndex { $0.name == "Bounded" })
+        let attribute = try #require(model.entities[entity].attributes.firstIndex { $0.name == "code" })
+        model.entities[entity].attributes[attribute].pattern = "[A-Z"
+        let error = await #expect(throws: DataSourceError.self) {
+            try await PersistentContainer(model: model, store: .inMemory)
+        }
+        #expect(error?.code == .unreadableModel && error?.message.contains("[A-Z of Bounded.code") == true)
+    }
+
     @Test func decimalsAndDatesAreChecked() async throws {
         #expect(try await failure { $0.amount = 99.96 }?.attributeName == "amount")
         #expect(try await failure { $0.day = Date(timeIntervalSinceReferenceDate: -1) }?.attributeName == "day")

@@ -39,6 +39,12 @@ import Testing
             ModelChange("dot", in: "Book") { $0.attribute("title") { $0.name = "a.b" } },
             .invalidName, "contains a dot. Rename it."),
         Fault(
+            ModelChange("pattern", in: "Book") { $0.attribute("title") { $0.pattern = "[A-Z" } },
+            .invalidPattern, "The pattern [A-Z of Book.title is not a regular expression."),
+        Fault(
+            ModelChange("unbalanced pattern", in: "Book") { $0.attribute("title") { $0.pattern = "a)(?:b" } },
+            .invalidPattern, "The pattern a)(?:b of Book.title is not a regular expression."),
+        Fault(
             ModelChange("unknown parent", in: "Author") { $0.parentName = "Person" },
             .unknownReference, "Entity Author has the parent Person, which does not exist."),
         Fault(
