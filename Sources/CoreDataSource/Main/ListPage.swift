@@ -6,7 +6,8 @@ final class ListPage {
     /// How many objects are made together.
     static let size = 64
 
-    private let main: MainTier
+    /// Whoever has the page keeps main, or does without.
+    private weak let main: MainTier?
     /// The names of the relationships that the request prefetches.
     let prefetched: [String]
     /// Follows them.
@@ -20,13 +21,14 @@ final class ListPage {
         self.main = main
         prefetched = request.prefetched
         // What cannot be read now is read when it is touched.
-        prefetch = request.prefetch.isEmpty ? { _ in } : { try? main.context.prefetch(request, $0) }
+        prefetch = request.prefetch.isEmpty ? { _ in } : { [weak main] in try? main?.context.prefetch(request, $0) }
     }
 
-    /// The object of a row.
+    /// The object of a row; nil if main is gone.
     ///
     /// - Parameter isBehind: Whether main has merged newer saves than the state has.
-    func object(at index: Int, in state: ListState, isBehind: Bool) -> ManagedObject {
+    func object(at index: Int, in state: ListState, isBehind: Bool) -> ManagedObject? {
+        guard let main else { return nil }
         // One row costs nothing unless it has to be read, or leads to others that are.
         let isAlone = !isBehind && !main.hasRelationships(state.rows[index].entity)
         if isAlone { forget() }

@@ -39,8 +39,8 @@ package final class MainTier: WokenTier {
     }
 
     deinit {
-        // Loops over updates hold the engines of their lists, and these the store. Nobody can save any more. Without a loop the hub is
-        // gone at once, and the store is free, however long main is busy.
+        // Loops over updates and observed lists hold their engines, and these the store. Nobody can save any more. Without any the hub
+        // is gone at once, and the store is free, however long main is busy.
         Task { @MainActor [weak hub] in hub?.finish() }
     }
 

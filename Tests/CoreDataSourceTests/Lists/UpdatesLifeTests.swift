@@ -3,7 +3,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A loop over the updates of a list keeps neither the container nor its store.
+/// Neither a loop over the updates of a list nor a list that is observed keeps the container or its store.
 @MainActor
 struct UpdatesLifeTests {
     private func open(_ directory: borrowing TemporaryDirectory) async throws -> PersistentContainer {
@@ -51,6 +51,30 @@ struct UpdatesLifeTests {
         // Whether the loops took the last save before they ended is a matter of order.
         #expect([[3, 3, 1], [5, 5, 1], [3, 5, 1], [5, 3, 1]].contains(counts))
         #expect(try await opened(directory).main.count(ContactEntity.self) == 5)
+    }
+
+    @Test(arguments: [false, true]) func anObservedListEndsWhenContainerAndDataSourcesAreGone(isPaused: Bool)
+        async throws
+    {
+        let directory = try TemporaryDirectory()
+        let list: LiveList<ContactEntity>
+        do {
+            let container = try await open(directory)
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<3))
+            list = try contacts.list(FetchRequest(order: [.ascending(\ContactEntity.name)], limit: 4))
+            list.isPaused = isPaused
+            try await contacts.add(contactList(3..<5), waitFor: .main)
+            #expect(list.object(0)?.name == "name 0")
+        }
+        #expect(try await opened(directory).main.count(ContactEntity.self) == 5)
+        #expect(list.lastUpdateReason.kind == .closed)
+        #expect(list.count == (isPaused ? 3 : 4))
+        list.isPaused = false
+        #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2", "name 3"])
+        #expect(list.object(0) == nil)
+        let error = #expect(throws: DataSourceError.self) { try list.moveWindow(after: nil) }
+        #expect(error?.code == .storeClosed)
     }
 
     @Test func aSequenceThatIsKeptEndsAtOnceWhenTheContainerIsGone() async throws {

@@ -43,7 +43,7 @@ final class BoundList: ListSubscriber {
     var shown: ListState { shownState.state }
 
     func object(at path: IndexPath) -> ManagedObject? {
-        shown.index(path).map { page.object(at: $0, in: shown, isBehind: isBehind) }
+        shown.index(path).flatMap { page.object(at: $0, in: shown, isBehind: isBehind) }
     }
 
     /// The relationships of one of them are read for all of them.

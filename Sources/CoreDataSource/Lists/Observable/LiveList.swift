@@ -10,7 +10,8 @@ internal import RowStore
 /// ```
 ///
 /// It follows every save while it exists. When the container is closed, the kind of ``lastUpdateReason`` is
-/// ``ListReason/Kind/closed``, and the list keeps what it shows.
+/// ``ListReason/Kind/closed``, and the list keeps what it shows. It does not keep the store open: once the container and its data
+/// sources are released, it ends as if the container had been closed, and has no objects any more.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -23,13 +24,16 @@ public final class LiveList<Object: ManagedObject> {
     /// Why the list last changed.
     public var lastUpdateReason: ListReason {
         // A read that succeeds after one that failed, and finds the same rows, is no update.
-        main.explained(reason.kind == .failure ? engine.lastUpdateReason : reason, engine.query, page)
+        let reason = reason.kind == .failure ? source.lastUpdateReason : reason
+        return main?.explained(reason, snapshot.state.query, page) ?? reason
     }
 
     private var reason: ListReason
-    @ObservationIgnored private let main: MainTier
+    /// The list keeps neither the container nor its store.
+    @ObservationIgnored private weak let main: MainTier?
+    @ObservationIgnored private let layout: ModelLayout
     @ObservationIgnored private let page: ListPage
-    @ObservationIgnored private var engine: ListEngine
+    @ObservationIgnored private var source: Source
     @ObservationIgnored private let link = Link()
     @ObservationIgnored private var shown: ShownState
     /// What is shown next. An observer may move the list while it is notified.
@@ -40,21 +44,32 @@ public final class LiveList<Object: ManagedObject> {
         let (key, query) = try main.listQuery(request)
         main.prepareToFetch()
         self.main = main
+        layout = main.stack.layout
         page = ListPage(request.request, main)
-        engine = try main.lists.engine(key, query)
+        let engine = try main.lists.engine(key, query)
+        source = .engine(engine)
         shown = ShownState(engine.state)
         snapshot = ListSnapshot(state: engine.state, reader: main.detachedObjects)
         reason = engine.lastUpdateReason
         link.onReport = { [weak self] in self?.take($0) }
-        link.onOther = { [weak self] in self?.reason = $0 }
+        link.onFailure = { [weak self] in self?.reason = $0 }
+        link.onEnd = { [weak self] in self?.end() }
         follow(engine)
     }
 
     private func follow(_ engine: ListEngine) {
-        self.engine.unsubscribe(link)
-        self.engine = engine
+        source.engine?.unsubscribe(link)
+        source = .engine(engine)
         link.engine = engine
         engine.subscribe(link)
+    }
+
+    /// Lets go of the engine, which keeps the store open.
+    private func end() {
+        guard let engine = source.engine else { return }
+        reason = engine.lastUpdateReason
+        source = .ended(engine.state, reason)
+        engine.unsubscribe(link)
     }
 
     /// How many rows there are.
@@ -64,10 +79,10 @@ public final class LiveList<Object: ManagedObject> {
     public var sections: [ListSection] { snapshot.sections }
 
     /// The object of main at an index over all sections; it shows newer values as soon as main has them. If it was deleted and the
-    /// list has yet to show that, its ``ManagedObject/isDeleted`` is true.
+    /// list has yet to show that, its ``ManagedObject/isDeleted`` is true. Nil once the container and its data sources are released.
     public func object(_ index: Int) -> Object? {
         guard index >= 0, index < snapshot.count else { return nil }
-        let isBehind = engine.isBehind || engine.state !== snapshot.state
+        let isBehind = source.engine?.isBehind ?? false || source.state !== snapshot.state
         return page.object(at: index, in: snapshot.state, isBehind: isBehind) as? Object
     }
 
@@ -85,6 +100,7 @@ public final class LiveList<Object: ManagedObject> {
     /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and what the store throws;
     ///   the list stays where it is then.
     public func moveWindow(after cursor: FetchCursor?) throws {
+        guard let main, let engine = source.engine else { throw RootContext.closed }
         let moved = try main.moved(engine, after: cursor)
         follow(moved)
         show(shown.move(to: moved.state, moved.lastUpdateReason))
@@ -95,13 +111,16 @@ public final class LiveList<Object: ManagedObject> {
     public var isPaused = false {
         didSet {
             if isPaused == oldValue { return }
-            if isPaused { shown.pause() } else { main.lists.perform { [weak self] in self?.catchUp() } }
+            if isPaused { return shown.pause() }
+            // Without main nobody else reports.
+            guard let main else { return catchUp() }
+            main.lists.perform { [weak self] in self?.catchUp() }
         }
     }
 
     private func catchUp() {
         if isPaused { return }
-        if let report = shown.resume(at: engine.state, engine.lastUpdateReason) { show(report) }
+        if let report = shown.resume(at: source.state, source.lastUpdateReason) { show(report) }
     }
 
     private func take(_ report: ListReport) {
@@ -114,29 +133,54 @@ public final class LiveList<Object: ManagedObject> {
         isShowing = true
         while !reports.isEmpty {
             let report = reports.removeFirst()
-            difference = ListDifference(report.difference, from: report.old, to: report.new, main.stack.layout)
+            difference = ListDifference(report.difference, from: report.old, to: report.new, layout)
             reason = report.reason
             snapshot = ListSnapshot(state: report.new, reader: snapshot.reader)
         }
         isShowing = false
     }
 
+    /// Where the rows come from.
+    private enum Source {
+        case engine(ListEngine)
+        /// What the engine had last.
+        case ended(ListState, ListReason)
+
+        var engine: ListEngine? {
+            if case .engine(let engine) = self { engine } else { nil }
+        }
+
+        @MainActor var state: ListState {
+            switch self {
+            case .engine(let engine): engine.state
+            case .ended(let state, _): state
+            }
+        }
+
+        @MainActor var lastUpdateReason: ListReason {
+            switch self {
+            case .engine(let engine): engine.lastUpdateReason
+            case .ended(_, let reason): reason
+            }
+        }
+    }
+
     /// The engine's view of the list, because an observed class cannot subscribe itself.
     private final class Link: ListSubscriber {
         var onReport: (ListReport) -> Void = { _ in }
-        /// Called for notices other than reports.
-        var onOther: (ListReason) -> Void = { _ in }
+        var onFailure: (ListReason) -> Void = { _ in }
+        var onEnd: () -> Void = {}
         weak var engine: ListEngine?
 
         var wantsEverySave: Bool { false }
 
         func notify(_ report: ListReport) { onReport(report) }
 
-        func notify(_ failure: DataSourceError) { notifyEnd() }
-
-        func notifyEnd() {
-            if let engine { onOther(engine.lastUpdateReason) }
+        func notify(_ failure: DataSourceError) {
+            if let engine { onFailure(engine.lastUpdateReason) }
         }
+
+        func notifyEnd() { onEnd() }
     }
 }
 
