@@ -57,6 +57,21 @@ struct ListLinkScheduleTests {
         #expect(!schedule.isBehind)
     }
 
+    /// The list is notified of the save only after the read has met it.
+    @Test func aSaveThatAReadMeetsBeforeItsNotice() throws {
+        var schedule = try schedule()
+        schedule.note(.reload(.backlog))
+        let first = schedule.turn()
+        let outcome = read(of: schedule, asOf: 1)
+        // As an engine does.
+        let isNotified = first?.work.mayBeAhead(outcome) ?? false
+        if isNotified { schedule.note(.saves([try save(1, ofTopic: 3)])) }
+        _ = schedule.end(outcome)
+        if !isNotified { schedule.note(.saves([try save(1, ofTopic: 3)])) }
+        let second = schedule.turn()
+        #expect(second?.name == "read" && second?.work.relinked == [3])
+    }
+
     @Test func aSaveDuringAReadThatDoesNotMeetItIsMerged() throws {
         var schedule = try schedule()
         schedule.note(.reload(.backlog))

@@ -56,10 +56,11 @@ package struct ListWork: Sendable {
     }
 
     /// Whether the list must be notified of all saves, and of a reset, before the work ends with that outcome: what was read may
-    /// be newer than the last notice.
+    /// be newer than the last notice. Saves that a read has met are not merged any more, but whose relationships they have changed
+    /// is still to be reported.
     package func mayBeAhead(_ outcome: Outcome) -> Bool {
         switch (task, outcome) {
-        case (.follow, _), (_, .hasRead): true
+        case (.follow, _), (.read, _), (_, .hasRead): true
         default: false
         }
     }
