@@ -176,8 +176,11 @@ package final class MainTier: WokenTier {
     private func sweep() {
         if lists.isIdle { deletedObjects = [:] }
         context.related.sweep()
-        let registered = context.registeredObjectCount
-        guard registered >= sweepAt else { return }
+        if context.registeredObjectCount >= sweepAt { forgetObjects() }
+    }
+
+    /// Forgets the objects that are not held elsewhere.
+    package func forgetObjects() {
         var kept = 0
         for binding in context.bindings {
             binding.objects.removeUnreferenced()

@@ -136,13 +136,15 @@ import Testing
             try await source.perform(waitFor: .main) { context in
                 for topic in try context.fetch(Topic.self) { try context.letter(topic.key).topic = topic }
             }
+            // Topics that main has need not be read.
+            container.mainTier.forgetObjects()
             let before = delegate.statements
             delegate.count = { container.statementCount }
             try await source.perform(waitFor: .main) { context in
                 for letter in try context.fetch(Letter.self) { letter.key += "!" }
             }
             #expect(delegate.topics.count >= 100)
-            #expect(delegate.statements - before <= 3)
+            #expect((1...3).contains(delegate.statements - before))
         }
     }
 }

@@ -4,6 +4,7 @@ import TestSupport
 /// Random edits of topics and letters.
 enum ReplayEdit {
     static let keyCount = 14
+    static let largeCount = 280
 
     /// A few edits of one data source, in one save.
     ///
@@ -11,7 +12,7 @@ enum ReplayEdit {
     static func edit(_ context: PrivateContext, ofTopics: Bool, isLarge: Bool, seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         if isLarge {
-            for number in 0..<280 {
+            for number in 0..<largeCount {
                 try context.findOrInsert(Letter.self, where: \.key, equals: "large \(number)").subject =
                     "\(random.next(below: 10))"
             }
@@ -29,9 +30,18 @@ enum ReplayEdit {
         topic.title = "\(random.next(below: 4))"
     }
 
+    /// Sometimes one of those that come and change together.
+    private static func chooseLetter(_ context: PrivateContext, _ random: inout SeededRandom) throws -> Letter {
+        if random.next(below: 4) == 0,
+            let large = try context.first(Letter.self, where: \.key, equals: "large \(random.next(below: largeCount))")
+        {
+            return large
+        }
+        return try context.findOrInsert(Letter.self, where: \.key, equals: "l\(random.next(below: keyCount))")
+    }
+
     private static func editLetter(_ context: PrivateContext, _ random: inout SeededRandom) throws {
-        let letter = try context.findOrInsert(
-            Letter.self, where: \.key, equals: "l\(random.next(below: keyCount))")
+        let letter = try chooseLetter(context, &random)
         switch random.next(below: 9) {
         case 0: context.delete(letter)
         case 1, 2:

@@ -42,6 +42,31 @@ enum ReplayRequest {
         return request
     }
 
+    /// Whether the place where it begins is one among its own values, which a cursor keeps as they were.
+    var isMovable: Bool {
+        if case .letters(let request, _) = self { request.order.count == 2 } else { true }
+    }
+
+    func moved(after cursor: FetchCursor?) -> ReplayRequest {
+        switch self {
+        case .letters(var request, let section):
+            request.after = cursor
+            return .letters(request, section)
+        case .topics(var request):
+            request.after = cursor
+            return .topics(request)
+        }
+    }
+
+    /// The keys of what a fetch finds; nil if the list has another order.
+    @MainActor func fetchedKeys(_ source: AnyDataSource) throws -> [Int64]? {
+        switch self {
+        case .letters(let request, nil): try source.main.fetch(request).map(\.objectID.key)
+        case .letters: nil
+        case .topics(let request): try source.main.fetch(request).map(\.objectID.key)
+        }
+    }
+
     @MainActor func register(_ delegate: any DataSourceDelegate, _ dataKey: String, _ source: AnyDataSource) throws {
         switch self {
         case .letters(let request, let section):
@@ -54,7 +79,7 @@ enum ReplayRequest {
 /// A table of the replay: it draws the cells that are reported, and no others.
 @MainActor
 final class ReplayTable: DataSourceDelegate {
-    let request: ReplayRequest
+    private(set) var request: ReplayRequest
     let dataKey: String
     private unowned let replay: ListReplay
     private(set) var shown = ShownList(sections: [])
@@ -68,6 +93,12 @@ final class ReplayTable: DataSourceDelegate {
 
     /// Draws all cells.
     func reload() { shown = replay.shown(dataKey) }
+
+    /// The list begins elsewhere, which is not reported.
+    func move(after cursor: FetchCursor?) {
+        request = request.moved(after: cursor)
+        reload()
+    }
 
     func willChangeContent(dataKey: String) {
         replay.enter(self)

@@ -1,0 +1,91 @@
+import CoreDataSource
+import TestSupport
+
+/// What a replay compares after each step.
+extension ListReplay {
+    /// Everything that happened is shown.
+    func settle() async throws {
+        letters.pausedDataKeys = []
+        for window in windows { window.list.isPaused = false }
+        var newest: Int64 = -1
+        repeat {
+            newest = container.stack.root.newestSave
+            container.mainTier.merge()
+            await container.mainTier.listsAreSettled()
+            // What delegates have resumed and paused again.
+            letters.pausedDataKeys = []
+            for window in windows { window.list.isPaused = false }
+        } while newest != container.stack.root.newestSave
+        if isOpen { complain("door: a group of \(openTable?.dataKey ?? "none") has not ended") }
+    }
+
+    func compare() async throws {
+        if random.next(below: 4) == 0 { try await countStatements() }
+        for (dataKey, table) in tables.sorted(by: { $0.key < $1.key }) {
+            let fresh = ReplayTable(table.request, "fresh", self)
+            try table.request.register(fresh, "fresh", letters)
+            fresh.reload()
+            if table.shown != fresh.shown {
+                complain(
+                    "\(table.shown.keys == fresh.shown.keys ? "cells" : "table"): \(dataKey) of \(table.request) shows \(table.shown) instead of \(fresh.shown)"
+                )
+            }
+            let answered = shown(dataKey)
+            if answered != fresh.shown { complain("objects: \(dataKey) answers \(answered) instead of \(fresh.shown)") }
+            letters.unregister(dataKey: "fresh")
+            // A fresh list may be wrong as the other one is.
+            let keys = try reading { try table.request.fetchedKeys(letters) }
+            if let keys, keys != table.shown.keys.flatMap(\.self) {
+                complain("fetch: \(dataKey) of \(table.request) shows \(table.shown.keys) instead of \(keys)")
+            }
+        }
+        for window in windows { try compare(window) }
+        try await compareObjects()
+    }
+
+    private func compare(_ window: ReplayWindow) throws {
+        for (index, row) in window.list.snapshot.enumerated() where window.list.object(index)?.subject != row.subject {
+            complain("window: \(row) has the object \(String(describing: window.list.object(index)))")
+        }
+        let fresh = try letters.list(ReplayWindow.request(after: window.cursor)).snapshot.map {
+            "\($0.key) \($0.subject)"
+        }
+        let shown = window.list.snapshot.map { "\($0.key) \($0.subject)" }
+        if shown != fresh { complain("window: \(shown) instead of \(fresh)") }
+    }
+
+    /// What a list shows is read page by page, and so is what its objects lead to, whatever was saved.
+    private func countStatements() async throws {
+        guard url != nil, let dataKey = tables.keys.sorted().randomElement(using: &random) else { return }
+        // Saves and look-ups of others count, too.
+        try await container.flush()
+        forget()
+        let before = container.statementCount
+        let rows = shown(dataKey).sections.reduce(0) { $0 + $1.rows.count }
+        let count = container.statementCount - before
+        // A page of objects, and of what its three relationships lead to.
+        let most = 6 * ((rows + 63) / 64)
+        if count > most { complain("statements: \(count) for \(rows) rows of \(dataKey)") }
+    }
+
+    /// Every object that is held is main's, and what another context finds.
+    private func compareObjects() async throws {
+        let cells = try await container.read { context in
+            var cells: [ManagedObjectID: String] = [:]
+            for letter in try context.fetch(Letter.self) { cells[letter.objectID] = letter.replayCell }
+            for topic in try context.fetch(Topic.self) { cells[topic.objectID] = topic.replayCell }
+            return cells
+        }
+        for object in held {
+            let cell = cells[object.objectID]
+            if object.isDeleted != (cell == nil) {
+                complain("objects: \(object) says that it is \(object.isDeleted ? "" : "not ")deleted")
+            } else if let cell, object.replayCell != cell {
+                complain("objects: \(object.replayCell) instead of \(cell)")
+            }
+            guard !object.isDeleted else { continue }
+            let own = try letters.main.object(ManagedObject.self, id: object.objectID)
+            if own !== object { complain("objects: \(object) is not main's") }
+        }
+    }
+}
