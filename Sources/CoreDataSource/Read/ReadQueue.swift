@@ -92,6 +92,9 @@ package final class ReadQueue: Sendable {
         for continuation in state.withLock({ $0.takeClosing() }) { continuation.resume() }
     }
 
+    /// How many reads wait for their turn. For tests.
+    package var waitingCount: Int { state.withLock { $0.waiting.count } }
+
     /// Whether no more reads begin.
     package var isClosed: Bool { state.withLock { $0.isClosed } }
 

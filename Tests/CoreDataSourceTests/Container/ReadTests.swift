@@ -89,6 +89,35 @@ import Testing
         }
     }
 
+    @Test func readsThatWaitHaveTheirTurnInTheOrderOfAsking() async throws {
+        try await withContainer { container, _ in
+            let (begun, next, end) = (
+                DispatchSemaphore(value: 0), DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)
+            )
+            // One of them ends first, and all that wait come after it.
+            let busy = (0..<6).map { number in
+                Task {
+                    try await container.read { _ in
+                        begun.signal()
+                        (number == 0 ? next : end).wait()
+                    }
+                }
+            }
+            await begun.wait(times: 6)
+            let served = Shared<[Int]>([])
+            var waiting: [Task<Void, any Error>] = []
+            for number in 0..<5 {
+                waiting.append(Task { try await container.read { _ in served.update { $0.append(number) } } })
+                while container.readers.waitingCount <= number { await Task.yield() }
+            }
+            next.signal()
+            for task in waiting { try await task.value }
+            #expect(served.value == Array(0..<5))
+            for _ in 0..<5 { end.signal() }
+            for task in busy { try await task.value }
+        }
+    }
+
     @Test func aReadThatWaitsForItsTurnEndsWhenItIsCancelled() async throws {
         try await withContainer { container, _ in
             let (begun, end) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))

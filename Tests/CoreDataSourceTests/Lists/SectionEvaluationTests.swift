@@ -12,8 +12,24 @@ extension ContactEntity {
     }
 }
 
+extension Item {
+    /// Two moments of each second.
+    fileprivate var moment: Date { Date(timeIntervalSinceReferenceDate: Double(number) / 2) }
+}
+
 @MainActor
-struct SectionEvaluationTests {
+struct SectionEvaluationTests: ItemListSuite {
+    @Test func twoMomentsOfOneSecondAreTwoSections() async throws {
+        try await withChat(.inMemory) { container, senders in
+            try await senders.add(items(-4..<4))
+            let list = try senders.list(FetchRequest(Item.self, order: [.descending(\.number)]), sectionBy: \.moment)
+            #expect(list.snapshot.map(\.number) == Array(-4..<4))
+            #expect(list.sections.map(\.range.count) == Array(repeating: 1, count: 8))
+            try await senders.add(ItemData(key: "k3", number: -1), waitFor: .main)
+            #expect(list.sections.map(\.range.count) == [1, 1, 1, 2, 1, 1, 1])
+        }
+    }
+
     @Test func aComputedSectionIsEvaluatedOncePerRow() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
