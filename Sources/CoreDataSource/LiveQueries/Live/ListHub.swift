@@ -45,7 +45,11 @@ final class ListHub {
     func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
         try stack.root.checkOpen()
         if let engine = find(key), !engine.isBehind { return engine }
-        return add(ListEngine(key, query, try .read(query, stack.root, stack.layout), self))
+        let engine = add(ListEngine(key, query, try .read(query, stack.root, stack.layout), self))
+        // The rows may be of a save that was made since main was prepared. The list has met it, and reports nothing of it, so no cell
+        // may be drawn with relationships from before.
+        if stack.root.hasUnmergedSaves { stack.mainWaker.mergeObjects() }
+        return engine
     }
 
     /// The engine of a query; the rows of a new one are read off the main actor, and reported then.
