@@ -144,7 +144,7 @@ import Testing
                 for letter in try context.fetch(Letter.self) { letter.key += "!" }
             }
             #expect(delegate.topics.count >= 100)
-            #expect((1...3).contains(delegate.statements - before))
+            #expect(delegate.statements - before <= 3)
         }
     }
 }

@@ -117,6 +117,39 @@ struct RelatedListTests {
     }
 
     /// A save changed rows to which those of the list lead. These were read in the new store, where they are not.
+    /// Only rows that are nothing but links change.
+    @Test(arguments: ["tags.@count > 1", "ANY tags.name == 'second'"])
+    func linksOfManyToManyRelationshipsDecideWhatIsShown(format: String) async throws {
+        try await withMail { container, mail in
+            try await mail.perform { context in
+                for name in ["first", "second"] { try context.insert(MailTag.self).name = name }
+                for size in 0..<4 {
+                    let message = try context.insert(MailMessage.self)
+                    message.size = Int64(size)
+                    message.tags = try context.fetch(MailTag.self, where: \.name == "first")
+                }
+            }
+            let delegate = RecordingDelegate()
+            let request = FetchRequest(
+                where: try FetchPredicate<MailMessage>(format: format), order: [.ascending(\MailMessage.size)])
+            try mail.register(delegate, dataKey: "list", request)
+            delegate.follow(mail, "list")
+            for (linked, shown) in [([0, 2], [0, 2]), ([3], [0, 2, 3]), ([], [2, 3])] as [([Int64], [Int64])] {
+                try await mail.perform(waitFor: .main) { context in
+                    let tags = try context.fetch(MailTag.self, order: [.ascending(\.name)])
+                    for message in try context.fetch(MailMessage.self) {
+                        if linked.contains(message.size) { message.tags = tags }
+                        if linked.isEmpty, message.size == 0 { message.tags = [tags[0]] }
+                    }
+                }
+                await container.mainTier.listsAreSettled()
+                #expect(mail.allObjects(dataKey: "list", as: MailMessage.self).map(\.size) == shown)
+                #expect(try mail.main.fetch(request).map(\.size) == shown)
+            }
+            #expect(delegate.complaints == [])
+        }
+    }
+
     @Test func aResetWhileAffectedRowsAreReadIsOneReport() async throws {
         let layout = ModelLayout(.mail)
         let store = FaultyStore(layout)
