@@ -109,7 +109,8 @@ let package = Package(
         .testTarget(name: "QueryLanguageTests", dependencies: ["QueryLanguage", "TestSupport"]),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/Support/CFaultyVFS"),
         .target(
-            name: "StoreTestModel", dependencies: ["RowStore", "ManagedModel"], path: "Tests/Support/StoreTestModel"),
+            name: "StoreTestModel", dependencies: ["RowStore", "ModelMigration", "ManagedModel"],
+            path: "Tests/Support/StoreTestModel"),
         .target(
             name: "StoreFaults",
             dependencies: [
@@ -129,8 +130,8 @@ let package = Package(
         .testTarget(
             name: "StorePromiseTests",
             dependencies: [
-                "SQLiteStore", "RowStore", "ManagedModel", "StoreFaults", "StoreTestModel", "TestSupport",
-                "JSONFolderStore",
+                "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "StoreFaults", "StoreTestModel",
+                "TestSupport", "JSONFolderStore",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .testTarget(

@@ -63,7 +63,8 @@ package enum StartupDecision: Sendable, Equatable {
         } else if !reason.isModelChanged {
             self = .resetEntities(Set(reason.entitiesWithChangedKey), reason, metadata)
         } else if policy == .changedEntities {
-            let dropped = Set(reason.changedEntities + reason.entitiesWithChangedKey)
+            let keyed = metadata.identity.entitiesOfOtherKeys(in: wanted)
+            let dropped = Set(reason.changedEntities + reason.entitiesWithChangedKey + keyed)
             if dropped.isEmpty {
                 self = .reset(reason, fallback: "The model changed, but none of its entities did.")
             } else if dropped.isSuperset(of: metadata.identity.entityHashes.keys) {
@@ -94,10 +95,12 @@ extension StoreStartup.Reason {
         let isModelChanged = found.modelHash != wanted.modelHash
         let changed = names.filter { found.entityHashes[$0] != wanted.entityHashes[$0] }.sorted()
         // Entities that are new or gone have no rows that a key could affect.
-        let keyed = found.entityHashes.keys.filter { oldName in
-            let name = wanted.newName(of: oldName)
-            return wanted.entityHashes[name] != nil && found.entityKeys[oldName] != wanted.entityKeys[name]
-        }.map(wanted.newName).sorted()
+        let keyed = found.entityHashes.keys.compactMap { oldName -> String? in
+            guard let name = wanted.newName(of: oldName), wanted.entityHashes[name] != nil,
+                found.entityKeys[oldName] != wanted.entityKeys[name]
+            else { return nil }
+            return name
+        }.sorted()
         self.init(
             isModelChanged: isModelChanged, isDatabaseKeyChanged: found.databaseKey != wanted.databaseKey,
             changedEntities: isModelChanged ? changed : [], entitiesWithChangedKey: keyed)

@@ -13,8 +13,9 @@ package struct StoreIdentity: Sendable, Hashable {
     package var entityKeys: [String: String]
     /// What the entities were called before. It belongs to the model, and not to what the store keeps about itself.
     private let entityNames: EntityNames
-    /// The present names of the entities of the store that was found, by their names in it.
-    private(set) var newNames: [String: String] = [:]
+    /// The present names of the entities of the store that was found, by their names in it; nil if its model is this one, or cannot be
+    /// read. Then the names are what they were.
+    private(set) var newNames: [String: String]?
 
     /// - Parameter entityNames: What the model says about the names that its entities had before.
     package init(
@@ -42,12 +43,22 @@ package struct StoreIdentity: Sendable, Hashable {
             } catch {}
         }
         for (oldName, key) in found.identity.entityKeys {
-            let name = identity.newName(of: oldName)
+            guard let name = identity.newName(of: oldName) else { continue }
             if entityHashes[name] != nil && entityKeys[name] == nil { identity.entityKeys[name] = key }
         }
         return identity
     }
 
-    /// The present name of an entity of the store that was found.
-    package func newName(of oldName: String) -> String { newNames[oldName] ?? oldName }
+    /// The present name of an entity of the store that was found; nil if it is gone, also if another one has its name now.
+    package func newName(of oldName: String) -> String? { newNames.map { $0[oldName] } ?? oldName }
+
+    /// The entities of this store whose rows may not stay under their names, because what has the name now, or what got another name, has
+    /// another key.
+    package func entitiesOfOtherKeys(in wanted: StoreIdentity) -> [String] {
+        entityHashes.keys.filter { name in
+            [name, wanted.newName(of: name)].contains { now in
+                now.map { wanted.entityHashes[$0] != nil && wanted.entityKeys[$0] != entityKeys[name] } ?? false
+            }
+        }
+    }
 }

@@ -130,17 +130,17 @@ struct StoreOpening {
             return try replace(probe.connection, StoreStartup(reason: reason, fallback: fallback))
         }
         let keyed = Set(reason.entitiesWithChangedKey)
-        let oldNames = Set(found.identity.entityHashes.keys.filter { keyed.contains(options.identity.newName(of: $0)) })
+        let newNames = found.identity.entityHashes.keys.reduce(into: [:]) { names, name in
+            names[name] = options.identity.newName(of: name)
+        }.filter { keyed.contains($0.value) }
         let (upgraded, probe) = try upgraded(found, rest, probe)
         var identity = upgraded.identity
-        for name in oldNames {
-            identity.entityKeys[name] = options.identity.entityKeys[options.identity.newName(of: name)]
-        }
+        for (oldName, name) in newNames { identity.entityKeys[oldName] = options.identity.entityKeys[name] }
         let oldSchema = try StoreSchema(ModelLayout(upgraded.model()))
         try probe.connection.settleWriter(.full)
         let outcome = try StoreMigration(
             schema: oldSchema, probe: probe, found: upgraded, identity: identity,
-            purpose: .reset(of: oldNames, model: oldSchema.layout.model)
+            purpose: .reset(of: Set(newNames.keys), model: oldSchema.layout.model)
         ).run(nil)
         var result = try replace(probe.connection, StoreStartup(reason: rest, fallback: fallback))
         result.startup.reason = reason

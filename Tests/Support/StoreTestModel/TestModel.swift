@@ -1,4 +1,5 @@
 package import ManagedModel
+internal import ModelMigration
 package import RowStore
 
 /// The model that the store's tests and their program use: one entity with a column of each storage, one that inherits from it.
@@ -88,7 +89,7 @@ package enum TestModel {
     package static func identity(of model: ManagedObjectModel, keys: [String: String] = [:]) -> StoreIdentity {
         StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-            databaseKey: "1", entityKeys: keys)
+            databaseKey: "1", entityKeys: keys, entityNames: EntityNames(of: model))
     }
 
     /// A row with these values in its first columns and nulls in the others.
