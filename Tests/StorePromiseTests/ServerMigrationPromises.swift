@@ -81,6 +81,34 @@ struct ServerMigrationPromises {
         }
     }
 
+    /// What is an error with the same model is no reason for a reset with another model or key.
+    @Test(arguments: [
+        "ALTER TABLE \"store 1\".\"Item\" RENAME COLUMN count TO mine", "DROP TABLE \"store 1\".\"Box\" CASCADE",
+        "UPDATE \"store 1\"._metadata SET text = 'model' WHERE name = 'model'",
+    ])
+    func aDamagedServerStoreIsNotDiscarded(damage: String) throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let old = ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count]))
+        let text = AttributeDescription(name: "x", type: .string, isOptional: true)
+        let new = ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count, text]))
+        try MigratedPlace.filled(.server, old) { place, _ in
+            let session = try place.session()
+            _ = try session.run(damage)
+            var starts: [(ManagedObjectModel, ResetPolicy, [String: String])] = [
+                (new, .migrate, [:]), (new, .migrate(otherwise: .backup(keep: 1)), [:]), (new, .changedEntities, [:]),
+            ]
+            // The copy of the model is not read for the same model.
+            if !damage.hasPrefix("UPDATE") { starts.append((old, .discard, ["Item": "2"])) }
+            for (model, policy, keys) in starts {
+                let error = #expect(throws: DataSourceError.self, "\(policy)") {
+                    try place.open(model, policy, keys: keys).store.close()
+                }
+                #expect(error?.code == .storeCorrupt, "\(policy): \(String(describing: error))")
+            }
+            #expect(try session.run("SELECT count(*) FROM \"store 1\".\"Item\"") == [["3"]])
+        }
+    }
+
     /// Only the store that is migrated waits.
     @Test func otherStoresOfTheDatabaseOpenMeanwhile() throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)

@@ -31,7 +31,7 @@ struct GenerationMigration {
     ///   - new: The schema of the next generation, which need not exist yet.
     ///   - keepsNames: Whether an element is what it was called, see ``MigrationPlan``.
     ///   - isDropped: Whether the rows of an entity, given by its old and new names, are dropped.
-    /// - Throws: `notMigratable` with the reason in words.
+    /// - Throws: `notMigratable` with the reason in words; `storeCorrupt` if the store is damaged, which is no reason for a reset.
     init(
         _ connection: Connection, _ found: StoreMetadata, from entry: Registry.Entry, to new: PostgreSQLSchema,
         keepsNames: Bool = false, isDropped: (_ old: String, _ new: String) -> Bool
@@ -39,13 +39,8 @@ struct GenerationMigration {
         self.connection = connection
         self.new = new
         let model = try found.model()
-        do throws(DataSourceError) {
-            old = try PostgreSQLSchema(ModelLayout(model), name: entry.schema)
-            try old.checkTables(connection, entry.schema)
-        } catch  where error.code == .storeCorrupt || error.code == .unreadableModel {
-            throw DataSourceError(
-                notMigratable: "The tables of the store do not match the model that it was made for.")
-        }
+        old = try PostgreSQLSchema(ModelLayout(model), name: entry.schema)
+        try old.checkTables(connection, entry.schema)
         statements = try MigrationStatements(
             from: old.storedModel, to: new.storedModel, PostgreSQLDialect(), keepsNames: keepsNames,
             isDropped: isDropped)
