@@ -11,6 +11,32 @@ struct MigrationPromises {
     private static let kinds = MigratedPlace.Kind.all
     private static let shared = kinds.filter { $0 != .file }
 
+    private static let policies: [ResetPolicy] = [
+        .migrate(otherwise: .fail), .migrate(otherwise: .fail), .migrate(otherwise: .changedEntities), .migrate,
+        .changedEntities, .changedEntities, .backup(keep: 1), .discard, .fail,
+    ]
+
+    /// What opening a store does; nil for the startup if it is refused.
+    private struct Outcome: Equatable {
+        var contents: StoreContents?
+        var startup: StoreStartup?
+        var code: DataSourceError.Code?
+    }
+
+    /// Opens a store with a policy that may refuse it. Where a backup is depends on the store.
+    private func result(
+        of place: MigratedPlace, _ model: ManagedObjectModel, _ policy: ResetPolicy, _ keys: [String: String]
+    ) throws -> Outcome {
+        do {
+            var (store, startup) = try place.open(model, policy, keys: keys)
+            defer { store.close() }
+            startup.backup = nil
+            return Outcome(contents: try store.contents(ModelLayout(model)), startup: startup)
+        } catch let error as DataSourceError {
+            return Outcome(code: error.code)
+        }
+    }
+
     // MARK: What stays
 
     /// The statements are the same for all stores, and every one of them must take them in the same way.
@@ -29,15 +55,18 @@ struct MigrationPromises {
             for round in 0..<3 {
                 let old = draft
                 for _ in 0..<Int.random(in: 1...8, using: &random) { draft.edit(using: &random, of: [old]) }
-                let layout = ModelLayout(draft.model)
-                let policy = Bool.random(using: &random) ? ResetPolicy.migrate(otherwise: .fail) : .changedEntities
-                let results = try places.map { place in
-                    let (store, startup) = try place.open(draft.model, policy)
-                    defer { store.close() }
-                    return (try store.contents(layout), startup)
+                let model = draft.model
+                let policy = Self.policies.randomElement(using: &random) ?? .changedEntities
+                let keyed = draft.entities.filter { _ in Int.random(in: 0..<6, using: &random) == 0 }.map(\.name)
+                let keys = Dictionary(uniqueKeysWithValues: keyed.map { ($0, "\(round % 2)") })
+                let results = try places.map { try result(of: $0, model, policy, keys) }
+                #expect(results[0] == results[1], "seed \(seed &+ number), round \(round), \(policy)")
+                // The store is still for the old model, or nothing is left to compare.
+                if results[0].code != nil {
+                    draft = old
+                    continue
                 }
-                #expect(results[0].0 == results[1].0, "seed \(seed &+ number), round \(round)")
-                #expect(results[0].1 == results[1].1, "seed \(seed &+ number), round \(round)")
+                if results[0].startup?.isReset == true, results[0].startup?.entitiesReset == nil { break }
                 draft.publish()
             }
         }

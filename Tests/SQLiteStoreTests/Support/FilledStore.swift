@@ -12,11 +12,12 @@ struct FilledStore {
 
     static let rowCount = 3
 
-    init(_ model: ManagedObjectModel) throws {
+    /// - Parameter keys: Those of data sources, by entity.
+    init(_ model: ManagedObjectModel, keys: [String: String] = [:]) throws {
         folder = try TemporaryFolder()
         self.model = model
         layout = ModelLayout(model)
-        let store = try SQLiteStore.open(.of(model, folder))
+        let store = try SQLiteStore.open(.of(model, folder, keys: keys))
         for entity in layout.entities where !entity.isAbstract && entity.links == nil {
             try store.write([.of(entity.index, insert: (0..<FilledStore.rowCount).map { row(entity, $0) })])
         }
@@ -111,10 +112,12 @@ struct FilledStore {
 
 /// All tables as texts of SQL: by table, by key (or pair), by column.
 struct TableContents {
-    private(set) var tables: [String: [String: [String: String]]] = [:]
+    var tables: [String: [String: [String: String]]] = [:]
 
-    init(_ folder: TemporaryFolder) throws {
-        let raw = try RawDatabase(folder.store)
+    init(_ folder: TemporaryFolder) throws { try self.init(folder.store) }
+
+    init(_ url: URL) throws {
+        let raw = try RawDatabase(url)
         for table in try raw.run("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> '_metadata'") {
             let columns = try raw.run("SELECT name FROM pragma_table_info('\(table)') ORDER BY name")
             let isJoin = columns.contains("_destination") && columns.contains("_source")

@@ -1,5 +1,6 @@
 import Foundation
 import ManagedModel
+import ModelMigration
 import RowStore
 import SQLiteStore
 import StoreFaults
@@ -51,13 +52,13 @@ final class MigratedPlace: Sendable {
 
     /// - Parameter keys: Those of data sources, by entity.
     func open(
-        _ model: ManagedObjectModel, _ policy: ResetPolicy = .migrate(otherwise: .fail), keys: [String: String] = [:],
-        progress: (@Sendable (MigrationProgress) -> Void)? = nil
+        _ model: ManagedObjectModel, _ policy: ResetPolicy = .migrate(otherwise: .fail), key: String = "",
+        keys: [String: String] = [:], progress: (@Sendable (MigrationProgress) -> Void)? = nil
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
         let layout = ModelLayout(model)
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-            databaseKey: "", entityKeys: keys)
+            databaseKey: key, entityKeys: keys, entityNames: EntityNames(of: model))
         #if PostgreSQL
         if kind == .server {
             var options = try serverOptions(layout, identity)
@@ -87,7 +88,7 @@ final class MigratedPlace: Sendable {
     static func open(_ name: String, in database: String, _ model: ManagedObjectModel) throws -> any PersistentStore {
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-            databaseKey: "", entityKeys: [:])
+            databaseKey: "", entityKeys: [:], entityNames: EntityNames(of: model))
         return try PostgreSQLStore.open(
             PostgreSQLStore.Options(
                 connection: PostgreSQLServer.shared.connectionString(database: database), name: name,

@@ -1,6 +1,42 @@
-internal import ManagedModel
+package import ManagedModel
 
 extension ModelDraft {
+    package struct Attribute {
+        package let tag: Int
+        package var name: String
+        package var identifier: String?
+        package var isOptional = true
+        package var type: AttributeType
+        /// The tag of the attribute that its value is derived from, and how.
+        package internal(set) var source: Int?
+        package internal(set) var change = ""
+
+        init(tag: Int, name: String) {
+            self.tag = tag
+            self.name = name
+            type = ModelDraft.types[tag % ModelDraft.types.count]
+        }
+    }
+
+    package struct Link {
+        package let tag: Int
+        package var name: String
+        package var identifier: String?
+        /// The tag of an entity.
+        package let destination: Int
+        package var isToMany: Bool
+        package var isOrdered = false
+    }
+
+    package struct Entity {
+        package let tag: Int
+        package var name: String
+        package var identifier: String?
+        package var parent: Int?
+        package var attributes: [Attribute] = []
+        package var links: [Link] = []
+    }
+
     static let types: [AttributeType] = [
         .integer64, .double, .string, .date, .decimal, .integer16, .float, .integer32,
     ]

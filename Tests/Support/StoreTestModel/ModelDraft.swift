@@ -2,42 +2,6 @@ package import ManagedModel
 
 /// A model that is edited at random and knows of each of its parts which it was before.
 package struct ModelDraft {
-    package struct Attribute {
-        package let tag: Int
-        package var name: String
-        package var identifier: String?
-        package var isOptional = true
-        package var type: AttributeType
-        /// The tag of the attribute that its value is derived from, and how.
-        package fileprivate(set) var source: Int?
-        package fileprivate(set) var change = ""
-
-        init(tag: Int, name: String) {
-            self.tag = tag
-            self.name = name
-            type = ModelDraft.types[tag % ModelDraft.types.count]
-        }
-    }
-
-    package struct Link {
-        package let tag: Int
-        package var name: String
-        package var identifier: String?
-        /// The tag of an entity.
-        package let destination: Int
-        package var isToMany: Bool
-        package var isOrdered = false
-    }
-
-    package struct Entity {
-        package let tag: Int
-        package var name: String
-        package var identifier: String?
-        package var parent: Int?
-        package var attributes: [Attribute] = []
-        package var links: [Link] = []
-    }
-
     package var entities: [Entity] = []
     private var lastTag = 0
     /// The names in the version before, by tag, and all names that any version had.
@@ -144,6 +108,16 @@ package struct ModelDraft {
         return "\(["A", "K", "é", "z"].randomElement(using: &random) ?? "")\(kind)\(newTag())"
     }
 
+    /// Sometimes a name that an entity of the last version had, and nothing has now. Only what says that it was something else can get
+    /// it.
+    private func nameOfARemovedEntity(besides name: String, using random: inout some RandomNumberGenerator) -> String? {
+        guard !hasMoved, Bool.random(using: &random) else { return nil }
+        let (now, taken) = (names, Set(names.values))
+        return lastNames.filter { tag, gone in
+            gone.dropFirst().first == "E" && now[tag] == nil && !taken.contains(gone) && lastIdentifiers[tag] != name
+        }.values.sorted().randomElement(using: &random)
+    }
+
     /// The identifier of an element that gets another name: its name in the version before, or the identifier that it has since
     /// longer. Nil if it is new, or gets that name back.
     private func identifier(
@@ -192,8 +166,11 @@ package struct ModelDraft {
         case 0: addEntity(using: &random)
         case 1: removeEntity(index)
         case 2:
-            let name = name("E", using: &random)
-            let identifier = identifier(tag, entities[index].identifier, name, using: &random)
+            var name = name("E", using: &random)
+            var identifier = identifier(tag, entities[index].identifier, name, using: &random)
+            if let last = lastNames[tag], let free = nameOfARemovedEntity(besides: last, using: &random) {
+                (name, identifier, hasExchanged) = (free, last, true)
+            }
             dropIdentifiers(equalTo: identifier)
             entities[index].identifier = identifier
             entities[index].name = name
