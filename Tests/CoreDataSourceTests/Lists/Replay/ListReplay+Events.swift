@@ -5,11 +5,11 @@ import TestSupport
 /// What happens in a replay.
 extension ListReplay {
     func happen() async throws {
-        switch random.next(below: 29) {
+        switch random.next(below: 32) {
         case 0..<8: try save()
         case 8..<13: try await saveAndWait()
         case 13..<16: try register(dataKey(), orMove: nil)
-        case 16: pause()
+        case 16, 28, 29, 30: pause()
         case 17: letters.pausedDataKeys = []
         case 18: try fetch()
         case 19: container.mainTier.merge()

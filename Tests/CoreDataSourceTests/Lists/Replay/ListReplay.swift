@@ -91,12 +91,12 @@ final class ListReplay {
         guard actCount > 0, random.next(below: 4) == 0 else { return }
         actCount -= 1
         do {
-            switch random.next(below: 12) {
+            switch random.next(below: 14) {
             case 0, 1: try save()
             case 2: try fetch()
             case 3: try register(dataKey(), orMove: table)
             case 4: pause()
-            case 5: letters.pausedDataKeys = []
+            case 5, 10, 11: letters.pausedDataKeys = []
             case 6: for window in windows { try moveOrPause(window) }
             case 7: try moveTable(besides: table)
             case 8:
