@@ -209,6 +209,24 @@ import Testing
         try await closing.value
     }
 
+    /// In the body such a relationship leads to nothing.
+    @Test func aReadWhoseRelationshipCannotBeReadThrows() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                let topic = try context.topic("t")
+                for number in 0..<400 { try context.letter("\(number)").topic = topic }
+            }
+            let reading = Task {
+                try await container.read { context in
+                    let topic = try context.knownTopic("t")
+                    withUnsafeCurrentTask { $0?.cancel() }
+                    return topic.letters.map(\.key).count
+                }
+            }
+            await #expect(throws: CancellationError.self) { try await reading.value }
+        }
+    }
+
     @Test func anErrorOfTheBodyIsThrown() async throws {
         try await withContainer { container, _ in
             await #expect(throws: Poison.self) { try await container.read { _ in throw Poison() } }

@@ -117,6 +117,26 @@ struct ReportDoorTests: ItemListSuite {
         }
     }
 
+    @Test func anObservedListThatIsPausedAgainInACallStaysAsItIs() async throws {
+        try await withChat(.inMemory) { container, senders in
+            try await senders.add(items(0..<3))
+            let recorder = GroupRecorder()
+            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self))
+            let list = try senders.list(FetchRequest(Item.self, limit: 9))
+            list.isPaused = true
+            try await senders.add(ItemData(key: "k3", number: 3), waitFor: .main)
+            recorder.onDid = {
+                list.isPaused = false
+                list.isPaused = true
+            }
+            try await senders.add(ItemData(key: "k4", number: 4), waitFor: .main)
+            #expect(list.count == 3)
+            recorder.onDid = {}
+            list.isPaused = false
+            #expect(list.count == 5)
+        }
+    }
+
     @Test func aWindowThatIsMovedInACallStaysThere() async throws {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(0..<9))

@@ -45,6 +45,18 @@ struct ReportedObjectTests: ItemListSuite {
         }
     }
 
+    @Test func aDeletedObjectIsTheOneThatMainHad() async throws {
+        try await withChat(.sqlite) { container, senders in
+            try await senders.add(items(0..<2))
+            let recorder = GroupRecorder()
+            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self))
+            let held = try #require(try senders.main.first(Item.self, where: \.key == "k1"))
+            try await senders.delete(ItemData(key: "k1", number: 1), waitFor: .main)
+            #expect(recorder.types == [[.delete]])
+            #expect(held.isDeleted && recorder.changes.first?.object === held)
+        }
+    }
+
     /// Rows that a paused window has lost may be anywhere by now.
     @Test func objectsThatLeaveAPausedWindowHaveTheirNewestValues() async throws {
         try await withChat(.sqlite) { container, senders in
