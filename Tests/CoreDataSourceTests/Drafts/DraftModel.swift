@@ -144,6 +144,7 @@ struct DraftModel {
 
     mutating func delete(topic key: String) {
         let (store, view) = (store, view)
+        let authors = view.letters.keys.reduce(into: [:]) { $0[$1] = row($1)?.author }
         edit { edits in
             let isNew = edits.topics[key].map { $0.base == nil } ?? false
             if isNew {
@@ -154,7 +155,7 @@ struct DraftModel {
             for (letter, row) in view.letters where row.topic == key {
                 let base = edits.letters[letter].map(\.base) ?? store.letters[letter]
                 if isNew, let base {
-                    let row = DraftModel.Row(subject: row.subject, author: self.row(letter)?.author)
+                    let row = DraftModel.Row(subject: row.subject, author: authors[letter])
                     edits.letters[letter] = row == base ? nil : Edit(base: base, row: row)
                 } else {
                     edits.delete(letter: letter, store, isCascaded: true)
