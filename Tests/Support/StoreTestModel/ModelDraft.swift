@@ -162,7 +162,8 @@ package struct ModelDraft {
     package mutating func edit(using random: inout some RandomNumberGenerator, of olds: [ModelDraft]) {
         guard let index = entities.indices.randomElement(using: &random) else { return }
         let tag = entities[index].tag
-        switch Int.random(in: 0..<16, using: &random) {
+        switch Int.random(in: 0..<18, using: &random) {
+        case 16, 17: editSource(using: &random)
         case 0: addEntity(using: &random)
         case 1: removeEntity(index)
         case 2:
@@ -227,6 +228,18 @@ package struct ModelDraft {
         entities[index].attributes[position].source = source
         entities[index].attributes[position].change =
             ["", "lowercase", "uppercase"].randomElement(using: &random) ?? ""
+    }
+
+    /// Changes whether what others are derived from is required, which gives it values.
+    private mutating func editSource(using random: inout some RandomNumberGenerator) {
+        let sources = Set(entities.flatMap(\.attributes).compactMap(\.source)).sorted()
+        guard let source = sources.randomElement(using: &random) else { return }
+        for index in entities.indices {
+            for position in entities[index].attributes.indices where entities[index].attributes[position].tag == source
+            {
+                entities[index].attributes[position].isOptional.toggle()
+            }
+        }
     }
 
     private mutating func editAttribute(_ index: Int, using random: inout some RandomNumberGenerator) {
