@@ -109,6 +109,79 @@ struct ServerMigrationPromises {
         }
     }
 
+    /// What it would write to the old tables would be lost.
+    @Test func nobodyWritesBesideAMigration() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let text = AttributeDescription(name: "x", type: .string, isOptional: true)
+        try MigratedPlace.filled(.server, ManagedObjectModel.shop(EntityDescription.item([count]))) { place, _ in
+            let database = place.database
+            let written = Guarded<[Bool]>([])
+            let (store, startup) = try place.open(ManagedObjectModel.shop(EntityDescription.item([count, text]))) { _ in
+                let result = Result {
+                    try PostgreSQLServer.shared.session(database: database).run(
+                        "SET lock_timeout = '100ms'; INSERT INTO \"store 1\".\"Item\" VALUES (60, 60)")
+                }
+                written.withLock { $0.append((try? result.get()) != nil) }
+            }
+            #expect(startup.migration?.rowsCarried == 3)
+            #expect(written.withLock { !$0.isEmpty && !$0.contains(true) })
+            store.close()
+        }
+    }
+
+    @Test func rowsThatAKeyDropsAreInTheBackup() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let model = ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count]))
+        try MigratedPlace.filled(.server, model) { place, _ in
+            let (store, startup) = try place.open(model, .backup(keep: 1), keys: ["Item": "2"])
+            #expect(startup.entitiesReset == ["Item"] && startup.rowsDropped == 3)
+            store.close()
+            let session = try place.session()
+            #expect(try session.run("SELECT count(*) FROM \"store 2\".\"Item\"") == [["0"]])
+            #expect(try session.run("SELECT count(*) FROM \"store backup 1\".\"Item\"") == [["3"]])
+        }
+    }
+
+    /// They are derived in parts, because all of them may be more than the memory holds.
+    @Test func everyStringOfALargeTableIsDerived() throws {
+        let name = AttributeDescription(name: "name", type: .string, isOptional: true)
+        let loud = AttributeDescription(
+            name: "loud", type: .string, isOptional: true, derivationExpression: "uppercase:(name)")
+        let place = try MigratedPlace(.server)
+        try place.open(ManagedObjectModel.shop(EntityDescription.item([name]))).store.close()
+        let session = try place.session()
+        _ = try session.run(
+            "INSERT INTO \"store 1\".\"Item\" (_key, name) SELECT n, 'name ' || n FROM generate_series(1, 4500) AS n")
+        let (store, startup) = try place.open(ManagedObjectModel.shop(EntityDescription.item([name, loud])))
+        #expect(startup.migration?.rowsCarried == 4_500)
+        #expect(
+            try session.run("SELECT count(*) FROM \"store 2\".\"Item\" WHERE loud = 'NAME ' || _key") == [["4500"]])
+        store.close()
+    }
+
+    @Test func linksOfSeveralRelationshipsHaveKeysOfTheirOwn() throws {
+        func model(_ names: [(name: String, identifier: String?)]) -> ManagedObjectModel {
+            ManagedObjectModel.shop(
+                EntityDescription.item(
+                    [],
+                    links: names.map { name, identifier in
+                        RelationshipDescription(
+                            name: name, destinationName: "Item", isToMany: true, isOptional: true,
+                            renamingIdentifier: identifier)
+                    }))
+        }
+        try MigratedPlace.filled(.server, model([("a", nil), ("b", nil)])) { place, _ in
+            let (store, startup) = try place.open(model([("c", "a"), ("d", "b")]))
+            #expect(startup.migration?.rowsCarried == 3)
+            let tables = ["Item", "_Item_c", "_Item_d"].map { "SELECT _key FROM \"store 2\".\"\($0)\"" }
+            #expect(
+                try place.session().run(
+                    "SELECT count(*), count(DISTINCT _key) FROM (\(tables.joined(separator: " UNION ALL "))) AS rows")
+                    == [["9", "9"]])
+            store.close()
+        }
+    }
+
     /// Only the store that is migrated waits.
     @Test func otherStoresOfTheDatabaseOpenMeanwhile() throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)

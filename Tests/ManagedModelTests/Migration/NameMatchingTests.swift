@@ -34,6 +34,8 @@ import Testing
         ("Automobile<Car Car", "Automobile Car", "Automobile=Automobile Car=Car"),
         ("Automobile<Car", "Automobile Car", "Automobile=Automobile"),
         ("Automobile<Car Car", "Automobile<Car Car", "Automobile=Automobile Car=Car"),
+        // It says itself that it is what has its name, whoever was called so first.
+        ("A<B B", "B<B", "B=B"),
         // They exchange their names.
         ("A B", "A<B B<A", "A=B B=A"),
         ("A B C", "B<A C<B A<C", "A=C B=A C=B"),

@@ -76,7 +76,10 @@ import Testing
         #expect(document.diagnostics.isEmpty)
         let known = try #require(document.model.earlierVersions.first { $0.hashes.contains(first.hash.description) })
         #expect(known.propertyNames["Item"] == ["fullName": "name"])
-        // One that cannot be read ends the history, and is named.
+        // One that cannot be read ends the history, and is named. What it did to the names of those before it is not known.
+        try directory.write(Data("<model".utf8), to: "\(bundle)/Model 3.xcdatamodel/contents")
+        let cut = try ModelReader.read(url, version: "Model 10")
+        #expect(cut.model.earlierVersions.isEmpty && cut.diagnostics.count == 1)
         try directory.write(Data("<model".utf8), to: "\(bundle)/Model 2.xcdatamodel/contents")
         let broken = try ModelReader.read(url, version: "Model 10")
         #expect(broken.model.earlierVersions.isEmpty && broken.diagnostics.count == 1)

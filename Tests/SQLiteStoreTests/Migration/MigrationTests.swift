@@ -221,6 +221,21 @@ struct MigrationTests {
         #expect(
             try migrate(folder, renamed).raw.run("SELECT label, copy, lower, again FROM Thing ORDER BY _key")
                 == ["X", "X", "x", "X", "Y", "Y", "y", "Y"])
+        // The same without a requirement that changes the values, too.
+        let copied = try TemporaryFolder()
+        try makeStore(
+            copied, old,
+            ["INSERT INTO Thing (_key, label, other, copy, lower, again) VALUES (2, 'A', 'Y', 'A', 'a', 'A')"])
+        let optional = old.changed {
+            $0.edit("Thing") { thing in
+                thing.attributes[0].renamingIdentifier = "other"
+                thing.attributes.remove(at: 1)
+            }
+        }
+        #expect(
+            try migrate(copied, optional).raw.run("SELECT label, copy, lower, again FROM Thing") == [
+                "Y", "Y", "y", "Y",
+            ])
     }
 
     @Test func aDefaultOfAFloatIsAFloat() throws {

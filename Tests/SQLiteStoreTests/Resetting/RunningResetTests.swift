@@ -31,6 +31,22 @@ struct RunningResetTests {
         try checkIntegrity(folder)
     }
 
+    /// Another store was renamed into its place.
+    @Test func aFileThatIsNotTheStoreIsNotRemoved() throws {
+        let (folder, other) = (try TemporaryFolder(), try TemporaryFolder())
+        for place in [folder, other] {
+            let store = try SQLiteStore.open(.test(place))
+            try store.write([item(7)])
+            store.close()
+        }
+        let store = try SQLiteStore.open(.test(folder))
+        try #require(rename(other.store.path, folder.store.path) == 0)
+        #expect(code { _ = try store.reset() } == .storeMoved)
+        store.close()
+        #expect(try RawDatabase(folder.store).run("SELECT code FROM Item") == ["7"])
+        #expect(folder.backups == [])
+    }
+
     @Test func readsUnderWayEndBeforeAndOthersSeeTheNewStore() async throws {
         let folder = try TemporaryFolder()
         let store = try SQLiteStore.open(.test(folder))
