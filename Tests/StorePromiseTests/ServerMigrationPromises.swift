@@ -129,6 +129,47 @@ struct ServerMigrationPromises {
         }
     }
 
+    /// The store has the number that it had, and keys follow entities that are renamed.
+    @Test func aMigratedStoreIsTheSameAndKeysFollowItsEntities() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let old = ManagedObjectModel.shop(EntityDescription.item([count]))
+        let renamed = EntityDescription(name: "Thing", attributes: [count], renamingIdentifier: "Item")
+        for (keys, isKept) in [([:], true), (["Thing": "1"], true), (["Thing": "2"], false)] {
+            let place = try MigratedPlace(.server)
+            let first = try place.open(old, keys: ["Item": "1"]).store
+            try first.fill(ModelLayout(old))
+            let session = try place.session()
+            func number(_ generation: Int) throws -> [[String?]] {
+                try session.run("SELECT text FROM \"store \(generation)\"._metadata WHERE name = 'storeID'")
+            }
+            let before = try number(1)
+            first.close()
+            let (store, startup) = try place.open(ManagedObjectModel.shop(renamed), .migrate, keys: keys)
+            #expect(startup.migration?.rowsCarried == (isKept ? 3 : 0) && startup.rowsDropped == (isKept ? 0 : 3))
+            #expect(try number(2) == before && before.count == 1)
+            store.close()
+        }
+    }
+
+    /// The default never loses rows of other users.
+    @Test func theDefaultMigratesIfItIsToAndElseThrows() throws {
+        let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
+        let text = AttributeDescription(name: "x", type: .string, isOptional: true)
+        let new = ManagedObjectModel.shop(EntityDescription.item([count, text]))
+        try MigratedPlace.filled(.server, ManagedObjectModel.shop(EntityDescription.item([count]))) { place, _ in
+            #expect(code { try place.open(new, .standard).store.close() } == .modelChanged)
+            let (store, startup) = try place.open(new, .migrate(otherwise: .standard))
+            #expect(startup.migration?.rowsCarried == 3)
+            store.close()
+            #expect(
+                code {
+                    let other = ManagedObjectModel.shop(
+                        EntityDescription.item([AttributeDescription(name: "count", type: .date, isOptional: true)]))
+                    try place.open(other, .migrate(otherwise: .standard)).store.close()
+                } == .modelChanged)
+        }
+    }
+
     @Test func rowsThatAKeyDropsAreInTheBackup() throws {
         let count = AttributeDescription(name: "count", type: .integer64, isOptional: true)
         let model = ManagedObjectModel.shop(EntityDescription.box, EntityDescription.item([count]))
