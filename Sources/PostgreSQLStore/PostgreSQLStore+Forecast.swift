@@ -29,8 +29,8 @@ extension PostgreSQLStore {
     ) throws(DataSourceError) -> R? {
         let connection = try Connection(options.target)
         defer { connection.close() }
-        // Large tables may be counted.
-        connection.patience = .seconds(3600)
+        // Large tables may be counted, for as long as the server works on it.
+        connection.patience = nil
         return try connection.look { () throws(DataSourceError) in
             guard let entry = try Registry(connection).existingEntry(options.name) else { return nil }
             return try body(connection, entry)
@@ -118,6 +118,7 @@ extension PostgreSQLStore {
     package static func reset(_ options: Options, onlyIfNeeded: Bool = false) throws(DataSourceError) -> StoreStartup {
         let connection = try Connection(options.target)
         defer { connection.close() }
+        connection.patience = nil
         let registry = try Registry(connection)
         return try registry.holding(options.name) { () throws(DataSourceError) in
             guard let entry = try registry.existingEntry(options.name) else {

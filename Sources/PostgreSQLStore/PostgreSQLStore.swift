@@ -82,11 +82,13 @@ package final class PostgreSQLStore: PersistentStore {
     private func writing<R: Sendable>(
         _ body: (Writer) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        try state.withLock { (state) throws(DataSourceError) in
-            guard let writer = state.writer else { throw DataSourceError.storeClosed }
-            // What failed may have been committed, too.
-            defer { notifyOthers(writer) }
-            return try body(writer)
+        try inTime { () throws(DataSourceError) in
+            try state.withLockInTime { (state) throws(DataSourceError) in
+                guard let writer = state.writer else { throw DataSourceError.storeClosed }
+                // What failed may have been committed, too.
+                defer { notifyOthers(writer) }
+                return try body(writer)
+            }
         }
     }
 
@@ -98,7 +100,12 @@ package final class PostgreSQLStore: PersistentStore {
         throws(DataSourceError) -> R
     {
         // One state for each read: its position determines which rows must be laid over it.
-        try readers.read(body)
+        try inTime { () throws(DataSourceError) in try readers.read(body) }
+    }
+
+    /// Runs a call that may wait for the server. Main waits only for a while.
+    private func inTime<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try MainWait.limited(to: options.mainPatience, body)
     }
 
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {
@@ -201,8 +208,7 @@ extension PostgreSQLStore: StoreSharing {
     }
 
     package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
-        try feed.withLock { (feed) throws(DataSourceError) in
-            guard let feed else { throw DataSourceError.storeClosed }
+        try feeding { (feed) throws(DataSourceError) in
             var news = try feed.news(after: position)
             // A save with an unknown outcome may or may not be there.
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
@@ -231,9 +237,15 @@ extension PostgreSQLStore: StoreSharing {
     }
 
     private func facts() throws(DataSourceError) -> LeaseFacts {
-        try feed.withLock { (feed) throws(DataSourceError) in
-            guard let feed else { throw DataSourceError.storeClosed }
-            return try feed.leases()
+        try feeding { (feed) throws(DataSourceError) in try feed.leases() }
+    }
+
+    private func feeding<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try inTime { () throws(DataSourceError) in
+            try feed.withLockInTime { (feed) throws(DataSourceError) in
+                guard let feed else { throw DataSourceError.storeClosed }
+                return try body(feed)
+            }
         }
     }
 

@@ -76,6 +76,9 @@ public final class PersistentContainer: Sendable {
         public var tracesValues: Bool
         /// Where the stores are that are opened by name; nil, the default, for ``defaultDirectory``.
         public var directory: URL?
+        /// How long the main actor waits for a server that does not answer; 10 seconds by default. Then the read throws
+        /// `storeUnavailable`. It does not concern stores that are on this machine.
+        public var mainPatience: Duration
 
         /// Makes a configuration. Each argument that is left out has its default; a limit that is too low is raised to the
         /// lowest possible value.
@@ -85,7 +88,8 @@ public final class PersistentContainer: Sendable {
             pendingByteLimit: Int = 64 << 20, queuedValueLimit: Int = 1_000_000, mainBacklogByteLimit: Int = 32 << 20,
             fileMode: Int = 0o600, isReadOnly: Bool = false,
             migrationProgress: (@Sendable (MigrationProgress) -> Void)? = nil,
-            trace: (@Sendable (StatementTrace) -> Void)? = nil, tracesValues: Bool = false, directory: URL? = nil
+            trace: (@Sendable (StatementTrace) -> Void)? = nil, tracesValues: Bool = false, directory: URL? = nil,
+            mainPatience: Duration = .seconds(10)
         ) {
             self.synchronous = synchronous
             self.resetPolicy = resetPolicy
@@ -100,11 +104,13 @@ public final class PersistentContainer: Sendable {
             self.trace = trace
             self.tracesValues = tracesValues
             self.directory = directory
+            self.mainPatience = max(.zero, mainPatience)
         }
 
         fileprivate var limits: RootLimits {
             RootLimits(
-                pendingBytes: pendingByteLimit, queuedValues: queuedValueLimit, unmergedBytes: mainBacklogByteLimit)
+                pendingBytes: pendingByteLimit, queuedValues: queuedValueLimit, unmergedBytes: mainBacklogByteLimit,
+                mainPatience: mainPatience)
         }
     }
 

@@ -51,6 +51,7 @@ extension StoreLocation {
             synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
         options.migrationProgress = configuration.migrationProgress
         options.tracing = tracing
+        options.mainPatience = configuration.mainPatience
         let store = try PostgreSQLStore.open(options)
         return (store, store.startup)
     }

@@ -9,7 +9,7 @@ extension RootContext {
     package func follow(to wanted: Int64? = nil) throws(DataSourceError) {
         guard let sharing = store.sharing, isBehind(wanted) else { return }
         let asked = ContinuousClock.now
-        let known = try following.withLock { leaseVersion throws(DataSourceError) -> Int64? in
+        let known = try following.withLockInTime { leaseVersion throws(DataSourceError) -> Int64? in
             // Another thread may have done it meanwhile.
             while isBehind(wanted) {
                 let (position, generation) = state.withLock { ($0.followed, $0.log.generation) }

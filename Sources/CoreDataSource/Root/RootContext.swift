@@ -17,6 +17,8 @@ package final class RootContext: Sendable {
     let scheduling: WorkScheduling
     /// How many bytes of saves may wait for main, or for a list, before it must reload what it shows from the store.
     let unmergedByteLimit: Int
+    /// How long main waits for a server that does not answer.
+    private let mainPatience: Duration
     /// Admits calls, and limits how many wait.
     package let admission: Admission
     /// Notifies the listeners for failures.
@@ -43,6 +45,7 @@ package final class RootContext: Sendable {
         self.scheduling = scheduling
         self.wakeMain = wakeMain
         unmergedByteLimit = limits.unmergedBytes
+        mainPatience = limits.mainPatience
         state = Guarded(
             State(
                 SaveLog(layout, unmergedByteLimit: limits.unmergedBytes), followed: store.sharing?.firstPosition ?? 0))
@@ -188,12 +191,10 @@ package final class RootContext: Sendable {
     ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
         let (start, basis) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
         let result = Result { () throws(DataSourceError) in
-            let read = try store.read(isolation) { reader throws(DataSourceError) in
-                (result: try body(reader), position: reader.position)
+            guard store.isRemote else { return try readAndFollow(isolation, body) }
+            return try MainWait.limited(to: mainPatience) { () throws(DataSourceError) in
+                try readAndFollow(isolation, body)
             }
-            // Saves of others that were read must be in the log, because later ones are laid over the rows.
-            try follow(to: read.position)
-            return read.result
         }
         let (found, newest, isOld) = state.withLock { state in
             defer { state.log.endRead(from: start) }
@@ -201,6 +202,17 @@ package final class RootContext: Sendable {
         }
         let read = try result.get()
         return isOld ? nil : (read, found, newest)
+    }
+
+    private func readAndFollow<R>(
+        _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        let read = try store.read(isolation) { reader throws(DataSourceError) in
+            (result: try body(reader), position: reader.position)
+        }
+        // Saves of others that were read must be in the log, because later ones are laid over the rows.
+        try follow(to: read.position)
+        return read.result
     }
 }
 

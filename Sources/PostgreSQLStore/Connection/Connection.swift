@@ -5,8 +5,8 @@ internal import RowStore
 
 /// One connection to a server.
 ///
-/// Statements are sent in a pipeline: any number of statements takes one round trip. No call waits for an answer longer than
-/// the connection's patience; a connection that does not answer is lost.
+/// Statements are sent in a pipeline: any number of statements takes one round trip. No call waits longer than the connection's
+/// patience while no bytes come or go, and main no longer than ``MainWait`` says; a connection that does not answer is lost.
 ///
 /// It belongs to the code that made it, or got it from a pool.
 final class Connection {
@@ -14,8 +14,11 @@ final class Connection {
     /// The names of the statements that the server knows, by their SQL.
     private var prepared: [String: String] = [:]
     private var lastStatement = 0
-    /// How long an answer may take.
-    var patience: Duration
+    /// How long an answer may take while no bytes come or go; nil for as long as the server works on it.
+    var patience: Duration?
+    /// After how much of that time the server is asked whether it works on the answer; nil if it is not asked.
+    var silence: Duration?
+    let target: ConnectionTarget
     /// The process of the server that serves it.
     let serverProcess: Int32
     /// When that process began, as the server writes it, because numbers of processes are reused.
@@ -30,7 +33,8 @@ final class Connection {
 
     /// Connects, and makes sure that the server can be used.
     init(_ target: ConnectionTarget) throws(DataSourceError) {
-        patience = target.patience
+        patience = Connection.settlingPatience
+        self.target = target
         let settings: [(String, String)] = [
             ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
             ("keepalives_interval", "2"), ("keepalives_count", "3"),
@@ -40,7 +44,7 @@ final class Connection {
         ]
         try target.check()
         let start = ContinuousClock.now
-        let made = Connection.withPointers(settings) { PQconnectdbParams($0, $1, 1) }
+        let made = try Connection.attempt(settings)
         guard let made, PQstatus(made) == CONNECTION_OK else {
             let message = made.map(Connection.message) ?? ""
             PQfinish(made)
@@ -61,6 +65,8 @@ final class Connection {
             close()
             throw error
         }
+        patience = target.patience
+        silence = target.silence
     }
 
     deinit { close() }
@@ -95,7 +101,7 @@ final class Connection {
     }
 
     /// Calls the body with the names and the values of settings, as libpq takes them.
-    private static func withPointers(
+    static func withPointers(
         _ settings: [(String, String)],
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> OpaquePointer?
     ) -> OpaquePointer? {
@@ -107,7 +113,7 @@ final class Connection {
         return body(names, values)
     }
 
-    private static func message(_ handle: OpaquePointer) -> String {
+    static func message(_ handle: OpaquePointer) -> String {
         String(cString: PQerrorMessage(handle)).trimmingCharacters(in: .whitespacesAndNewlines)
     }
 
@@ -228,35 +234,6 @@ final class Connection {
     func next(_ handle: OpaquePointer) throws(DataSourceError) -> QueryResult? {
         try wait(handle) { PQisBusy(handle) == 1 }
         return PQgetResult(handle).map { QueryResult($0) }
-    }
-
-    /// Waits until everything is sent, and no longer than the connection's patience for what else there is to wait for.
-    func wait(_ handle: OpaquePointer, while isBusy: () -> Bool) throws(DataSourceError) {
-        let end = ContinuousClock.now + patience
-        while true {
-            let isFlushed = PQflush(handle)
-            guard isFlushed >= 0 else { throw lost() }
-            if isFlushed == 0, !isBusy() { return }
-            let events = Int16(isFlushed == 1 ? POLLIN | POLLOUT : POLLIN)
-            var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
-            let remaining = (end - .now) / .milliseconds(1)
-            guard remaining > 0 else {
-                cancel(handle)
-                throw lost("The server has not answered for \(patience).")
-            }
-            let ready = poll(&polled, 1, Int32(min(remaining, 1000).rounded(.up)))
-            if ready < 0, errno != EINTR { throw lost() }
-            if ready > 0, PQconsumeInput(handle) == 0 { throw lost() }
-        }
-    }
-
-    /// Asks the server to stop its present work, because no call waits for it.
-    private func cancel(_ handle: OpaquePointer) {
-        guard let cancel = PQgetCancel(handle) else { return }
-        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
-            _ = PQcancel(cancel, message.baseAddress, 256)
-        }
-        PQfreeCancel(cancel)
     }
 
     private func forgetStatements(_ handle: OpaquePointer) throws(DataSourceError) {

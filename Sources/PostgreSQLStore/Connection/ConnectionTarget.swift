@@ -7,8 +7,9 @@ internal import RowStore
 struct ConnectionTarget: Sendable {
     /// A URI or keywords, as libpq reads them. It may contain a password, so no error and no log shows it.
     let connection: String
-    /// How long an answer may take.
+    /// How long an answer may take, and after how much of that time the server is asked whether it works on it.
     var patience: Duration
+    var silence = Duration.seconds(10)
 
     static let unreadableText =
         "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with special characters in the password as % and two digits, such as %40 for @ and %2F for /."

@@ -99,8 +99,7 @@ extension DataSourceError {
                 .storeReadOnly, "The server is a standby, which only takes reads. Connect to the primary server.",
                 cause: cause)
         } else if state == "53300" {
-            self.init(
-                .storeUnavailable, "The server has no free connection. Raise its max_connections.", cause: cause)
+            self.init(.storeUnavailable, DataSourceError.fullServerMessage, cause: cause)
         } else if message.contains("invalid integer value") || message.contains("invalid port number") {
             // Without the cause, which may show a part of a password.
             self.init(.invalidRequest, ConnectionTarget.unreadableText)
@@ -120,6 +119,11 @@ extension DataSourceError {
                 cause: cause)
         }
     }
+
+    private static let fullServerMessage = "The server has no free connection. Raise its max_connections."
+
+    /// Whether a server has answered that it takes no more connections.
+    var isOfFullServer: Bool { message == DataSourceError.fullServerMessage }
 
     /// Whether the connection is gone, so that it is unknown what the server has done since its last answer, or leads to a
     /// server that is no longer the primary one.

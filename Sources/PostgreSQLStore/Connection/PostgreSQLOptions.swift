@@ -20,8 +20,12 @@ package struct PostgreSQLOptions: Sendable {
     package var leaseTimes = LeaseTimes()
     /// Whether the server is asked for notifications; false for tests of servers that have none.
     package var isNotified = true
-    /// How long an answer of the server may take.
+    /// How long an answer of the server may take while no bytes come or go, and the server works on it.
     package var patience = Duration.seconds(60)
+    /// After how much of that time the server is asked whether it works on the answer at all.
+    package var silence = Duration.seconds(10)
+    /// How long main waits for the server.
+    package var mainPatience = Duration.seconds(10)
     /// How long to ask for the outcome of a transaction whose answer was lost.
     package var settlingPatience = Duration.seconds(30)
     /// Waits before something is tried again.
@@ -39,6 +43,6 @@ package struct PostgreSQLOptions: Sendable {
         self.resetPolicy = resetPolicy
     }
 
-    var target: ConnectionTarget { ConnectionTarget(connection: connection, patience: patience) }
+    var target: ConnectionTarget { ConnectionTarget(connection: connection, patience: patience, silence: silence) }
 }
 #endif

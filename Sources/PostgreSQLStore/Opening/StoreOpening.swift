@@ -20,8 +20,8 @@ struct StoreOpening {
     func run() throws(DataSourceError) -> sending Result {
         try checkName()
         let connection = try Connection(options.target)
-        // Large tables may be counted, and indexes built.
-        connection.patience = .seconds(3600)
+        // Large tables may be counted, and indexes built, for as long as the server works on it.
+        connection.patience = nil
         defer { connection.patience = options.patience }
         try requirePrimary(connection)
         try settleWriter(connection, idleLimit: .seconds(60))

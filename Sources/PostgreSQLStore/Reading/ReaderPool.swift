@@ -30,7 +30,7 @@ final class ReaderPool: Sendable {
 
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         let use = permits.use
-        permits.wait(use)
+        guard permits.wait(use) else { throw MainWait.exceeded }
         defer { permits.signal(use) }
         let (reader, generation) = try begun()
         defer {

@@ -80,7 +80,9 @@ final class Listener: Sendable {
         guard !isEnding.exchange(true, ordering: .sequentiallyConsistent) else { return }
         wake()
         // A handler that the thread itself calls cannot wait for the thread.
-        if Thread.current.name != "CoreDataSource.listener" { ended.wait() }
+        if Thread.current.name != "CoreDataSource.listener" {
+            if MainQueue.isCurrent { _ = ended.wait(timeout: .now() + .seconds(10)) } else { ended.wait() }
+        }
         state.withLock { $0 = State() }
     }
 
@@ -136,6 +138,8 @@ final class Listener: Sendable {
 
     private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
         let connection = try Connection(options.target)
+        // Others take this member for ended after that.
+        (connection.patience, connection.silence) = (min(options.patience, .milliseconds(Members.silence)), nil)
         // Neither a beat nor a notification has to survive a crash, and neither may wait for a disk or a standby.
         try connection.run("SET synchronous_commit = off")
         var isNotified = options.isNotified

@@ -71,10 +71,16 @@ final class Writer {
         connection?.counters = counters
     }
 
+    /// How long the server may take to learn that this member has left. If it does not, others notice after a while.
+    private static let leavingPatience = Duration.seconds(5)
+
     func close() {
         abandonHeadStart()
         spare?.close()
-        if let connection, connection.isUsable { try? leave(connection) }
+        if let connection, connection.isUsable {
+            (connection.patience, connection.silence) = (Writer.leavingPatience, nil)
+            try? leave(connection)
+        }
         connection?.close()
         connection = nil
     }
@@ -206,8 +212,8 @@ final class Writer {
         abandonHeadStart()
         try settle(patience: .zero)
         let connection = try connected()
-        // Large tables may be counted and dropped.
-        connection.patience = .seconds(3600)
+        // Large tables may be counted and dropped, for as long as the server works on it.
+        connection.patience = nil
         defer { connection.patience = opening.options.patience }
         let registry = try Registry(connection)
         var startup = StoreStartup(reason: .requested)

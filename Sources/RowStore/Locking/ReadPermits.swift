@@ -31,9 +31,18 @@ package final class ReadPermits: Sendable {
     }
 
     /// Waits until the caller may read.
-    package func wait(_ use: Use) {
-        semaphore(use)?.wait()
+    ///
+    /// - Returns: Whether it may: main waits no longer than for a server.
+    @discardableResult
+    package func wait(_ use: Use) -> Bool {
+        if use == .main, let end = MainWait.end {
+            let rest = max(.zero, end - .now) / .milliseconds(1)
+            guard main.wait(timeout: .now() + .milliseconds(Int(rest))) == .success else { return false }
+        } else {
+            semaphore(use)?.wait()
+        }
         if use == .main { isMainReading.store(true, ordering: .relaxed) }
+        return true
     }
 
     package func signal(_ use: Use) {

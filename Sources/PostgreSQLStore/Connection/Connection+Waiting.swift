@@ -1,0 +1,152 @@
+#if PostgreSQL
+internal import CPostgreSQL
+internal import Dispatch
+internal import Foundation
+internal import RowStore
+internal import Synchronization
+
+/// Waiting for a server, which may be halted, and for a network, which may be silent.
+extension Connection {
+    /// How long a new connection waits for the answers to its first statements.
+    static let settlingPatience = Duration.seconds(10)
+    /// How long a connection is waited for that leads to no server, after libpq should have given up.
+    private static let connectingPatience = Duration.seconds(30)
+    /// How long the answer to the question may take whether the server works.
+    private static let lookPatience = Duration.seconds(5)
+
+    // MARK: Connecting
+
+    /// A connection that a thread makes, and that nobody waits for any more.
+    private struct Attempt: @unchecked Sendable {
+        var made: OpaquePointer?
+        var isGivenUp = false
+    }
+
+    /// Lets another thread connect, because neither the search for a host's address nor libpq always ends in time.
+    ///
+    /// - Throws: `storeUnavailable` if it takes too long.
+    static func attempt(_ settings: [(String, String)]) throws(DataSourceError) -> OpaquePointer? {
+        let attempt = Guarded(Attempt())
+        let done = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            let made = withPointers(settings) { PQconnectdbParams($0, $1, 1) }
+            let box = Attempt(made: made)
+            let isGivenUp = attempt.withLock { attempt in
+                if !attempt.isGivenUp { attempt.made = box.made }
+                return attempt.isGivenUp
+            }
+            if isGivenUp { PQfinish(made) }
+            done.signal()
+        }
+        let limit = min(connectingPatience, MainWait.end.map { $0 - .now } ?? connectingPatience)
+        if done.wait(timeout: .now() + .milliseconds(max(0, Int(limit / .milliseconds(1))))) != .success {
+            let made = attempt.withLock { attempt in
+                attempt.isGivenUp = true
+                return Attempt(made: attempt.made)
+            }
+            // It may have come at the last moment.
+            PQfinish(made.made)
+            if MainWait.end != nil { throw MainWait.exceeded }
+            throw DataSourceError(connectionFailure: "The server has not answered for \(limit).", state: nil)
+        }
+        return attempt.withLock { Attempt(made: $0.made) }.made
+    }
+
+    // MARK: Answers
+
+    /// Waits until everything is sent, and for what else there is to wait for.
+    ///
+    /// Bytes that come or go are progress. Without any, the server is asked over another connection whether it works at all: a
+    /// server that is halted still takes bytes.
+    ///
+    /// - Throws: `storeUnavailable` if the wait takes too long.
+    func wait(_ handle: OpaquePointer, while isBusy: () -> Bool) throws(DataSourceError) {
+        var progress = ContinuousClock.now
+        var look = silence.map { progress + $0 }
+        while true {
+            let isFlushed = PQflush(handle)
+            guard isFlushed >= 0 else { throw lost() }
+            if isFlushed == 0, !isBusy() { return MainWait.restart() }
+            let now = ContinuousClock.now
+            let (end, mainEnd) = (patience.map { progress + $0 }, MainWait.end)
+            if let mainEnd, now >= mainEnd {
+                giveUp(handle)
+                throw MainWait.exceeded
+            }
+            if let end, now >= end { throw silent(handle, since: progress) }
+            if let silence, let due = look, now >= due {
+                guard isServerWorking() else { throw silent(handle, since: progress) }
+                look = .now + silence
+            }
+            let next = [end, look, mainEnd, now + .seconds(1)].compactMap(\.self).min() ?? now
+            let events = Int16(isFlushed == 1 ? POLLIN | POLLOUT : POLLIN)
+            var polled = pollfd(fd: PQsocket(handle), events: events, revents: 0)
+            let ready = poll(&polled, 1, Int32((max(.zero, next - now) / .milliseconds(1)).rounded(.up)))
+            if ready < 0, errno != EINTR { throw lost() }
+            guard ready > 0 else { continue }
+            if PQconsumeInput(handle) == 0 { throw lost() }
+            progress = .now
+            look = silence.map { progress + $0 }
+        }
+    }
+
+    private func silent(_ handle: OpaquePointer, since start: ContinuousClock.Instant) -> DataSourceError {
+        let taken = Duration.seconds(Int64((.now - start) / .seconds(1)))
+        cancel(handle)
+        return lost("The server has not answered for \(taken).")
+    }
+
+    private func giveUp(_ handle: OpaquePointer) {
+        cancel(handle)
+        _ = lost()
+    }
+
+    /// Asks over another connection whether the server works on the present statement, or waits for a lock to do so. One that
+    /// waits for bytes of this side, or for this side to take some, does not: it has not got what was sent, or was not heard.
+    private func isServerWorking() -> Bool {
+        do throws(DataSourceError) {
+            let other = try Connection(target)
+            defer { other.close() }
+            (other.patience, other.silence) = (Connection.lookPatience, nil)
+            // A role that acts as a group does not see what its own sessions do.
+            try other.run("SET ROLE NONE")
+            let found = try other.rows(
+                """
+                SELECT (state = 'active' AND wait_event_type IS DISTINCT FROM 'Client')::integer FROM pg_stat_activity \
+                WHERE pid = $1::bigint::integer AND backend_start::text = $2
+                """, [WireValue(Int64(serverProcess)), WireValue(serverProcessStart)])
+            return found.rowCount == 1 && found.isTrue(0, 0)
+        } catch {
+            // It is not halted.
+            return error.isOfFullServer
+        }
+    }
+
+    // MARK: Giving up
+
+    /// How many threads may ask servers to stop something. A server that is halted answers none of them.
+    private static let cancelLimit = 4
+    private static let cancels = Atomic(0)
+
+    private struct Cancel: @unchecked Sendable {
+        let handle: OpaquePointer
+    }
+
+    /// Asks the server to stop its present work, because no call waits for it. Another thread does that: libpq waits for the
+    /// answer without a limit.
+    private func cancel(_ handle: OpaquePointer) {
+        let (_, count) = Connection.cancels.wrappingAdd(1, ordering: .relaxed)
+        guard count <= Connection.cancelLimit, let cancel = PQgetCancel(handle).map(Cancel.init) else {
+            Connection.cancels.wrappingSubtract(1, ordering: .relaxed)
+            return
+        }
+        Thread.detachNewThread {
+            withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { message in
+                _ = PQcancel(cancel.handle, message.baseAddress, 256)
+            }
+            PQfreeCancel(cancel.handle)
+            Connection.cancels.wrappingSubtract(1, ordering: .relaxed)
+        }
+    }
+}
+#endif
