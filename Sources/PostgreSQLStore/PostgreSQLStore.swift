@@ -4,8 +4,8 @@ package import RowStore
 
 /// Rows in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// Its connections: one writes, one more writes rows of large saves while their hooks run, one reads what others have written,
-/// one listens, up to eight read rows, and one more reads for main.
+/// Its connections: one writes, one more writes rows of large saves while their hooks run, one changes leases, one reads what
+/// others have written, one listens, up to eight read rows, and one more reads for main.
 package final class PostgreSQLStore: PersistentStore {
     package typealias Options = PostgreSQLOptions
 
@@ -26,6 +26,7 @@ package final class PostgreSQLStore: PersistentStore {
     private let opening: StoreOpening
     private let state: Guarded<State>
     private let feed: Guarded<FeedReader?>
+    private let clerk: Guarded<LeaseClerk?>
     private let listener: Guarded<Listener?>
     private let handlers = Guarded(Handlers())
     private let readers: ReaderPool
@@ -55,6 +56,7 @@ package final class PostgreSQLStore: PersistentStore {
         membership = opened.membership
         let (schema, position) = (opened.schema, opened.position)
         feed = Guarded(FeedReader(opening.options, schema, own: opened.membership.member.number))
+        clerk = Guarded(LeaseClerk(opening, schema, opened.membership, counters))
         let trust = TrustKeeper()
         trustKeeper = trust
         listener = Guarded(Listener(opening.options, schema, opened.membership, trust))
@@ -139,13 +141,19 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     private func replace() throws(DataSourceError) -> StoreStartup {
-        let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
-            guard let writer = state.writer else { throw DataSourceError.storeClosed }
-            let (startup, opened) = try writer.reset()
-            state.writer = Writer(opening, opened, counters, trustKeeper)
-            state.schema = opened.schema
-            state.firstPosition = 0
-            return (startup, opened.schema)
+        // Whoever wants leases meanwhile gets those of the new generation.
+        let (startup, schema) = try clerk.withLock { (clerk) throws(DataSourceError) in
+            let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
+                guard let writer = state.writer else { throw DataSourceError.storeClosed }
+                let (startup, opened) = try writer.reset()
+                state.writer = Writer(opening, opened, counters, trustKeeper)
+                state.schema = opened.schema
+                state.firstPosition = 0
+                return (startup, opened.schema)
+            }
+            clerk?.close()
+            clerk = LeaseClerk(opening, schema, membership, counters)
+            return (startup, schema)
         }
         feed.withLock { feed in
             feed?.close()
@@ -166,6 +174,10 @@ package final class PostgreSQLStore: PersistentStore {
         feed.withLock { feed in
             feed?.close()
             feed = nil
+        }
+        clerk.withLock { clerk in
+            clerk?.close()
+            clerk = nil
         }
         state.withLock { state in
             state.writer?.close()
@@ -287,11 +299,16 @@ extension PostgreSQLStore: StoreSharing {
     private func changeLeases(
         _ change: @Sendable (inout LeaseDesk, LeaseFacts) -> Void
     ) throws(DataSourceError) -> LeaseTable {
-        try writing { (writer) throws(DataSourceError) in
-            try writer.changeLeases { desk, facts in
-                change(&desk, facts)
-                settle(&desk, facts)
+        try inTime { () throws(DataSourceError) in
+            let (table, isChanged) = try clerk.withLockInTime { (clerk) throws(DataSourceError) in
+                guard let clerk else { throw DataSourceError.storeClosed }
+                return try clerk.change { desk, facts in
+                    change(&desk, facts)
+                    settle(&desk, facts)
+                }
             }
+            if isChanged { listener.withLock { $0 }?.notifyOthers() }
+            return table
         }
     }
 

@@ -25,6 +25,8 @@ final class Connection {
     private(set) var serverProcessStart = ""
     var tracing: StatementTracing?
     var counters: PostgreSQLCounters?
+    /// The place of the statement that failed in the newest pipeline; nil if none did.
+    private(set) var failedRequest: Int?
     /// Whether a transaction is open, as far as this side knows.
     private(set) var isInTransaction = false
 
@@ -153,6 +155,7 @@ final class Connection {
     /// - Throws: The error of the first statement that failed; later ones did not run. `storeUnavailable` if the connection is
     ///   lost.
     func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
+        failedRequest = nil
         guard let handle else { throw lost() }
         // After a failed transaction, no statement is accepted.
         if prepared.count > Connection.statementLimit, PQtransactionStatus(handle) == PQTRANS_IDLE {
@@ -211,7 +214,9 @@ final class Connection {
     ) throws(DataSourceError) -> (results: [QueryResult], failure: DataSourceError?) {
         var results: [QueryResult] = []
         var failure: DataSourceError?
+        var place = 0
         for expectation in expected {
+            defer { if case .answer = expectation { place += 1 } }
             var last: QueryResult?
             while let result = try next(handle) { last = result }
             guard let last else { throw lost() }
@@ -222,7 +227,7 @@ final class Connection {
                 case .answer: results.append(last)
                 }
             case PGRES_PIPELINE_ABORTED: break
-            default: if failure == nil { failure = DataSourceError(answer: last) }
+            default: if failure == nil { (failure, failedRequest) = (DataSourceError(answer: last), place) }
             }
         }
         // The end of the pipeline.

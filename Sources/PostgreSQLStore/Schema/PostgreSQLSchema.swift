@@ -23,7 +23,9 @@ struct PostgreSQLSchema: Sendable {
     static let saves = "_saves"
     static let metadata = "_metadata"
     static let keys = "_keys"
-    static let names = [feed, changes, leases, tickets, members, saves, metadata, keys]
+    /// The entities that transactions of other programs that are not committed yet have written.
+    static let outside = "_outside"
+    static let names = [feed, changes, leases, tickets, members, saves, metadata, keys, outside]
 
     init(_ layout: ModelLayout, name: String) throws(DataSourceError) {
         self.layout = layout
@@ -108,6 +110,10 @@ struct PostgreSQLSchema: Sendable {
             """,
             "CREATE TABLE \(term(PostgreSQLSchema.metadata)) (name text PRIMARY KEY, number bigint, text text)",
             "CREATE TABLE \(term(PostgreSQLSchema.keys)) (id integer PRIMARY KEY CHECK (id = 1), next bigint NOT NULL)",
+            """
+            CREATE TABLE \(term(PostgreSQLSchema.outside)) (transaction bigint NOT NULL, entity text NOT NULL, \
+            PRIMARY KEY (transaction, entity))
+            """,
             "INSERT INTO \(term(PostgreSQLSchema.feed)) VALUES (1, 0, 1, 0, 0)",
         ]
         sql.append(contentsOf: tables.compactMap { $0?.createSQL })
@@ -124,6 +130,8 @@ struct PostgreSQLSchema: Sendable {
 
     /// That function, as SQL.
     var outsideFunction: String { term(PostgreSQLSchema.outsideName) }
+    /// The function that makes a save of what that one has noted, as SQL.
+    var publishingFunction: String { term("_publish_outside_write") }
 
     /// The first key that no object has, also above keys that another program has inserted, as a term over the table of keys.
     var firstFreeKey: String {
@@ -136,23 +144,36 @@ struct PostgreSQLSchema: Sendable {
     }
 
     /// Notes that another program has written: a transaction of a program that is not a member adds a save with unknown
-    /// content.
+    /// content. It does so as it commits, because nobody can save between the save's position and the commit.
     private var outsideSQL: [String] {
-        let function = outsideFunction
+        let (function, publishing) = (outsideFunction, publishingFunction)
         var sql = [
             """
             CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
-            DECLARE found bigint;
             BEGIN
                 IF current_setting('coredatasource.member', true) = 'on' THEN RETURN NULL; END IF;
+                INSERT INTO \(term(PostgreSQLSchema.outside)) VALUES (pg_current_xact_id()::text::bigint, TG_ARGV[0]) \
+                ON CONFLICT DO NOTHING;
+                RETURN NULL;
+            END $body$
+            """,
+            """
+            CREATE FUNCTION \(publishing)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
+            DECLARE found bigint;
+            BEGIN
                 UPDATE \(term(PostgreSQLSchema.feed)) SET position = position + 1, \
                 lowest = greatest(lowest, position + 2 - \(PostgreSQLSchema.saveLimit)) RETURNING position INTO found;
-                DELETE FROM \(term(PostgreSQLSchema.changes)) WHERE position <= found - \(PostgreSQLSchema.saveLimit);
-                INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, TG_ARGV[0], NULL, DEFAULT);
+                DELETE FROM \(term(PostgreSQLSchema.changes)) WHERE position BETWEEN 0 AND found - \(PostgreSQLSchema.saveLimit);
+                INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, NEW.entity, NULL, DEFAULT);
+                DELETE FROM \(term(PostgreSQLSchema.outside)) WHERE transaction = NEW.transaction AND entity = NEW.entity;
                 PERFORM pg_notify(\(channel.quotedText), '');
                 RETURN NULL;
             END $body$
+            """,
             """
+            CREATE CONSTRAINT TRIGGER \(PostgreSQLSchema.outsideTrigger) AFTER INSERT ON \(term(PostgreSQLSchema.outside)) \
+            DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION \(publishing)()
+            """,
         ]
         for table in tables.compactMap(\.self) {
             sql.append(

@@ -59,12 +59,15 @@ struct LeaseFacts {
         desk.table(isChanged ? version + 1 : version, members.map(\.member), layout, asSeenBy: own)
     }
 
-    /// The members that have lost leases without giving them back.
+    /// The entities of which members have lost the leases without giving them back.
     ///
     /// - Parameter own: The member that made the changes, which may give back its own.
-    func losers(_ changed: LeaseDesk, but own: Int64) -> Set<Int64> {
-        let lost = desk.leases.filter { changed.leases[$0.key]?.holder != $0.value.holder }
-        return Set(lost.values.compactMap(\.holder)).subtracting([own])
+    func losses(_ changed: LeaseDesk, but own: Int64) -> [Int64: Set<String>] {
+        var lost: [Int64: Set<String>] = [:]
+        for (entity, lease) in desk.leases where changed.leases[entity]?.holder != lease.holder {
+            if let holder = lease.holder, holder != own { lost[holder, default: []].insert(entity) }
+        }
+        return lost
     }
 
     /// Writes the differences from these facts, in the transaction in which they were read.

@@ -20,6 +20,7 @@ struct Members {
     private let connection: Connection
     private let table: String
     private let saves: String
+    private let feed: String
     private let namespace: String
 
     /// How often a member reports, and how long without a report until it counts as ended, in milliseconds.
@@ -35,6 +36,7 @@ struct Members {
         namespace = schema.name
         table = schema.term(PostgreSQLSchema.members)
         saves = schema.term(PostgreSQLSchema.saves)
+        feed = schema.term(PostgreSQLSchema.feed)
     }
 
     /// All known members, and how long ago each has reported, in milliseconds.
@@ -114,17 +116,39 @@ struct Members {
             [WireValue(namespace), WireValue(membership.member.number)])
     }
 
-    /// Ends the sessions in which a member has locked anything of the store.
-    func endTransactions(of member: Int64) throws(DataSourceError) {
-        _ = try connection.rows(
+    /// No lease is taken over, and no save is made, before the transaction ends.
+    ///
+    /// - Throws: `storeReset` if another process has this member's number.
+    func lockFeed(_ membership: Membership, _ store: String) throws(DataSourceError) {
+        let found = try connection.rows(
             """
-            SELECT pg_terminate_backend(a.pid) FROM pg_locks m JOIN pg_stat_activity a ON a.pid = m.pid \
-            WHERE m.locktype = 'advisory' AND m.objsubid = 2 AND m.database = (SELECT oid FROM pg_database \
-            WHERE datname = current_database()) AND m.classid::bigint = hashtext($1)::bigint & 4294967295 \
-            AND m.objid::bigint = $2::bigint & 2147483647 AND a.usename = current_user AND a.pid <> pg_backend_pid() \
-            AND EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n \
-            ON n.oid = c.relnamespace WHERE l.pid = m.pid AND l.database = m.database AND n.nspname = $1)
-            """, [WireValue(namespace), WireValue(member)])
+            SELECT EXISTS (SELECT FROM \(table) WHERE number = $1 AND token <> $2)::integer::bigint FROM \(feed) FOR UPDATE
+            """, membership.values)
+        guard found.rowCount == 1 else { throw DataSourceError(damagedSharing: store) }
+        if found.isTrue(0, 0) { throw DataSourceError(numberGivenAgain: ()) }
+    }
+
+    /// Ends the sessions in which a member writes to certain tables. A process that was halted in the middle of a transaction
+    /// would keep its rows locked, and unique values taken.
+    ///
+    /// Other sessions stay, such as one that only writes what it still may. A session of another role is ended if this one may:
+    /// as a member of `pg_signal_backend`, for one.
+    func endTransactions(of member: Int64, writing tables: [String]) throws(DataSourceError) {
+        var names = WireBuffer(.text, count: tables.count)
+        for name in tables { names.append(Array(name.utf8)) }
+        try connection.runAsSessionUser(
+            Request(
+                """
+                SELECT pg_terminate_backend(a.pid) FROM pg_locks m JOIN pg_stat_activity a ON a.pid = m.pid \
+                JOIN pg_roles r ON r.oid = a.usesysid WHERE m.locktype = 'advisory' AND m.objsubid = 2 \
+                AND m.database = (SELECT oid FROM pg_database WHERE datname = current_database()) \
+                AND m.classid::bigint = hashtext($1)::bigint & 4294967295 AND m.objid::bigint = $2::bigint & 2147483647 \
+                AND a.pid <> pg_backend_pid() AND CASE WHEN r.rolsuper THEN pg_has_role(current_user, r.oid, 'USAGE') \
+                ELSE pg_has_role(current_user, r.oid, 'USAGE') OR pg_has_role(current_user, 'pg_signal_backend', 'USAGE') END \
+                AND EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n \
+                ON n.oid = c.relnamespace WHERE l.pid = m.pid AND l.database = m.database AND n.nspname = $1 \
+                AND c.relname = ANY ($3::text[]) AND l.mode <> 'AccessShareLock')
+                """, [WireValue(namespace), WireValue(member), WireValue(names)]))
     }
 
     /// The member has closed the store.
@@ -134,6 +158,19 @@ struct Members {
                 "UPDATE \(table) SET seen = clock_timestamp() - interval '1 minute' WHERE number = $1 AND token = $2",
                 membership.values),
             Request("DELETE FROM \(saves) WHERE member = $1 AND token = $2", membership.values),
+        ])
+    }
+}
+
+extension Connection {
+    /// Runs a statement of the open transaction as the role that has connected. One that acts as a group may not even end its own
+    /// sessions.
+    func runAsSessionUser(_ request: Request) throws(DataSourceError) {
+        _ = try pipeline([
+            Request(
+                "SELECT set_config('coredatasource.role', current_setting('role'), true), set_config('role', 'none', true)"),
+            request,
+            Request("SELECT set_config('role', current_setting('coredatasource.role'), true)"),
         ])
     }
 }

@@ -73,7 +73,7 @@ extension Writer {
     func checkHistory(_ connection: Connection) throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
             try connection.run("SET LOCAL synchronous_commit = on")
-            try lockFeed(connection)
+            try Members(connection, schema).lockFeed(membership, opening.options.name)
             let own = try connection.rows(
                 "SELECT saved FROM \(schema.term(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2",
                 membership.values)
@@ -108,43 +108,6 @@ extension Writer {
                 "The server has lost its newest commits, including the keys that it reserved for this process. Saves that inserted "
                     + "objects with these keys are refused. Save again.",
                 entityName: schema.layout.entities[entity.entity].name)
-        }
-    }
-
-    /// No lease is taken over, and no save is made, before the transaction ends.
-    ///
-    /// - Throws: `storeReset` if another process has this member's number.
-    func lockFeed(_ connection: Connection) throws(DataSourceError) {
-        let found = try connection.rows(
-            """
-            SELECT EXISTS (SELECT FROM \(schema.term(PostgreSQLSchema.members)) WHERE number = $1 AND token <> $2)::integer::bigint \
-            FROM \(schema.term(PostgreSQLSchema.feed)) FOR UPDATE
-            """, membership.values)
-        guard found.rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
-        if found.isTrue(0, 0) { throw DataSourceError(numberGivenAgain: ()) }
-    }
-
-    /// Ends what members have open that have lost leases because they no longer answer. A process that was halted in the middle of
-    /// a transaction would keep its rows locked, and unique values taken.
-    private func endSessions(of members: Set<Int64>, _ connection: Connection) throws(DataSourceError) {
-        for member in members.sorted() { try Members(connection, schema).endTransactions(of: member) }
-    }
-
-    /// Changes the leases in one transaction, and notifies the others.
-    func changeLeases(_ change: (inout LeaseDesk, LeaseFacts) -> Void) throws(DataSourceError) -> LeaseTable {
-        try reconnecting { (connection) throws(DataSourceError) in
-            try connection.transaction { () throws(DataSourceError) in
-                try connection.run("SET LOCAL synchronous_commit = on")
-                try lockFeed(connection)
-                let facts = try LeaseFacts(connection, schema)
-                var desk = facts.desk
-                change(&desk, facts)
-                if desk == facts.desk { return facts.table(desk, schema.layout, asSeenBy: membership.member.number) }
-                try facts.write(desk, connection, schema)
-                try endSessions(of: facts.losers(desk, but: membership.member.number), connection)
-                hasNewsForOthers = true
-                return facts.table(desk, schema.layout, asSeenBy: membership.member.number, isChanged: true)
-            }
         }
     }
 }

@@ -15,16 +15,10 @@ extension Writer {
         _ group: [ChangeSet], failure: DataSourceError?
     ) throws(DataSourceError) -> [Int: DataSourceError] {
         var refusals = Refusals()
-        var attempt = 0
-        while true {
-            attempt += 1
+        for attempt in 1... {
             do throws(DataSourceError) {
-                try transaction { (connection, number) throws(DataSourceError) in
+                try transaction { (connection) throws(DataSourceError) in
                     try connection.run("BEGIN")
-                    // No lease is taken over while that row is locked. Others wait for it, so it is locked only if it has to be.
-                    if attempt == Writer.attempts {
-                        try connection.run("SELECT 1 FROM \(schema.term(PostgreSQLSchema.feed)) FOR UPDATE")
-                    }
                     let epochs = epochs(try connection.pipeline([epochsRequest])[0])
                     var selection = Selection(group: group, failure: failure)
                     for place in group.indices {
@@ -37,15 +31,21 @@ extension Writer {
                         group.indices.filter { !landed.contains(group[$0].number) }[...], of: &selection, connection)
                     refusals = selection.refusals
                     let saves = selection.written.map { group[$0] }.filter { !$0.isEmpty }
-                    let place = try place(connection.pipeline(placing(saves.count, number)), saves.count)
-                    return Written(saves: saves, position: place.position, epochs: place.epochs)
+                    let first = firstNote
+                    _ = try connection.pipeline(note(saves, from: first))
+                    return Written(saves: saves, firstNote: first)
                 }
                 return refusals.errors
             } catch {
                 // A lease was lost meanwhile.
-                guard error.code == .leaseLost, attempt < Writer.attempts else { throw error }
+                guard error.code == .leaseLost else { throw error }
+                guard attempt < Writer.attempts else {
+                    throw DataSourceError(
+                        .storeBusy, "Other processes took over leases again and again. Try again later.", cause: error.description)
+                }
             }
         }
+        return [:]
     }
 
     /// What is known of the saves of a group while they are written.

@@ -1,21 +1,24 @@
 #if PostgreSQL
 internal import RowStore
 
-/// One transaction: the rows, the position in the order of all saves, and the notes for followers.
+/// One transaction: the rows and the notes for followers; and then, in one message, the position in the order of all saves, the
+/// check of the leases, and the commit.
+///
+/// The row that determines the order is locked only by statements that are at the server as a whole. A process that is halted
+/// in the middle of a save keeps nobody from saving.
 extension Writer {
-    /// Saves whose rows were written in a transaction that is not committed yet.
+    /// Saves whose rows and notes were written in a transaction that is not committed yet.
     struct Written {
         let saves: [ChangeSet]
-        /// The position of the first of them.
-        let position: Int64
-        let epochs: [Int: Int64]
+        /// The number of the first note.
+        let firstNote: Int64
     }
 
     /// Runs a transaction, and again if the server has ended it in favour of another one.
     ///
-    /// - Parameter body: Begins the transaction with that number, and writes rows.
+    /// - Parameter body: Begins the transaction, and writes rows and notes.
     func transaction(
-        _ body: (Connection, Int64) throws(DataSourceError) -> Written
+        _ body: (Connection) throws(DataSourceError) -> Written
     ) throws(DataSourceError) {
         var (wasCut, wasForgotten) = (false, false)
         for attempt in 1... {
@@ -41,7 +44,7 @@ extension Writer {
     }
 
     private func transactionOnce(
-        _ body: (Connection, Int64) throws(DataSourceError) -> Written
+        _ body: (Connection) throws(DataSourceError) -> Written
     ) throws(DataSourceError) {
         let connection = try connected()
         transactionNumber += 1
@@ -51,21 +54,21 @@ extension Writer {
         var isCommitting = false
         do throws(DataSourceError) {
             let written = try connection.ofGeneration(schema, opening.options.name) { () throws(DataSourceError) in
-                try body(connection, number)
+                try body(connection)
             }
             saves = written.saves
-            for set in saves { try check(set, written.epochs) }
-            var requests = note(saves, from: written.position)
-            requests += try forgetting(written.position + Int64(saves.count) - 1, saves, requests, connection)
+            for set in saves { try checkKeys(set) }
+            let requests = placing(written, number) + (try forgetting(saves, connection)) + [Request("COMMIT")]
             isCommitting = true
             hasNewsForOthers = true
-            requests.append(Request("COMMIT"))
-            _ = try connection.pipeline(requests)
+            do throws(DataSourceError) { _ = try connection.pipeline(requests) } catch {
+                throw failure(error, connection.failedRequest, saves)
+            }
             committedNumber = number
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
             // The answer that the server is shutting down does not show the outcome of a commit that waited for another server.
-            if isCommitting, error.isLoss {
+            if isCommitting, error.isLoss, !isForgotten {
                 unsettled = Unsettled(number: number, saves: Set(saves.map(\.number)))
                 giveUpConnection()
                 if try settle(patience: opening.options.settlingPatience) { return }
@@ -90,31 +93,55 @@ extension Writer {
 
     // MARK: Position and leases
 
-    /// The statements that mark a transaction, take that many positions, and read the epochs of the leases.
-    func placing(_ count: Int, _ number: Int64) -> [Request] {
-        [
+    /// The statements that mark a transaction, take the positions of its saves, check their leases, and give their notes the
+    /// positions. Each divides by zero if the transaction must not be committed.
+    private func placing(_ written: Written, _ number: Int64) -> [Request] {
+        let (saves, feed) = (schema.term(PostgreSQLSchema.saves), schema.term(PostgreSQLSchema.feed))
+        let changes = schema.term(PostgreSQLSchema.changes)
+        let count = WireValue(Int64(written.saves.count))
+        return [
             Request(
                 """
-                UPDATE \(schema.term(PostgreSQLSchema.saves)) SET saved = $3, made = clock_timestamp() \
+                UPDATE \(saves) SET saved = $3, made = clock_timestamp() \
                 WHERE member = $1 AND token = $2 AND refused < $3 AND keys >= $4 AND saved >= $5
                 """, membership.values + [WireValue(number), WireValue(keys.bound), WireValue(committedNumber)]),
             Request(
-                "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET position = position + $1 RETURNING position",
-                [WireValue(Int64(count))]),
-            epochsRequest,
+                """
+                UPDATE \(feed) SET position = position + $1::bigint \
+                / (SELECT count(*) FROM \(saves) WHERE member = $2 AND token = $3 AND saved = $4)
+                """, [count] + membership.values + [WireValue(number)]),
+            checkingLeases(of: written.saves),
+            Request(
+                """
+                UPDATE \(changes) SET position = (SELECT position FROM \(feed)) - $1::bigint + 1 + ($2::bigint - position) \
+                WHERE position BETWEEN $2::bigint - $1::bigint + 1 AND $2::bigint
+                """, [count, WireValue(written.firstNote)]),
         ]
     }
 
-    /// - Returns: The position of the first save, and the epochs of this member's leases, by entity.
-    func place(
-        _ results: [QueryResult], _ count: Int
-    ) throws(DataSourceError) -> (position: Int64, epochs: [Int: Int64]) {
-        guard results[0].changedRows == 1 else {
+    /// A statement of its own, after the row of the feed was locked, because it sees what others have committed until then.
+    private func checkingLeases(of saves: [ChangeSet]) -> Request {
+        let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
+            .sorted { $0.key < $1.key }
+        var names = WireBuffer(.text, count: used.count)
+        for (entity, _) in used { names.append(Array(schema.layout.entities[entity].name.utf8)) }
+        return Request(
+            """
+            SELECT 1 / (NOT EXISTS (SELECT FROM unnest($1::text[], $2::bigint[]) AS used(entity, epoch) \
+            LEFT JOIN \(schema.term(PostgreSQLSchema.leases)) l ON l.entity = used.entity AND l.epoch = used.epoch \
+            AND l.holder = $3 WHERE l.entity IS NULL))::integer
+            """, [WireValue(names), WireValue(used.map(\.value)), WireValue(membership.member.number)])
+    }
+
+    /// Why a transaction was not committed: ``placing(_:_:)``.
+    private func failure(_ error: DataSourceError, _ place: Int?, _ saves: [ChangeSet]) -> DataSourceError {
+        guard error.cause?.hasPrefix("PostgreSQL 22012") == true else { return error }
+        if place == 1 {
             isForgotten = true
-            throw DataSourceError(goneMemberOf: opening.options.name)
+            return DataSourceError(goneMemberOf: opening.options.name)
         }
-        guard results[1].rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
-        return (results[1].integer(0, 0) - Int64(count) + 1, epochs(results[2]))
+        guard place == 2, let lease = saves.flatMap(\.leases).first else { return error }
+        return DataSourceError(lostLeaseOf: schema.layout.entities[lease.entity].name)
     }
 
     var epochsRequest: Request {
@@ -141,13 +168,16 @@ extension Writer {
 
     // MARK: The feed
 
-    /// The statements that note the changes of saves for followers.
+    /// A number that no note has yet, and no other transaction gives: positions are above zero.
+    var firstNote: Int64 { -.random(in: (1 << 60)...(1 << 62)) }
+
+    /// The statements that note the changes of saves for followers, under descending numbers until they have positions.
     func note(_ saves: [ChangeSet], from first: Int64) -> [Request] {
         let notes = saves.enumerated().map { place, set in
             let words = encoding.words(set)
             let names = set.entities.map { schema.layout.entities[$0.entity].name }
             return SaveNote(
-                position: first + Int64(place), entities: names.joined(separator: "\n"),
+                position: first - Int64(place), entities: names.joined(separator: "\n"),
                 bytes: words.map { words in words.withUnsafeBytes { Array($0) } })
         }
         var requests: [Request] = []
@@ -158,6 +188,7 @@ extension Writer {
             requests.append(request(notes[start...place]))
             (start, size) = (place + 1, 0)
         }
+        for request in requests { notedBytes += Int64(request.parameters.last?.bytes?.count ?? 0) }
         return requests
     }
 
@@ -192,26 +223,25 @@ extension Writer {
     }
 
     /// The statements that forget saves that are too old, or too many. Members that have not read them reload.
-    func forgetting(
-        _ position: Int64, _ saves: [ChangeSet], _ notes: [Request], _ connection: Connection
-    ) throws(DataSourceError) -> [Request] {
+    private func forgetting(_ saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) -> [Request] {
         notedSaves += saves.count
-        for request in notes { notedBytes += Int64(request.parameters.last?.bytes?.count ?? 0) }
         guard notedSaves >= PostgreSQLSchema.saveLimit / 4 || notedBytes >= Writer.sizeLimit / 4 else { return [] }
         (notedSaves, notedBytes) = (0, 0)
         let changes = schema.term(PostgreSQLSchema.changes)
         let found = try connection.rows(
             """
             SELECT greatest((SELECT max(position) FROM (SELECT position, sum(size) OVER (ORDER BY position DESC) AS total \
-            FROM \(changes)) sizes WHERE total > \(Writer.sizeLimit)), \
+            FROM \(changes) WHERE position > 0) sizes WHERE total > \(Writer.sizeLimit)), \
             (SELECT max(position) FROM \(changes) WHERE made < clock_timestamp() - interval '\(Writer.ageLimit)'), 0)
             """)
-        let bound = max(found.integer(0, 0), position - Int64(PostgreSQLSchema.saveLimit))
+        let feed = schema.term(PostgreSQLSchema.feed)
+        let bound = WireValue(found.integer(0, 0))
         return [
-            Request("DELETE FROM \(changes) WHERE position <= $1", [WireValue(bound)]),
             Request(
-                "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET lowest = greatest(lowest, $1::bigint + 1)",
-                [WireValue(bound)]),
+                """
+                UPDATE \(feed) SET lowest = greatest(lowest, $1::bigint + 1, position - \(PostgreSQLSchema.saveLimit - 1))
+                """, [bound]),
+            Request("DELETE FROM \(changes) WHERE position BETWEEN 0 AND (SELECT lowest - 1 FROM \(feed))"),
         ]
     }
 }

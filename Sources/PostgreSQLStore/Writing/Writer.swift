@@ -3,9 +3,10 @@ internal import RowStore
 
 /// Writes change sets, one transaction for a group, over a connection of its own.
 ///
-/// The statements of a transaction come in this order: the rows; the mark of this member's transaction, by which a lost answer
-/// is settled; the position, whose row stays locked until the end, so that positions are in the order of the commits; and,
-/// under that lock, in a statement of its own, the epochs of the leases. A takeover locks the same row first.
+/// The statements of a transaction come in this order: the rows, and their notes for followers; then, in one message, the mark
+/// of this member's transaction, by which a lost answer is settled; the position, whose row stays locked until the end, so that
+/// positions are in the order of the commits; under that lock, in a statement of its own, the epochs of the leases; and the
+/// commit. A takeover locks the same row first.
 final class Writer {
     let opening: StoreOpening
     let schema: PostgreSQLSchema
@@ -87,7 +88,7 @@ final class Writer {
 
     func leave(_ connection: Connection) throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
-            try lockFeed(connection)
+            try Members(connection, schema).lockFeed(membership, opening.options.name)
             try giveUpLeases(connection)
             try Members(connection, schema).remove(membership)
         }
@@ -126,11 +127,14 @@ final class Writer {
     /// Ends the server's process of a lost connection, if it waits for something that will never come.
     private func endAbandoned(_ connection: Connection) throws(DataSourceError) {
         guard let process = abandoned else { return }
-        _ = try connection.rows(
-            """
-            SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::bigint::integer \
-            AND backend_start::text = $2 AND usename = current_user AND state <> 'idle' AND wait_event = 'ClientRead'
-            """, [WireValue(Int64(process.number)), WireValue(process.start)])
+        try connection.transaction { () throws(DataSourceError) in
+            try connection.runAsSessionUser(
+                Request(
+                    """
+                    SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid = $1::bigint::integer \
+                    AND backend_start::text = $2 AND usename = session_user AND state <> 'idle' AND wait_event = 'ClientRead'
+                    """, [WireValue(Int64(process.number)), WireValue(process.start)]))
+        }
         abandoned = nil
     }
 
@@ -169,7 +173,7 @@ final class Writer {
         var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {
             let saves = group.filter { !$0.isEmpty }
-            try transaction { (connection, number) throws(DataSourceError) in
+            try transaction { (connection) throws(DataSourceError) in
                 var rows: RowWriter
                 if let early = ahead, early.connection === connection {
                     // If it fails, all rows are written next time.
@@ -180,8 +184,9 @@ final class Writer {
                     rows = RowWriter(connection, schema, first: [Request("BEGIN")])
                     try write(saves, &rows)
                 }
-                let place = try place(rows.finish(placing(saves.count, number)), saves.count)
-                return Written(saves: saves, position: place.position, epochs: place.epochs)
+                let first = firstNote
+                try rows.finish(note(saves, from: first))
+                return Written(saves: saves, firstNote: first)
             }
         } catch {
             guard error.isOfOneSave else { throw error }

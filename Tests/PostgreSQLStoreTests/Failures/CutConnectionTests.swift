@@ -11,9 +11,9 @@ import Testing
 @Suite(.serialized, .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
 struct CutConnectionTests {
     private static let statements = [
-        "BEGIN", "INSERT INTO \"store 1\".\"Item\"", "SET CONSTRAINTS", "UPDATE \"store 1\".\"_saves\" SET saved",
-        "UPDATE \"store 1\".\"_feed\"", "SELECT entity, epoch", "INSERT INTO \"store 1\".\"_changes\"",
-        "COMMIT",
+        "BEGIN", "INSERT INTO \"store 1\".\"Item\"", "SET CONSTRAINTS", "INSERT INTO \"store 1\".\"_changes\"",
+        "UPDATE \"store 1\".\"_saves\" SET saved", "UPDATE \"store 1\".\"_feed\"", "SELECT 1 / (NOT EXISTS",
+        "UPDATE \"store 1\".\"_changes\"", "COMMIT",
     ]
 
     @Test(arguments: statements, [false, true])

@@ -52,12 +52,17 @@ final class FailurePlace: Sendable {
     }
 }
 
-/// Runs the body on a thread of its own: it waits for what the test does meanwhile.
+/// Runs the body on a thread of its own: it waits for what the test does meanwhile. It begins at once, even if tests that wait have
+/// all threads of tasks.
 func apart<R: Sendable>(_ body: @escaping @Sendable () -> R) -> Task<R, Never> {
-    Task {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: body()) }
-        }
+    let results = AsyncStream<R>.makeStream()
+    DispatchQueue.global().async {
+        results.continuation.yield(body())
+        results.continuation.finish()
+    }
+    return Task {
+        for await result in results.stream { return result }
+        fatalError("The task was cancelled.")
     }
 }
 #endif

@@ -37,7 +37,7 @@ struct ForeignWriteTests {
         try store.write([FailurePlace.save(1)])
         let start = try store.position()
         try place.run(
-            "DO 'BEGIN FOR i IN 1..5000 LOOP UPDATE \"Item\" SET _key = 1; END LOOP; END'")
+            "DO 'BEGIN FOR i IN 1..5000 LOOP UPDATE \"Item\" SET _key = 1; COMMIT; END LOOP; END'")
         #expect(
             try place.run("SELECT count(*), min(position) = (SELECT lowest FROM _feed) FROM _changes") == [
                 ["4096", "t"]

@@ -72,7 +72,7 @@ struct FrozenServerTests {
         let opening = apart { code { try PostgreSQLStore.open(options(place)).close() } }
         try waitUntilBlocked(place)
         // Longer than an answer may take elsewhere.
-        usleep(4_000_000)
+        usleep(2_500_000)
         try waitUntilBlocked(place)
         place.server.pause()
         let start = ContinuousClock.now

@@ -202,10 +202,29 @@ package final class LeaseKeeper: Sendable {
 
     private func handOver() {
         let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes) }
-        if !step.unanswered.isEmpty { answer(step.unanswered) }
-        for batch in step.longBatches { delegate?.report(StoreFailure(batch)) }
+        answer(step)
         guard !step.leaving.isEmpty, let delegate else { return stop(step.delay) }
         delegate.flush { _ in self.queue.async { self.release(step.leaving, delegate) } }
+        answerWhileFlushing()
+    }
+
+    /// A commit may take longer than those who wait for a sign that this process lives.
+    private func answerWhileFlushing() {
+        scheduling.after(sharing.leaseTimes.answer / 8) { [weak self] in
+            guard let self else { return }
+            self.queue.async { self.answerAgain() }
+        }
+    }
+
+    private func answerAgain() {
+        guard state.withLock({ $0.isLeaving }) else { return }
+        answer(state.withLock { $0.nextAnswers(at: .now, sharing.leaseTimes) })
+        answerWhileFlushing()
+    }
+
+    private func answer(_ step: LeaseState.Step) {
+        if !step.unanswered.isEmpty { answer(step.unanswered) }
+        for batch in step.longBatches { delegate?.report(StoreFailure(batch)) }
     }
 
     /// Everything that could be committed is committed. Leases of the rest are kept.

@@ -6,24 +6,24 @@ package struct LeaseState {
     private(set) var table = LeaseTable(version: -1, leases: [], tickets: [])
     /// How often the store was reset. Older answers do not apply to the new store.
     package private(set) var generation = 0
-    private var held: [Int: Held] = [:]
+    var held: [Int: Held] = [:]
     /// The entities that other containers wait for.
-    private var asked: Set<Int> = []
+    var asked: Set<Int> = []
     /// When tickets of others were first seen, if they have not been answered.
-    private var unanswered: [Int64: ContinuousClock.Instant] = [:]
+    var unanswered: [Int64: ContinuousClock.Instant] = [:]
     private var waits: [LeaseWait] = []
     /// Whether something is being handed over.
-    private var isHandingOver = false
+    var isHandingOver = false
     /// Whether anything has changed since that began.
-    private var isMoreToDo = false
+    var isMoreToDo = false
     /// When the next check is due.
-    private var timer: ContinuousClock.Instant?
+    var timer: ContinuousClock.Instant?
     /// The newest version of the table that is known to exist.
     private var newest: Int64 = -1
     /// When the store was asked that said last that the table is the newest one.
     private var confirmed: ContinuousClock.Instant?
 
-    private struct Held {
+    struct Held {
         let epoch: Int64
         let since: ContinuousClock.Instant
         /// How many batches use it.
@@ -132,7 +132,7 @@ package struct LeaseState {
     }
 
     /// Lets the batches continue whose tickets were served.
-    private mutating func serve() {
+    mutating func serve() {
         for wait in waits where !isWaiting(wait) {
             let leases = wait.entities.map { held[$0] }
             // A lease that was given and taken away again must be requested again.
@@ -150,7 +150,7 @@ package struct LeaseState {
     }
 
     /// Whether a batch was given the lease and has not begun.
-    private func isPromised(_ entity: Int) -> Bool {
+    func isPromised(_ entity: Int) -> Bool {
         waits.contains { $0.entities.contains(entity) && !isWaiting($0) }
     }
 
@@ -200,101 +200,5 @@ package struct LeaseState {
         (held, asked, unanswered, confirmed, newest) = ([:], [], [:], nil, -1)
         for wait in waits { wait.end(nil) }
         waits = []
-    }
-
-    // MARK: Handing over
-
-    /// A hand-over is due, if others wait for a lease that this container has.
-    ///
-    /// - Returns: Whether to begin the hand-over. If false, there is nothing to do, or the one under way will check once more.
-    mutating func beginHandOver() -> Bool {
-        guard asked.contains(where: { held[$0] != nil }) else { return false }
-        isMoreToDo = isHandingOver
-        defer { isHandingOver = true }
-        return !isHandingOver
-    }
-
-    /// - Returns: Whether to begin again.
-    mutating func endHandOver() -> Bool {
-        isHandingOver = false
-        defer { isMoreToDo = false }
-        return isMoreToDo
-    }
-
-    /// The next actions for those who wait.
-    struct Step {
-        /// Leases that no batch uses, and that no batch may use from now on.
-        var leaving: [Int] = []
-        /// Tickets of others that have waited too long for a sign that they are known.
-        var unanswered: [Int64] = []
-        /// The batches that these tickets wait for, each only once.
-        var longBatches: [LongBatch] = []
-        /// When to check again; nil to wait for a change.
-        var delay: Duration?
-    }
-
-    mutating func nextStep(at now: ContinuousClock.Instant, _ times: LeaseTimes) -> Step {
-        var step = Step()
-        for entity in asked.sorted() {
-            guard let lease = held[entity], lease.users == 0, !lease.isLeaving, !isPromised(entity) else { continue }
-            let rest = times.minimumHold - (now - lease.since)
-            if rest > .zero {
-                step.delay = min(step.delay ?? rest, rest)
-            } else {
-                held[entity]?.isLeaving = true
-                step.leaving.append(entity)
-            }
-        }
-        for (ticket, since) in unanswered {
-            let rest = times.answer / 4 - (now - since)
-            if rest > .zero {
-                step.delay = min(step.delay ?? rest, rest)
-            } else {
-                step.unanswered.append(ticket)
-                unanswered[ticket] = nil
-                step.longBatches += takeLongBatches(ticket)
-            }
-        }
-        return step
-    }
-
-    private mutating func takeLongBatches(_ ticket: Int64) -> [LongBatch] {
-        let entities = table.tickets.first { $0.number == ticket }?.entities ?? []
-        var batches: [LongBatch] = []
-        for entity in entities {
-            guard let lease = held[entity], lease.users > 0, let batch = lease.batch else { continue }
-            batches.append(batch)
-            for entity in held.keys where held[entity]?.batch == batch { held[entity]?.batch = nil }
-        }
-        return batches
-    }
-
-    /// The part of these leases that may be given away now; the rest is kept.
-    ///
-    /// - Parameter isPending: Whether there are saves that cannot be committed, so that nothing may be given away.
-    mutating func confirm(_ leaving: [Int], isPending: Bool) -> [Int] {
-        let given = isPending ? [] : leaving.filter { asked.contains($0) && held[$0] != nil && !isPromised($0) }
-        keep(leaving.filter { !given.contains($0) })
-        return given
-    }
-
-    /// Whether no batch uses the lease of an entity. For tests.
-    package func isIdle(_ entity: Int) -> Bool { held[entity]?.users == 0 }
-
-    /// Lets batches use leases again that were about to be given away.
-    mutating func keep(_ entities: [Int]) {
-        for entity in entities { held[entity]?.isLeaving = false }
-        serve()
-    }
-
-    /// - Returns: Whether a check at that time must be scheduled.
-    mutating func setTimer(_ time: ContinuousClock.Instant) -> Bool {
-        if let timer, timer <= time { return false }
-        timer = time
-        return true
-    }
-
-    mutating func clearTimer(_ now: ContinuousClock.Instant) {
-        if let timer, timer <= now { self.timer = nil }
     }
 }

@@ -7,6 +7,10 @@ package final class Interception: Sendable {
         case cutReply
         /// The message waits in the proxy.
         case hold
+        /// The server gets a half of the message, and the other half waits in the proxy.
+        case holdInside
+
+        var isHolding: Bool { self == .hold || self == .holdInside }
     }
 
     private enum Stage: Int {
@@ -34,7 +38,7 @@ package final class Interception: Sendable {
 
     /// Waits until the message is held, or until the connection is cut.
     package func wait() {
-        state.wait { $0.stage.rawValue >= (action == .hold ? Stage.met : .answered).rawValue }
+        state.wait { $0.stage.rawValue >= (action.isHolding ? Stage.met : .answered).rawValue }
     }
 
     /// Whether the message has come.

@@ -67,8 +67,10 @@ final class ProxiedConnection: Sendable {
                     ready += message.bytes
                     continue
                 }
-                guard waitWhileStalled(), server.send(ready), handle(met) else { return }
-                ready = message.bytes
+                let bytes = message.bytes
+                let sent = met.action == .holdInside ? bytes.prefix(bytes.count / 2) : []
+                guard waitWhileStalled(), server.send(ready + sent), handle(met) else { return }
+                ready = Array(bytes.dropFirst(sent.count))
             }
             guard waitWhileStalled(), server.send(ready) else { return }
         }
@@ -84,7 +86,7 @@ final class ProxiedConnection: Sendable {
         }
         interception.withLock { $0 = met }
         met.meet { [client] in client.cutSending() }
-        if met.action == .hold { met.waitForDelivery() }
+        if met.action.isHolding { met.waitForDelivery() }
         return true
     }
 

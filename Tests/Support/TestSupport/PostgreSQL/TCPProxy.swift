@@ -96,6 +96,10 @@ package final class TCPProxy: Sendable {
     /// Keeps the next such statement from the server until ``Interception/deliver()``.
     package func hold(_ statement: String) -> Interception { intercept(.hold, statement) }
 
+    /// Lets the server have a half of the next such statement, and keeps the other half until ``Interception/deliver()``, as if the
+    /// client were halted while it sends.
+    package func holdInside(_ statement: String) -> Interception { intercept(.holdInside, statement) }
+
     private func intercept(_ action: Interception.Action, _ statement: String) -> Interception {
         let interception = Interception(action, statement)
         state.change { $0.interceptions.append(interception) }

@@ -1,0 +1,94 @@
+#if PostgreSQL
+import Foundation
+import PostgreSQLStore
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// A process is halted in the middle of a message, or somebody else's transaction stays open. Only what it touches waits.
+@Suite(.serialized, .enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+struct HaltedMemberTests {
+    private static let subItem = 1
+
+    private func large(_ key: Int64, bytes: Int = 3_600_000) -> ChangeSet {
+        let row = TestModel.row(
+            .null, .null, .null, .blob((0..<bytes).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 8) }), .null,
+            .text("\(key)"))
+        return .of(insert: [StoredRow(key: key, row: row)], number: key)
+    }
+
+    /// The server has a part of the message, and will not get the rest.
+    @Test(arguments: ["INSERT INTO \"store 1\".\"Item\"", "INSERT INTO \"store 1\".\"_changes\""])
+    func aProcessThatIsHaltedInALargeSaveHoldsUpNobody(statement: String) async throws {
+        let place = try FailurePlace()
+        let (store, other) = (try place.open(), try place.open(isDirect: true))
+        let hold = place.proxy.holdInside(statement)
+        let commit = apart { code { try store.write([large(1)]) } }
+        hold.wait()
+        for key in Int64(2)...4 { try other.write([FailurePlace.save(key)]) }
+        let third = try place.open(isDirect: true)
+        #expect(try third.keys() == [2, 3, 4])
+        _ = try third.takeLeases([TestModel.item], for: "s")
+        third.close()
+        hold.deliver()
+        #expect(await commit.value == nil)
+        #expect(try other.keys() == [1, 2, 3, 4])
+        #expect(try other.news(after: 0).position == 4)
+        #expect(try place.run("SELECT position FROM _changes ORDER BY 1") == (1...4).map { ["\($0)"] })
+        store.close()
+        other.close()
+    }
+
+
+    /// Taking a lease that a member does not use ends nothing that it does with another one.
+    @Test func takingAnIdleLeaseEndsNoOtherCommit() async throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        var options = place.options(isDirect: true)
+        options.leaseTimes.answer = .milliseconds(1)
+        let other = try PostgreSQLStore.open(options)
+        #expect(try store.takeLeases([TestModel.item, HaltedMemberTests.subItem], for: "s").ticket == nil)
+        try store.write([FailurePlace.save(1)])
+        let blocker = try place.server.session(database: place.database)
+        try blocker.run("SET coredatasource.member = 'on'; BEGIN; SELECT FROM \"store 1\".\"Item\" FOR UPDATE")
+        let (row, layout) = (TestModel.row(code: "1"), TestModel.layout.entities[TestModel.item])
+        let update = ChangeSet.of(update: [.of(1, row, TestModel.row(.integer(7)), layout)], number: 2)
+        let commit = apart { code { try store.write([update]) } }
+        let waits = "SELECT pid FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%Item%'"
+        while try place.run(waits).count != 1 { usleep(5_000) }
+        let session = try place.run(waits)
+        _ = try other.takeLeases([HaltedMemberTests.subItem], for: "s")
+        var taken: Set<Int64> = []
+        while !taken.contains(other.member.number) {
+            taken = Set(try other.settleLeases(answered: [], withdrawn: nil).leases.map(\.holder.number))
+        }
+        #expect(try place.run(waits) == session)
+        try blocker.run("ROLLBACK")
+        #expect(await commit.value == nil)
+        store.close()
+        other.close()
+    }
+
+    @Test func anUncommittedEditOfAnotherProgramHoldsUpOnlyWhatItTouches() async throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        for key in Int64(1)...2 { try store.write([FailurePlace.save(key)]) }
+        let psql = try place.server.session(database: place.database)
+        try psql.run("BEGIN; UPDATE \"store 1\".\"Item\" SET integer = 7 WHERE _key = 1")
+        try store.write([FailurePlace.save(3)])
+        let other = try place.open(isDirect: true)
+        try other.write([FailurePlace.save(4)])
+        #expect(try store.news(after: 0).position == 4)
+        try psql.run("COMMIT")
+        let news = try store.news(after: 4)
+        #expect(news.position == 5 && news.foundOutsideRows)
+        guard case .unknown([TestModel.item])? = news.events.first else {
+            Issue.record("\(news.events)")
+            return
+        }
+        store.close()
+        other.close()
+    }
+}
+#endif
