@@ -15,7 +15,7 @@ extension PostgreSQLStore {
         try look(options) {
             (connection, entry) throws(DataSourceError) -> (startup: StoreStartup, occupants: StoreOccupants) in
             let schema = try PostgreSQLSchema(named: entry.schema)
-            let members = try Members(connection, schema).alive()
+            let members = try Members(connection, schema).recent()
             return (
                 try forecast(options, entry, connection, countsRows: countsRows),
                 StoreOccupants(isOpen: !members.isEmpty, members: members)

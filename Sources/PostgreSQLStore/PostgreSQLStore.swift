@@ -22,15 +22,16 @@ package final class PostgreSQLStore: PersistentStore {
     private let membership: Membership
     package let counters = PostgreSQLCounters()
     package let longestValue = min(RowSnapshot.longestValue, 256 << 20)
-    private let options: Options
+    let options: Options
     private let opening: StoreOpening
     private let state: Guarded<State>
     private let feed: Guarded<FeedReader?>
-    private let clerk: Guarded<LeaseClerk?>
-    private let listener: Guarded<Listener?>
+    let clerk: Guarded<LeaseClerk?>
+    let listener: Guarded<Listener?>
     private let handlers = Guarded(Handlers())
     private let readers: ReaderPool
     private let trustKeeper: TrustKeeper
+    private let heartbeats = Heartbeats()
 
     private struct Handlers {
         var news: (@Sendable () -> Void)?
@@ -55,8 +56,8 @@ package final class PostgreSQLStore: PersistentStore {
         startup = opened.startup
         membership = opened.membership
         let (schema, position) = (opened.schema, opened.position)
-        feed = Guarded(FeedReader(opening.options, schema, own: opened.membership.member.number))
-        clerk = Guarded(LeaseClerk(opening, schema, opened.membership, counters))
+        feed = Guarded(FeedReader(opening.options, schema, own: opened.membership.member.number, heartbeats))
+        clerk = Guarded(LeaseClerk(opening, schema, opened.membership, counters, heartbeats))
         let trust = TrustKeeper()
         trustKeeper = trust
         listener = Guarded(Listener(opening.options, schema, opened.membership, trust))
@@ -106,7 +107,7 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     /// Runs a call that may wait for the server. Main waits only for a while.
-    private func inTime<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+    func inTime<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try MainWait.limited(to: options.mainPatience, body)
     }
 
@@ -152,12 +153,12 @@ package final class PostgreSQLStore: PersistentStore {
                 return (startup, opened.schema)
             }
             clerk?.close()
-            clerk = LeaseClerk(opening, schema, membership, counters)
+            clerk = LeaseClerk(opening, schema, membership, counters, heartbeats)
             return (startup, schema)
         }
         feed.withLock { feed in
             feed?.close()
-            feed = FeedReader(options, schema, own: member.number)
+            feed = FeedReader(options, schema, own: member.number, heartbeats)
         }
         readers.set(schema)
         return startup
@@ -236,23 +237,7 @@ extension PostgreSQLStore: StoreSharing {
         }
     }
 
-    package func listen(_ handler: @escaping @Sendable () -> Void) {
-        handlers.withLock { $0.news = handler }
-        listener.withLock { $0 }?.listen(handler)
-    }
-
-    // MARK: Leases
-
-    package func leases() throws(DataSourceError) -> LeaseTable {
-        let facts = try facts()
-        return facts.table(facts.desk, options.layout, asSeenBy: member.number)
-    }
-
-    private func facts() throws(DataSourceError) -> LeaseFacts {
-        try feeding { (feed) throws(DataSourceError) in try feed.leases() }
-    }
-
-    private func feeding<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+    func feeding<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try inTime { () throws(DataSourceError) in
             try feed.withLockInTime { (feed) throws(DataSourceError) in
                 guard let feed else { throw DataSourceError.storeClosed }
@@ -261,62 +246,9 @@ extension PostgreSQLStore: StoreSharing {
         }
     }
 
-    package func takeLeases(
-        _ entities: [Int], for source: String
-    ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
-        let drawn = Guarded<Int64>(0)
-        let (names, own) = (names(entities), member.number)
-        let table = try changeLeases { desk, facts in
-            let number = desk.draw(names, for: source, by: own, at: facts.now)
-            drawn.withLock { $0 = number }
-        }
-        let number = drawn.withLock { $0 }
-        let waits = table.tickets.contains { $0.number == number && $0.member.number == own }
-        return (waits ? number : nil, table)
+    package func listen(_ handler: @escaping @Sendable () -> Void) {
+        handlers.withLock { $0.news = handler }
+        listener.withLock { $0 }?.listen(handler)
     }
-
-    package func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable {
-        let (names, own) = (names(entities), member.number)
-        return try changeLeases { desk, _ in desk.release(names, by: own) }
-    }
-
-    package func settleLeases(answered: [Int64], withdrawn: Int64?) throws(DataSourceError) -> LeaseTable {
-        let own = member.number
-        let change: @Sendable (inout LeaseDesk, LeaseFacts) -> Void = { desk, _ in
-            desk.answer(answered, by: own)
-            if let withdrawn { desk.withdraw(withdrawn, by: own) }
-        }
-        // Most of the time there is nothing to do, and nothing to write.
-        let facts = try facts()
-        var after = facts.desk
-        change(&after, facts)
-        settle(&after, facts)
-        if after == facts.desk { return facts.table(after, options.layout, asSeenBy: own) }
-        return try changeLeases(change)
-    }
-
-    /// Changes the leases in one transaction, and notifies the others.
-    private func changeLeases(
-        _ change: @Sendable (inout LeaseDesk, LeaseFacts) -> Void
-    ) throws(DataSourceError) -> LeaseTable {
-        try inTime { () throws(DataSourceError) in
-            let (table, isChanged) = try clerk.withLockInTime { (clerk) throws(DataSourceError) in
-                guard let clerk else { throw DataSourceError.storeClosed }
-                return try clerk.change { desk, facts in
-                    change(&desk, facts)
-                    settle(&desk, facts)
-                }
-            }
-            if isChanged { listener.withLock { $0 }?.notifyOthers() }
-            return table
-        }
-    }
-
-    private func settle(_ desk: inout LeaseDesk, _ facts: LeaseFacts) {
-        let patience = Int64(options.leaseTimes.answer / .milliseconds(1))
-        desk.settle(at: facts.now, patience: patience) { $0 == member.number || facts.isAlive($0) }
-    }
-
-    private func names(_ entities: [Int]) -> [String] { entities.map { options.layout.entities[$0].name } }
 }
 #endif

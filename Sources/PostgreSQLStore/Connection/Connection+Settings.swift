@@ -41,10 +41,15 @@ extension Connection {
         ]
         let process = try pipeline(
             settings.sorted(by: { $0.key < $1.key }).map { Request("SET \($0) = \($1)", isKept: false) } + [
+                // Newer servers have them.
+                Request(
+                    """
+                    SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout')
+                    """, isKept: false),
                 Request(
                     "SELECT pg_backend_pid(), backend_start::text FROM pg_stat_get_activity(pg_backend_pid())",
-                    isKept: false)
-            ])[settings.count]
+                    isKept: false),
+            ])[settings.count + 1]
         guard process.rowCount == 1, process.integer(0, 0) == Int64(serverProcess) else {
             throw DataSourceError(
                 .storeUnreadable,

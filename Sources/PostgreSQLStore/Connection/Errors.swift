@@ -133,7 +133,7 @@ extension DataSourceError {
 extension String {
     /// Whether an error's state means that the server has ended the session.
     fileprivate var isOfLostSession: Bool {
-        hasPrefix("08") || hasPrefix("57P") || hasPrefix("53") || self == "25P03"
+        hasPrefix("08") || hasPrefix("57P") || hasPrefix("53") || self == "25P03" || self == "25P04"
     }
 }
 #endif

@@ -24,6 +24,8 @@ package struct PostgreSQLOptions: Sendable {
     package var patience = Duration.seconds(60)
     /// After how much of that time the server is asked whether it works on the answer at all.
     package var silence = Duration.seconds(10)
+    /// How long a connection that reads is kept while nobody reads with it.
+    package var idleReaderTime = Duration.seconds(30)
     /// How long main waits for the server.
     package var mainPatience = Duration.seconds(10)
     /// How long to ask for the outcome of a transaction whose answer was lost.

@@ -86,7 +86,7 @@ extension StoreOpening {
     private func refused(
         _ error: DataSourceError, _ registry: Registry, _ found: Registry.Entry, _ obstacle: String? = nil
     ) throws(DataSourceError) -> DataSourceError {
-        let others = try Members(registry.connection, PostgreSQLSchema(named: found.schema)).alive()
+        let others = try Members(registry.connection, PostgreSQLSchema(named: found.schema)).recent()
         let occupants = others.isEmpty ? nil : "it is open in " + others.map(\.description).joined(separator: ", ")
         return DataSourceError(
             .modelChanged,
@@ -110,7 +110,7 @@ extension StoreOpening {
         let migration = try GenerationMigration(
             connection, found, from: old, to: PostgreSQLSchema(options.layout, name: next.schema),
             keepsNames: !isMigration, isDropped: isDropped)
-        try checkAlone(connection, schema, besides: nil)
+        let silent = try checkAlone(connection, schema, besides: nil)
         let firstFreeKey = try firstFreeKey(connection, schema)
         let keep = isMigration ? 0 : options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
         var startup = StoreStartup(reason: reason)
@@ -118,7 +118,7 @@ extension StoreOpening {
             new throws(DataSourceError) in
             try migration.lock()
             // One that had not answered for long may have come back.
-            try checkAlone(connection, schema, besides: nil)
+            try refuse(Members(connection, schema).changed(from: silent, besides: nil))
             let outcome = try migration.run(options.migrationProgress)
             (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)
             if isMigration {

@@ -49,7 +49,7 @@ struct StoreOpening {
         if startup.reason == .current {
             try schema.checkTables(connection, options.name)
             let indexes = IndexBuilding(connection: connection, schema: schema)
-            if try Members(connection, schema).alive().isEmpty {
+            if try Members(connection, schema).reports(besides: nil).isEmpty {
                 try indexes.updateAlone()
             } else if unbuilt?.schema.name != schema.name, try !indexes.missing().isEmpty {
                 unbuilt = indexes
@@ -169,11 +169,25 @@ struct StoreOpening {
         }
     }
 
+    /// Waits until it is known whether others have the store open.
+    ///
+    /// - Returns: What those have reported last that have ended without leaving. What they have open on the server is ended.
     /// - Throws: `storeInUse`, with their names, if others have the store open.
+    @discardableResult
     func checkAlone(
         _ connection: Connection, _ schema: PostgreSQLSchema, besides own: Membership?
-    ) throws(DataSourceError) {
-        let others = try Members(connection, schema).alive().filter { $0.number != own?.member.number }
+    ) throws(DataSourceError) -> [Int64: Int64] {
+        let members = Members(connection, schema)
+        let (living, silent) = try members.living(besides: own?.member.number, options.wait)
+        try refuse(living)
+        for number in silent.keys.sorted() {
+            try connection.transaction { () throws(DataSourceError) in try members.endTransactions(of: number) }
+        }
+        return silent
+    }
+
+    /// - Throws: `storeInUse`, with their names, if there are others.
+    func refuse(_ others: [StoreMember]) throws(DataSourceError) {
         guard others.isEmpty else {
             throw DataSourceError(
                 .storeInUse,

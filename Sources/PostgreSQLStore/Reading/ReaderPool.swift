@@ -10,7 +10,9 @@ final class ReaderPool: Sendable {
     static let limit = 8
 
     private struct State {
-        var idle: [Reader] = []
+        /// The one that was used last comes last.
+        var idle: [(reader: Reader, since: ContinuousClock.Instant)] = []
+        var isShrinking = false
         var schema: PostgreSQLSchema
         /// Changes with each schema, so that no reader of an old one is kept.
         var generation = 0
@@ -44,7 +46,7 @@ final class ReaderPool: Sendable {
     private func begun() throws(DataSourceError) -> (Reader, Int) {
         while true {
             let (idle, schema, generation, isClosed) = state.withLock { state in
-                (state.idle.popLast(), state.schema, state.generation, state.isClosed)
+                (state.idle.popLast()?.reader, state.schema, state.generation, state.isClosed)
             }
             if isClosed { throw DataSourceError.storeClosed }
             let reader = if let idle { idle } else { try Reader(options, schema, counters) }
@@ -63,17 +65,40 @@ final class ReaderPool: Sendable {
     private func takeIdle() -> [Reader] {
         state.withLock { state in
             defer { state.idle = [] }
-            return state.idle
+            return state.idle.map(\.reader)
         }
     }
 
     private func giveBack(_ reader: Reader, _ generation: Int) {
         let isKept = state.withLock { state in
             let isKept = reader.isUsable && !state.isClosed && state.generation == generation
-            if isKept { state.idle.append(reader) }
+            if isKept { state.idle.append((reader, .now)) }
             return isKept
         }
-        if !isKept { reader.close() }
+        if isKept { shrinkLater() } else { reader.close() }
+    }
+
+    /// Closes connections that nobody has read with for a while.
+    private func shrinkLater() {
+        let isFirst = state.withLock { state in
+            if state.isShrinking || state.idle.isEmpty { return false }
+            state.isShrinking = true
+            return true
+        }
+        guard isFirst else { return }
+        let milliseconds = Int(options.idleReaderTime / .milliseconds(1))
+        DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) { [weak self] in
+            guard let self else { return }
+            let end = ContinuousClock.now - self.options.idleReaderTime
+            let old = self.state.withLock { state in
+                state.isShrinking = false
+                let old = state.idle.prefix { $0.since <= end }.map(\.reader)
+                state.idle.removeFirst(old.count)
+                return old
+            }
+            for reader in old { reader.close() }
+            self.shrinkLater()
+        }
     }
 
     /// Runs the body while there are no reads.
@@ -87,7 +112,7 @@ final class ReaderPool: Sendable {
             state.schema = schema
             state.generation += 1
             defer { state.idle = [] }
-            return state.idle
+            return state.idle.map(\.reader)
         }
         for reader in old { reader.close() }
     }
@@ -97,7 +122,7 @@ final class ReaderPool: Sendable {
         let idle = state.withLock { state in
             state.isClosed = true
             defer { state.idle = [] }
-            return state.idle
+            return state.idle.map(\.reader)
         }
         for reader in idle { reader.close() }
         try? pause { () throws(DataSourceError) in }

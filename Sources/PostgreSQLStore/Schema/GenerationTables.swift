@@ -62,7 +62,8 @@ struct GenerationTables {
         do throws(DataSourceError) {
             for sql in [
                 "DROP TABLE IF EXISTS \(own.joined(separator: ", "))",
-                "DROP FUNCTION IF EXISTS \(schema.outsideFunction)(), \(schema.publishingFunction)()", "DROP SCHEMA IF EXISTS \(schema.name.quoted)",
+                "DROP FUNCTION IF EXISTS \(schema.outsideFunction)(), \(schema.publishingFunction)()",
+                "DROP SCHEMA IF EXISTS \(schema.name.quoted)",
             ] {
                 _ = try connection.pipeline([Request(sql, isKept: false)])
             }

@@ -10,6 +10,7 @@ final class FeedReader {
     private let schema: PostgreSQLSchema
     private let encoding: ChangeEncoding
     private let own: Int64
+    private let heartbeats: Heartbeats
     private var connection: Connection?
     private var members: [Int64: StoreMember] = [:]
     /// The position up to which was read, and the token of the save there. A server that has lost its newest saves has others
@@ -20,10 +21,11 @@ final class FeedReader {
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 
-    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, own: Int64) {
+    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, own: Int64, _ heartbeats: Heartbeats) {
         self.options = options
         self.schema = schema
         self.own = own
+        self.heartbeats = heartbeats
         encoding = ChangeEncoding(schema.layout)
     }
 
@@ -132,7 +134,7 @@ final class FeedReader {
     private func member(_ number: Int64, _ connection: Connection) throws(DataSourceError) -> StoreMember {
         if let member = members[number] { return member }
         members = [:]
-        for (member, _) in try Members(connection, schema).all() { members[member.number] = member }
+        for known in try Members(connection, schema).all() { members[known.member.number] = known.member }
         return members[number] ?? StoreMember(number: number, processID: 0, name: "ended")
     }
 
@@ -142,7 +144,7 @@ final class FeedReader {
         try reading { (connection) throws(DataSourceError) in
             try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
             defer { try? connection.run("ROLLBACK") }
-            return try LeaseFacts(connection, schema)
+            return try LeaseFacts(connection, schema, heartbeats)
         }
     }
 }

@@ -10,15 +10,18 @@ final class LeaseClerk {
     private let schema: PostgreSQLSchema
     private let membership: Membership
     private let counters: PostgreSQLCounters
+    private let heartbeats: Heartbeats
     private var connection: Connection?
 
     init(
-        _ opening: StoreOpening, _ schema: PostgreSQLSchema, _ membership: Membership, _ counters: PostgreSQLCounters
+        _ opening: StoreOpening, _ schema: PostgreSQLSchema, _ membership: Membership, _ counters: PostgreSQLCounters,
+        _ heartbeats: Heartbeats
     ) {
         self.opening = opening
         self.schema = schema
         self.membership = membership
         self.counters = counters
+        self.heartbeats = heartbeats
     }
 
     func close() {
@@ -48,7 +51,7 @@ final class LeaseClerk {
             try connection.transaction { () throws(DataSourceError) in
                 try connection.run("SET LOCAL synchronous_commit = on")
                 try Members(connection, schema).lockFeed(membership, opening.options.name)
-                let facts = try LeaseFacts(connection, schema)
+                let facts = try LeaseFacts(connection, schema, heartbeats)
                 var desk = facts.desk
                 change(&desk, facts)
                 if desk == facts.desk { return (facts.table(desk, schema.layout, asSeenBy: own), false) }
@@ -80,7 +83,9 @@ extension PostgreSQLSchema {
             guard let links = entity.links, let source = layout.entity(named: links.entity) else { return false }
             let destination = source.relationships.first { $0.path == links }?.destination
             return ([source.index] + (destination.map { [$0] } ?? []))
-                .contains { number in layout.entities[number].concreteFamily.contains { entities.contains(layout.entities[$0].name) } }
+                .contains { number in
+                    layout.entities[number].concreteFamily.contains { entities.contains(layout.entities[$0].name) }
+                }
         }.compactMap { tables[$0.index]?.bareName }
     }
 }

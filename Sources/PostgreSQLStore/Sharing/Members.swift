@@ -39,23 +39,70 @@ struct Members {
         feed = schema.term(PostgreSQLSchema.feed)
     }
 
-    /// All known members, and how long ago each has reported, in milliseconds.
-    func all() throws(DataSourceError) -> [(member: StoreMember, silence: Int64)] {
+    /// A member as the store has it.
+    struct Known {
+        let member: StoreMember
+        /// Differs whenever the member has reported; nil if it has left.
+        let report: Int64?
+        /// How long ago that was, by the server's clock, in milliseconds. Nothing is decided by it.
+        let silence: Int64
+    }
+
+    /// What is taken off the time of a member that has left. The rest says when.
+    private static let farAway = "interval '1000 years'"
+    private static let hasLeft = "seen < '1500-01-01'"
+
+    /// All known members.
+    func all() throws(DataSourceError) -> [Known] {
         let found = try connection.rows(
             """
-            SELECT number, process, name, (extract(epoch FROM clock_timestamp() - seen) * 1000)::bigint FROM \(table) \
-            ORDER BY number
+            SELECT number, process, name, CASE WHEN NOT \(Members.hasLeft) THEN (extract(epoch FROM seen) * 1000000)::bigint END, \
+            (extract(epoch FROM clock_timestamp() - seen) * 1000)::bigint FROM \(table) ORDER BY number
             """)
         return (0..<found.rowCount).map { row in
             let member = StoreMember(
                 number: found.integer(row, 0), processID: Int32(truncatingIfNeeded: found.integer(row, 1)),
                 name: found.text(row, 2))
-            return (member, found.integer(row, 3))
+            return Known(member: member, report: found.optionalInteger(row, 3), silence: found.integer(row, 4))
         }
     }
 
-    func alive() throws(DataSourceError) -> [StoreMember] {
-        try all().filter { $0.silence < Members.silence }.map(\.member)
+    /// Those that have reported lately by the server's clock, for people to read.
+    func recent() throws(DataSourceError) -> [StoreMember] {
+        try all().filter { $0.report != nil && $0.silence < Members.silence }.map(\.member)
+    }
+
+    /// The members that have not left, and what they have reported last.
+    func reports(besides own: Int64?) throws(DataSourceError) -> [Int64: Int64] {
+        var reports: [Int64: Int64] = [:]
+        for known in try all() where known.member.number != own { reports[known.member.number] = known.report }
+        return reports
+    }
+
+    /// Those that live: which report while this waits, or have joined. Of those that have neither left nor live, it takes a while to
+    /// know that.
+    ///
+    /// - Returns: Those that live; empty if nobody does. And what the others had reported.
+    func living(
+        besides own: Int64?, _ wait: (Duration) -> Void
+    ) throws(DataSourceError) -> (living: [StoreMember], reports: [Int64: Int64]) {
+        let heartbeats = Heartbeats()
+        let first = try reports(besides: own)
+        while true {
+            let reports = try reports(besides: own)
+            let living = try changed(from: first, besides: own)
+            if !living.isEmpty { return (living, reports) }
+            let silence = heartbeats.note(reports, []).silence
+            if silence.values.allSatisfy({ $0 > .milliseconds(Members.silence) }) { return ([], reports) }
+            wait(.milliseconds(100))
+        }
+    }
+
+    /// Those that have reported since then.
+    func changed(from reports: [Int64: Int64], besides own: Int64?) throws(DataSourceError) -> [StoreMember] {
+        try all().filter { known in
+            known.member.number != own && known.report != nil && known.report != reports[known.member.number]
+        }.map(\.member)
     }
 
     func add(_ membership: Membership) throws(DataSourceError) {
@@ -74,7 +121,13 @@ struct Members {
         // A member that lives may make no save for longer than that.
         let isGone = "(member, token) NOT IN (SELECT number, token FROM \(table))"
         for (name, condition) in [
-            (table, "seen < clock_timestamp() - interval '\(Members.memory)'"),
+            (
+                table,
+                """
+                CASE WHEN \(Members.hasLeft) THEN seen + \(Members.farAway) ELSE seen END \
+                < clock_timestamp() - interval '\(Members.memory)'
+                """
+            ),
             (saves, "made < clock_timestamp() - interval '\(Members.memoryOfSaves)' AND \(isGone)"),
         ] {
             try connection.run(
@@ -133,9 +186,14 @@ struct Members {
     ///
     /// Other sessions stay, such as one that only writes what it still may. A session of another role is ended if this one may:
     /// as a member of `pg_signal_backend`, for one.
-    func endTransactions(of member: Int64, writing tables: [String]) throws(DataSourceError) {
-        var names = WireBuffer(.text, count: tables.count)
-        for name in tables { names.append(Array(name.utf8)) }
+    ///
+    /// - Parameter tables: Their names; nil for all of the store.
+    func endTransactions(of member: Int64, writing tables: [String]? = nil) throws(DataSourceError) {
+        let names = tables.map { tables in
+            var names = WireBuffer(.text, count: tables.count)
+            for name in tables { names.append(Array(name.utf8)) }
+            return WireValue(names)
+        }
         try connection.runAsSessionUser(
             Request(
                 """
@@ -147,15 +205,15 @@ struct Members {
                 ELSE pg_has_role(current_user, r.oid, 'USAGE') OR pg_has_role(current_user, 'pg_signal_backend', 'USAGE') END \
                 AND EXISTS (SELECT FROM pg_locks l JOIN pg_class c ON c.oid = l.relation JOIN pg_namespace n \
                 ON n.oid = c.relnamespace WHERE l.pid = m.pid AND l.database = m.database AND n.nspname = $1 \
-                AND c.relname = ANY ($3::text[]) AND l.mode <> 'AccessShareLock')
-                """, [WireValue(namespace), WireValue(member), WireValue(names)]))
+                AND ($3::text[] IS NULL OR c.relname = ANY ($3::text[])) AND l.mode <> 'AccessShareLock')
+                """, [WireValue(namespace), WireValue(member), names ?? .null]))
     }
 
     /// The member has closed the store.
     func remove(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.pipeline([
             Request(
-                "UPDATE \(table) SET seen = clock_timestamp() - interval '1 minute' WHERE number = $1 AND token = $2",
+                "UPDATE \(table) SET seen = clock_timestamp() - \(Members.farAway) WHERE number = $1 AND token = $2",
                 membership.values),
             Request("DELETE FROM \(saves) WHERE member = $1 AND token = $2", membership.values),
         ])
@@ -168,7 +226,8 @@ extension Connection {
     func runAsSessionUser(_ request: Request) throws(DataSourceError) {
         _ = try pipeline([
             Request(
-                "SELECT set_config('coredatasource.role', current_setting('role'), true), set_config('role', 'none', true)"),
+                "SELECT set_config('coredatasource.role', current_setting('role'), true), set_config('role', 'none', true)"
+            ),
             request,
             Request("SELECT set_config('role', current_setting('coredatasource.role'), true)"),
         ])

@@ -36,7 +36,7 @@ package final class PostgreSQLInspector: StoreInspector {
                 try PostgreSQLSchema(ModelLayout(model), name: schema.name)
             }
             let (position, lowest) = try position(connection, schema)
-            let facts = try LeaseFacts(connection, schema)
+            let facts = try LeaseFacts(connection, schema, nil)
             let feed = StoreInspection.Feed(
                 position: position, lowest: lowest,
                 members: try Members(connection, schema).all().map { ($0.member, facts.isAlive($0.member.number)) },

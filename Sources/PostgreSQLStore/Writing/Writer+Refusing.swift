@@ -41,7 +41,8 @@ extension Writer {
                 guard error.code == .leaseLost else { throw error }
                 guard attempt < Writer.attempts else {
                     throw DataSourceError(
-                        .storeBusy, "Other processes took over leases again and again. Try again later.", cause: error.description)
+                        .storeBusy, "Other processes took over leases again and again. Try again later.",
+                        cause: error.description)
                 }
             }
         }

@@ -32,7 +32,8 @@ struct SlowCommitTests {
         try blocker.run("SET coredatasource.member = 'on'; BEGIN; SELECT FROM \"store 1\".\"ContactEntity\" FOR UPDATE")
         async let saved: SaveReport = contacts.add(contactList(0..<1) { _ in "changed" })
         let session = try server.session(database: database)
-        let waits = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ContactEntity%'"
+        let waits =
+            "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND query LIKE '%ContactEntity%'"
         while try session.run(waits) != [["1"]] { try await Task.sleep(for: .milliseconds(5)) }
         async let added: SaveReport = others.add(contactList(1..<2))
         while try store.leases().tickets.isEmpty { try await Task.sleep(for: .milliseconds(5)) }

@@ -41,7 +41,8 @@ struct FrozenServerTests {
         }
         let calls: [@Sendable () throws -> Void] = [
             { try store.write([FailurePlace.save(2)]) }, { _ = try store.count() }, { _ = try store.news(after: 0) },
-            { _ = try store.leases() }, { _ = try store.reserveKeys(1) }, { _ = try PostgreSQLStore.open(options(place)) },
+            { _ = try store.leases() }, { _ = try store.reserveKeys(1) },
+            { _ = try PostgreSQLStore.open(options(place)) },
         ]
         for (place, call) in calls.enumerated() {
             let taken = time { #expect(code(of: call) == .storeUnavailable, "call \(place)") }

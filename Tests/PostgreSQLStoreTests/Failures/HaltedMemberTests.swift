@@ -40,7 +40,6 @@ struct HaltedMemberTests {
         other.close()
     }
 
-
     /// Taking a lease that a member does not use ends nothing that it does with another one.
     @Test func takingAnIdleLeaseEndsNoOtherCommit() async throws {
         let place = try FailurePlace()

@@ -97,21 +97,55 @@ struct RoleTests {
         #expect(refusal?.code == .permissionDenied && refusal?.message.contains(evil) == true)
     }
 
-    /// The tables belong to the group, whichever member has made them.
-    @Test func theMembersOfAGroupShareItsStores() throws {
-        let place = try FailurePlace()
-        let (first, second) = (try makeRole(place, "first"), try makeRole(place, "second"))
+    /// Two roles that act as a group.
+    private func makeGroup(_ place: FailurePlace) throws -> [String] {
+        let roles = try ["first", "second"].map { try makeRole(place, $0) }
         let group = "group_\(place.database)"
         try place.server.session().run(
             """
             CREATE ROLE \(group) NOLOGIN; GRANT CREATE ON DATABASE \(place.database) TO \(group);
-            GRANT \(group) TO \(first), \(second);
-            ALTER ROLE \(first) SET role = '\(group)'; ALTER ROLE \(second) SET role = '\(group)'
+            GRANT \(group) TO \(roles[0]), \(roles[1]); GRANT pg_signal_backend TO \(group);
+            ALTER ROLE \(roles[0]) SET role = '\(group)'; ALTER ROLE \(roles[1]) SET role = '\(group)'
             """)
-        let stores = try [first, second].map { try PostgreSQLStore.open(options(place, $0)) }
+        return roles
+    }
+
+    /// The tables belong to the group, whichever member has made them.
+    @Test func theMembersOfAGroupShareItsStores() throws {
+        let place = try FailurePlace()
+        let stores = try makeGroup(place).map { try PostgreSQLStore.open(options(place, $0)) }
         for (key, store) in stores.enumerated() { try store.write([FailurePlace.save(Int64(key))]) }
         #expect(try stores.map { try $0.keys() } == [[0, 1], [0, 1]])
         for store in stores { store.close() }
+    }
+
+    /// No role needs to be a superuser for that. A process that is halted while it sends a save is not idle, so that the server
+    /// does not end its session either.
+    @Test(arguments: [[0, 1]])
+    func whatAHaltedProcessOfTheGroupHasOpenIsEnded(pair: [Int]) async throws {
+        let place = try FailurePlace()
+        let roles = try makeGroup(place)
+        let halted = try PostgreSQLStore.open(place.options(user: roles[pair[0]]))
+        let other = try PostgreSQLStore.open(options(place, roles[pair[1]]))
+        _ = try halted.takeLeases([TestModel.item], for: "s")
+        let hold = place.proxy.holdInside("INSERT INTO \"store 1\".\"Item\"")
+        let commit = apart { code { try halted.write([FailurePlace.save(1)]) } }
+        hold.wait()
+        let open = """
+            SELECT count(DISTINCT pid) FROM pg_locks WHERE relation = '"Item"'::regclass AND pid <> pg_backend_pid()
+            """
+        #expect(try place.run(open) == [["1"]])
+        try place.run("UPDATE _members SET seen = seen - interval '1000 years' WHERE number = \(halted.member.number)")
+        #expect(try other.takeLeases([TestModel.item], for: "s").ticket == nil)
+        let end = ContinuousClock.now + .seconds(60)
+        while try place.run(open) != [["0"]], .now < end {}
+        let who = "SELECT usename, state, wait_event, query FROM pg_stat_activity WHERE datname = current_database()"
+        #expect(try place.run(open) == [["0"]], "\(try place.run(who))")
+        hold.deliver()
+        // It had no lease to lose.
+        #expect(await commit.value == nil)
+        halted.close()
+        other.close()
     }
 }
 #endif

@@ -1,0 +1,93 @@
+#if PostgreSQL
+import Foundation
+import PostgreSQLStore
+import RowStore
+import StoreTestModel
+import TestSupport
+import Testing
+
+/// Who lives is decided by what a process sees on its own clock, whatever other clocks say.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+struct HeartbeatTests {
+    @Test func aMemberIsSilentSinceItsReportWasFirstSeen() {
+        let (heartbeats, start) = (Heartbeats(), ContinuousClock.now)
+        // Far ahead, as after the clock was set back.
+        let report = Int64.max / 2
+        for second in Int64(0)...8 {
+            let seen = heartbeats.note([1: report, 2: second], ["ticket"], at: start + .seconds(second))
+            #expect(seen.silence == [1: .seconds(second), 2: .zero])
+            #expect(seen.now - (seen.firsts["ticket"] ?? -1) == second * 1000)
+        }
+        #expect(heartbeats.note([:], [], at: start + .seconds(9)).silence.isEmpty)
+    }
+
+    /// A process that was halted itself does not know for how long the others have been silent.
+    @Test func itCountsAnewAfterAPauseOfItsOwn() {
+        let (heartbeats, start) = (Heartbeats(), ContinuousClock.now)
+        _ = heartbeats.note([1: 1], ["ticket"], at: start)
+        let later = start + Heartbeats.pause + .seconds(3600)
+        let seen = heartbeats.note([1: 1], ["ticket"], at: later)
+        #expect(seen.silence == [1: .zero] && seen.firsts["ticket"] == seen.now)
+        #expect(heartbeats.note([1: 1], [], at: later + .seconds(1)).silence == [1: .seconds(1)])
+    }
+
+    /// The member's last report is an hour ahead then, and so are the times of its leases.
+    @Test func aClockThatIsSetBackKeepsNoLeasesOfAnEndedMember() throws {
+        let place = try FailurePlace()
+        let (store, other) = (try place.open(), try place.open(isDirect: true))
+        #expect(try store.takeLeases([TestModel.item], for: "s").ticket == nil)
+        place.proxy.goAway()
+        try place.run(
+            """
+            UPDATE _members SET seen = seen + interval '1 hour' WHERE number = \(store.member.number); \
+            UPDATE _leases SET since = since + 3600000
+            """)
+        var holder = try other.takeLeases([TestModel.item], for: "s").table.leases.first?.holder
+        #expect(holder == store.member)
+        let end = ContinuousClock.now + .seconds(120)
+        while holder != other.member, .now < end {
+            usleep(100_000)
+            holder = try other.settleLeases(answered: [], withdrawn: nil).leases.first?.holder
+        }
+        #expect(holder == other.member)
+        place.proxy.comeBack()
+        store.close()
+        other.close()
+    }
+
+    /// A clock that is set forward does not let a member seem to have ended.
+    @Test func aMemberThatReportsLivesWhateverTheClockSays() throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        try place.run("UPDATE _members SET seen = seen - interval '1 hour'")
+        var options = place.options(isDirect: true)
+        options.resetPolicy = .discard
+        options.identity = TestModel.identity("other")
+        #expect(code { try PostgreSQLStore.open(options).close() } == .storeInUse)
+        store.close()
+        try PostgreSQLStore.open(options).close()
+    }
+
+    /// Nobody reads with them any more.
+    @Test func connectionsThatReadAreClosedAfterAWhile() async throws {
+        let place = try FailurePlace()
+        var options = place.options(isDirect: true)
+        options.idleReaderTime = .milliseconds(200)
+        let store = try PostgreSQLStore.open(options)
+        let count =
+            "SELECT count(*) FROM pg_stat_activity WHERE datname = current_database() AND application_name <> ''"
+        func connections() throws -> Int { try place.run(count)[0][0].flatMap { Int($0) } ?? 0 }
+        while try connections() < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        let before = try connections()
+        var most = 0
+        try store.read(.snapshot) { (_) throws(DataSourceError) in
+            _ = try store.count()
+            most = (try? connections()) ?? 0
+        }
+        #expect(most == before + 2)
+        while try connections() > before { try await Task.sleep(for: .milliseconds(5)) }
+        #expect(try store.count() == 0)
+        store.close()
+    }
+}
+#endif
