@@ -48,7 +48,7 @@ extension NameTable {
             else { continue }
             earlier.propertyNames[name] = names
         }
-        let isAsItSeems = NameTable(from: old, to: new)?.entities == entities && earlier.propertyNames.isEmpty
+        let isAsItSeems = NameTable.entities(old, new) == entities && earlier.propertyNames.isEmpty
         return isAsItSeems ? nil : earlier
     }
 }

@@ -3,22 +3,29 @@ internal import ManagedModel
 /// The names that the elements of a model have in an older one, by their names in the newer one.
 struct NameTable: Equatable {
     var entities: [String: String]
-    /// By the newer name of the entity, inherited properties included.
-    var properties: [String: [String: String]]
+    /// By the newer name of the entity, inherited properties included. An entity that is not listed has the same names and identifiers
+    /// in both models.
+    var properties: [String: [String: String]] = [:]
 
     /// The names as the two models say them themselves; nil if they do not say them clearly.
     init?(from old: MigrationSide, to new: MigrationSide) {
-        let matching = NameMatching(from: old.model.entities.map(\.named), to: new.model.entities.map(\.named))
-        guard matching.isClear else { return nil }
-        entities = [:]
-        properties = [:]
-        for (position, match) in matching.pairs {
-            entities[new.model.entities[position].name] = old.model.entities[match].name
-        }
-        for (position, match) in matching.pairs {
-            let (newEntity, oldEntity) = (new.model.entities[position], old.model.entities[match])
-            guard let names = NameTable.properties(oldEntity, old, newEntity, new, entities) else { return nil }
-            properties[newEntity.name] = names
+        guard let entities = NameTable.entities(old, new) else { return nil }
+        self.entities = entities
+        let hasSameComposites = old.model.composites == new.model.composites
+        for (name, oldName) in entities {
+            guard let newEntity = new.lookup.entities[name], let oldEntity = old.lookup.entities[oldName] else {
+                continue
+            }
+            // Most entities of two versions are equal, which is found out soon.
+            let lineage = new.lookup.lineage(of: newEntity)
+            if hasSameComposites, lineage == old.lookup.lineage(of: oldEntity),
+                lineage.allSatisfy({ entities[$0.name] == $0.name })
+            {
+                continue
+            }
+            let elements = Elements(oldEntity, old, newEntity, new, entities)
+            guard let names = elements.names else { return nil }
+            if !elements.areEqual { properties[name] = names }
         }
     }
 
@@ -30,11 +37,22 @@ struct NameTable: Equatable {
         table.entities = entities.compactMapValues { older.entities[$0] }
         table.properties = [:]
         for name in table.entities.keys {
-            guard let middle = entities[name], let names = properties[name], let olderNames = older.properties[middle]
-            else { continue }
-            table.properties[name] = names.compactMapValues { olderNames[$0] }
+            guard let middle = entities[name] else { continue }
+            switch (properties[name], older.properties[middle]) {
+            case (let names?, let olderNames?): table.properties[name] = names.compactMapValues { olderNames[$0] }
+            case (let names, let olderNames): table.properties[name] = names ?? olderNames
+            }
         }
         return table
+    }
+
+    /// The old names of all entities by the new ones; nil if they are not clear.
+    static func entities(_ old: MigrationSide, _ new: MigrationSide) -> [String: String]? {
+        let matching = NameMatching(from: old.model.entities.map(\.named), to: new.model.entities.map(\.named))
+        guard matching.isClear else { return nil }
+        return matching.pairs.reduce(into: [:]) { names, pair in
+            names[new.model.entities[pair.key].name] = old.model.entities[pair.value].name
+        }
     }
 
     /// The old names of an entity's attributes, of the leaves of its composites and of its relationships; nil if they are not
@@ -45,12 +63,24 @@ struct NameTable: Equatable {
         _ oldEntity: EntityDescription, _ old: MigrationSide, _ newEntity: EntityDescription, _ new: MigrationSide,
         _ oldNames: [String: String]
     ) -> [String: String]? {
+        Elements(oldEntity, old, newEntity, new, oldNames).names
+    }
+}
+
+/// The attributes, the leaves and the relationships of an entity in two models.
+private struct Elements {
+    private let kinds: [(old: [Named<[String]>], new: [Named<[String]>])]
+
+    init(
+        _ oldEntity: EntityDescription, _ old: MigrationSide, _ newEntity: EntityDescription, _ new: MigrationSide,
+        _ oldNames: [String: String]
+    ) {
         func attributes(_ entity: EntityDescription, _ side: MigrationSide) -> [Named<[String]>] {
             side.lookup.lineage(of: entity).flatMap(\.attributes).filter { !$0.isTransient }.map {
                 Named(name: [$0.name], identifier: $0.renamingIdentifier.map { [$0] })
             }
         }
-        let elements = [
+        kinds = [
             (attributes(oldEntity, old), attributes(newEntity, new)),
             (old.leaves(of: oldEntity).map(\.named), new.namedLeaves(of: newEntity, since: old, oldNames)),
             (
@@ -58,12 +88,19 @@ struct NameTable: Equatable {
                 new.namedRelationships(of: newEntity, since: old, oldNames).map { Named(path: $0) }
             ),
         ]
+    }
+
+    /// Whether each of them has the same name and the same identifier in both models.
+    var areEqual: Bool { kinds.allSatisfy { Set($0.old) == Set($0.new) } }
+
+    /// The old names by the new ones; nil if they are not clear.
+    var names: [String: String]? {
         var names: [String: String] = [:]
-        for (oldOnes, newOnes) in elements {
-            let matching = NameMatching(from: oldOnes, to: newOnes)
+        for (old, new) in kinds {
+            let matching = NameMatching(from: old, to: new)
             guard matching.isClear else { return nil }
             for (position, match) in matching.pairs {
-                names[newOnes[position].name.joined(separator: ".")] = oldOnes[match].name.joined(separator: ".")
+                names[new[position].name.joined(separator: ".")] = old[match].name.joined(separator: ".")
             }
         }
         return names

@@ -16,8 +16,7 @@ struct NotificationTests {
         (options.name, options.synchronous) = ("other", .normal)
         let other = try PostgreSQLStore.open(options)
         let session = try place.server.session()
-        try session.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-        try session.run("SELECT pg_reload_conf()")
+        try session.letCommitsWait(on: place.server)
         let commit = apart { code { try waiting.write([FailurePlace.save(1)]) } }
         // Reports that a member lives may wait, too.
         let waits = "SELECT count(*) > 0 FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND query = 'COMMIT'"
@@ -46,8 +45,7 @@ struct NotificationTests {
         options.synchronous = .normal
         let store = try PostgreSQLStore.open(options)
         let session = try place.server.session()
-        try session.run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
-        try session.run("SELECT pg_reload_conf()")
+        try session.letCommitsWait(on: place.server)
         let blocker = try place.server.session(database: place.database)
         blocker.send("BEGIN; CREATE TABLE elsewhere (); NOTIFY elsewhere; COMMIT")
         let waits =
@@ -86,6 +84,25 @@ struct NotificationTests {
 }
 
 extension PostgreSQLSession {
+    /// Lets commits wait for a standby that there is not, and returns once they do: a server takes new settings when it comes to it.
+    fileprivate func letCommitsWait(on server: PostgreSQLServer) throws {
+        try run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'")
+        try run("SELECT pg_reload_conf()")
+        while true {
+            let probe = try server.session()
+            probe.send("CREATE TABLE IF NOT EXISTS probe (); DROP TABLE probe")
+            var state: [String?] = ["active", nil]
+            while state[0] == "active", state[1] != "SyncRep" {
+                state =
+                    try run("SELECT state, wait_event FROM pg_stat_activity WHERE pid = \(probe.processID)").first
+                    ?? ["idle", nil]
+            }
+            guard state[1] == "SyncRep" else { continue }
+            try run("SELECT pg_terminate_backend(\(probe.processID))")
+            return
+        }
+    }
+
     /// Runs SQL in the database of a place.
     fileprivate func run(_ sql: String, in place: FailurePlace) throws -> [[String?]] {
         try place.server.session(database: place.database).run(sql)
