@@ -117,6 +117,20 @@ import Testing
         }
     }
 
+    @Test func aPlaceThatOthersChangeIsNoEditOfWhatIsDeleted() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                try context.letter("a").attachments = try ["1", "2", "3"].map(context.attachment)
+            }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            try draft.context.delete(draft.object.attachments[2])
+            try await source.perform { try $0.letter("a").attachments = try ["3", "2", "1"].map($0.attachment) }
+            #expect(try draft.conflicts().isEmpty)
+            try await draft.save()
+            #expect(try container.main.knownLetter("a").attachments.map(\.key) == ["2", "1"])
+        }
+    }
+
     @Test func whatOthersMoveIntoACascadeIsAConflict() async throws {
         try await withTopic { container, source, draft in
             try await source.perform { try $0.letter("d").topic = try $0.topic("u") }

@@ -57,6 +57,13 @@ import Testing
             try await source.perform { try $0.topic("t").title = "old" }
             let draft = try source.draft(inserting: Topic.self)
             draft.object.key = "mine"
+            let label = try draft.context.insert(Label.self)
+            label.key = "mine"
+            label.letters = try ["1", "2", "3"].map { key in
+                let letter = try draft.context.insert(Letter.self)
+                letter.key = key
+                return letter
+            }
             let raw = try RawConnection(directory.store)
             let key = draft.object.objectID.key
             try raw.execute("INSERT INTO \"Topic\" (\"_key\", \"key\", \"title\") VALUES (\(key), 'o', 'other')")
@@ -71,12 +78,14 @@ import Testing
             let letter = try draft.context.insert(Letter.self)
             letter.key = "late"
             letter.topic = draft.object
+            label.letters = Array(label.letters.reversed())
             gate.open()
             try await blocker
             _ = try await save.value
             #expect(draft.object.objectID.key != key && letter.topic === draft.object && draft.hasChanges)
             try await draft.save()
             #expect(try container.main.knownLetter("late").topic?.key == "mine")
+            #expect(try container.main.first(Label.self)?.letters.map(\.key) == ["3", "2", "1"])
         }
     }
 }

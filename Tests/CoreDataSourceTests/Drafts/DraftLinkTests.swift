@@ -193,6 +193,25 @@ import Testing
         }
     }
 
+    @Test func anElementOfTwoOrdersIsPutAtTheEndOfBoth() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                for key in ["1", "2"] { try context.tour("t").stops.append(context.station(key)) }
+                for key in ["u", "v"] { try context.station("s").tours.append(context.tour(key)) }
+            }
+            let draft = try source.draft(inserting: Letter.self)
+            draft.object.key = "a"
+            let tour = try #require(try draft.context.first(Tour.self, where: \.key, equals: "t"))
+            let station = try #require(try draft.context.first(Station.self, where: \.key, equals: "s"))
+            tour.stops.append(station)
+            try await draft.save()
+            let saved = try #require(try container.main.first(Tour.self, where: \.key, equals: "t"))
+            #expect(saved.stops.map(\.key) == ["1", "2", "s"])
+            let other = try #require(try container.main.first(Station.self, where: \.key, equals: "s"))
+            #expect(other.tours.map(\.key) == ["u", "v", "t"])
+        }
+    }
+
     @Test func anOrderOfManyToManyLinksIsMerged() async throws {
         try await withGraph { container, source in
             try await source.perform { context in

@@ -217,7 +217,10 @@ import Testing
                 isLetters
                 ? (Set(view.letters.keys), Set(try draft.context.fetch(Letter.self).map(\.key)))
                 : (Set(view.topics.keys), Set(try draft.context.fetch(Topic.self).map(\.key)))
-            expect(shown == fetched, "\(fetched.sorted()) are fetched instead of \(shown.sorted())")
+            // A key that another program has taken is shown as its topic once the draft has no object with it.
+            expect(
+                shown == fetched.filter { isLetters || $0 != hidden },
+                "\(fetched.sorted()) are fetched instead of \(shown.sorted())")
         }
     }
 

@@ -41,7 +41,8 @@ extension DraftContext {
         of object: ManagedObject, _ failures: inout [DataSourceError]
     ) throws(DataSourceError) {
         checkRules(object.row, bindings[object.layout.index], &failures)
-        guard object.hasChanges else { return }
+        // A link that others have made, too, is there once after the save.
+        guard object.hasChanges, object.layout.links == nil else { return }
         for constraint in object.layout.constraints.indices where try !isUnique(object, constraint) {
             failures.append(notUnique(object, constraint))
         }
