@@ -25,8 +25,8 @@ import Testing
             for (size, large) in zip(Self.sizes, costs).dropFirst() {
                 let large = large[place].cost
                 let label: Comment = "\(small.name): \(small.cost) at \(Self.sizes[0]), \(large) at \(size)"
-                #expect(large.statements == small.cost.statements && large.rows == small.cost.rows, label)
-                #expect(large.registered == small.cost.registered, label)
+                #expect(large.statements <= small.cost.statements && large.rows <= small.cost.rows, label)
+                #expect(large.registered <= small.cost.registered, label)
                 // An index of a hundred thousand has more levels.
                 #expect(large.steps < 2 * small.cost.steps + 200, label)
             }
@@ -61,8 +61,8 @@ import Testing
         container.mainTier.merge()
         rows.value = 0
         try await peers.perform { context in for number in 0..<20 { try context.peer("\(number) 0").team = nil } }
-        // The peers, four links of each team, and one of each that was not among those.
-        #expect(rows.value <= 20 + 4 * 20 + 20 + 20, "\(rows.value)")
+        // The peers and teams, four links for each team, and one of each that was not among those: 144 and 160.
+        #expect(rows.value <= 10 * 20, "\(rows.value)")
         // A team without members is found among many, too.
         let error = await #expect(throws: DataSourceError.self) {
             try await peers.perform { context in

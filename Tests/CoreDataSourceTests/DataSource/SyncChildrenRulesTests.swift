@@ -76,6 +76,20 @@ private final class KennelDataSource: DataSource<String> {
         }
     }
 
+    @Test func anObjectWhoseChangedKeyWasTakenBackIsFoundByItsOldOne() async throws {
+        try await withEmptyGraph { container in
+            let source = try container.dataSource(RenamingDataSource.self)
+            try await source.perform { context in for key in ["a", "b"] { _ = try context.topic(key) } }
+            let report = try await source.sync(["a"], entity: Topic.self, operations: .insert)
+            #expect(report.skipped == 1 && report.inserted == 0)
+            try await source.perform { context in
+                #expect(try context.first(Topic.self, where: \.key, equals: "new a") == nil)
+                try context.topic("a").title = "found"
+            }
+            #expect(try container.main.fetch(Topic.self, order: [.ascending(\.key)]).map(\.title) == ["found", ""])
+        }
+    }
+
     @Test func anAbstractEntityIsSyncedThroughItsSubEntities() async throws {
         try await withEmptyGraph { container in
             let kennel = try container.dataSource(KennelDataSource.self)
@@ -109,5 +123,16 @@ private final class CatDataSource: DataSource<String> {
 
     nonisolated override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
         try context.cat(key)
+    }
+}
+
+/// Gives each topic another key.
+private final class RenamingDataSource: DataSource<String> {
+    nonisolated override class var entities: [ManagedObject.Type] { [Topic.self, Letter.self] }
+
+    nonisolated override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
+        let topic = try context.topic(key)
+        topic.key = "new \(key)"
+        return topic
     }
 }

@@ -90,6 +90,11 @@ private final class EveryTypeDataSource: DataSource<Int> {
             #expect(object.decimalOptional == Decimal(string: "-0.001"))
             #expect(object.doubleRequired == 100 && object.integer16Required == 3)
             #expect(object.floatOptional == 0.1 && object.doubleOptional == 0.1)
+            let tooLarge = "{\"EveryType\": [{\"floatOptional\": 1e300}]}"
+            let error = await #expect(throws: DataSourceError.self) {
+                try await container.importGraph(ObjectGraph(json: Data(tooLarge.utf8)))
+            }
+            #expect(error?.code == .invalidGraph && error?.attributeName == "floatOptional")
             // What the graph leaves out has its default value.
             #expect(object.stringRequired == "say \"hi\" \\(there)")
         }

@@ -47,6 +47,9 @@ import Testing
         Wrong(
             "{\"Topic\": [{\"key\": \"1\", \"letters\": []}], \"Letter\": [{\"key\": \"stored\", \"topic\": \"1\"}]}",
             .invalidGraph, "Topic[0].letters"),
+        Wrong(
+            "{\"Label\": [{\"key\": \"1\", \"letters\": []}], \"Letter\": [{\"key\": \"stored\", \"labels\": [\"1\"]}]}",
+            .invalidGraph, "letters"),
         Wrong("{\"Cat\": [{\"key\": \"dog\"}]}", .invalidGraph, "Cat[0]"),
         Wrong("{\"Cat\": [{\"key\": \"1\", \"lives\": 40000}]}", .invalidGraph, "Cat[0].lives"),
         Wrong("{\"Cat\": [{\"key\": \"1\", \"lives\": 1.5}]}", .invalidGraph, "Cat[0].lives"),

@@ -56,11 +56,27 @@ import Testing
                 graph("{\"Parent\": [{\"name\": \"other\"}, {\"name\": \"same\"}]}"), keys: ["Parent": "name"])
         }
         #expect(error?.message.contains("Parent[1]") == true && error?.message.contains("\"same\"") == true)
+        // Also if no other object is looked for.
+        await #expect(throws: DataSourceError.self) {
+            try await container.importGraph(graph("{\"Parent\": [{\"name\": \"same\"}]}"), keys: ["Parent": "name"])
+        }
         let exported = #expect(throws: DataSourceError.self) {
             try container.main.exportGraph(of: [Parent.self], keys: ["Parent": "name"])
         }
         #expect(exported?.message.contains("\"same\"") == true)
         try await container.close()
+    }
+
+    @Test func aChosenKeyIsThatOfSubEntities() async throws {
+        try await withGraph(.inMemory) { container, _ in
+            let keys = ["Animal": "name"]
+            let cats = "{\"Cat\": [{\"key\": \"1\", \"name\": \"Tom\"}]}"
+            let first = try await container.importGraph(self.graph(cats), keys: keys)
+            let renamed = "{\"Cat\": [{\"key\": \"2\", \"name\": \"Tom\"}]}"
+            let second = try await container.importGraph(self.graph(renamed), keys: keys)
+            #expect(first.inserted == 1 && second.updated == 1)
+            #expect(try container.main.fetch(Cat.self).map(\.key) == ["2"])
+        }
     }
 
     @Test func stringsAreComparedByteByByte() async throws {
