@@ -104,6 +104,18 @@ extension Connection {
     /// Asks over another connection whether the server works on the present statement, or waits for a lock to do so. One that
     /// waits for bytes of this side, or for this side to take some, does not: it has not got what was sent, or was not heard.
     private func isServerWorking() -> Bool {
+        // It is asked again for a while: one that has much to do is slow to take a connection.
+        let end = ContinuousClock.now + target.silence * 3
+        while true {
+            if let isWorking = look() { return isWorking }
+            if .now >= min(end, MainWait.end ?? end) { return false }
+            // Not at once: what refuses a connection does so without delay.
+            Thread.sleep(forTimeInterval: 0.5)
+        }
+    }
+
+    /// Asks once; nil without an answer.
+    private func look() -> Bool? {
         do throws(DataSourceError) {
             let other = try Connection(target)
             defer { other.close() }
@@ -117,8 +129,8 @@ extension Connection {
                 """, [WireValue(Int64(serverProcess)), WireValue(serverProcessStart)])
             return found.rowCount == 1 && found.isTrue(0, 0)
         } catch {
-            // It is not halted.
-            return error.isOfFullServer
+            // One that is full is not halted.
+            return error.isOfFullServer ? true : nil
         }
     }
 

@@ -173,7 +173,9 @@ extension PredicateTree.Node {
             .text(one.spelledOut, comparison, other.spelledOut, options)
         case .isIn(let one, .list(let items), let options):
             .or(items.map { .compare(one.spelledOut, .equal, $0.spelledOut, options) })
-        case .isIn(let one, let other, let options): .text(other.spelledOut, .contains, one.spelledOut, options)
+        // Only formats say that of a string.
+        case .isIn(let one, let other, let options):
+            .formatText(other.spelledOut, .contains, one.spelledOut, options)
         case .between(let one, let low, let high, let options):
             .and([
                 .compare(one.spelledOut, .greaterOrEqual, low.spelledOut, options),
