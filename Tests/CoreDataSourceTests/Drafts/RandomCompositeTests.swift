@@ -2,7 +2,7 @@ import CoreDataSource
 import TestSupport
 import Testing
 
-extension RandomDraftTests {
+@MainActor @Suite struct RandomCompositeTests {
     /// A composite is one value: each edit of it is one step, and its errors are those of its parts.
     @Test func everyStepOfACompositeShowsWhatItShould() async throws {
         let first = testSeed()
