@@ -90,14 +90,16 @@ extension PostgreSQLSession {
         try run("SELECT pg_reload_conf()")
         while true {
             let probe = try server.session()
-            probe.send("CREATE TABLE IF NOT EXISTS probe (); DROP TABLE probe")
-            var state: [String?] = ["active", nil]
-            while state[0] == "active", state[1] != "SyncRep" {
-                state =
-                    try run("SELECT state, wait_event FROM pg_stat_activity WHERE pid = \(probe.processID)").first
-                    ?? ["idle", nil]
-            }
-            guard state[1] == "SyncRep" else { continue }
+            // It locks nothing that the next one needs.
+            probe.send("SELECT pg_logical_emit_message(true, 'probe', '')")
+            let state = """
+                SELECT CASE WHEN wait_event = 'SyncRep' THEN 'waits' \
+                WHEN state = 'idle' AND query LIKE '%probe%' THEN 'has ended' END \
+                FROM pg_stat_activity WHERE pid = \(probe.processID)
+                """
+            var found: String?
+            while found == nil { found = try run(state).first.flatMap { $0[0] } }
+            guard found == "waits" else { continue }
             try run("SELECT pg_terminate_backend(\(probe.processID))")
             return
         }
