@@ -57,12 +57,15 @@ extension Connection {
     /// Waits until everything is sent, and for what else there is to wait for.
     ///
     /// Bytes that come or go are progress. Without any, the server is asked over another connection whether it works at all: a
-    /// server that is halted still takes bytes.
+    /// server that is halted still takes bytes. It may have answered while it was asked, so only the second look without an answer
+    /// in between ends the wait.
     ///
     /// - Throws: `storeUnavailable` if the wait takes too long.
     func wait(_ handle: OpaquePointer, while isBusy: () -> Bool) throws(DataSourceError) {
         var progress = ContinuousClock.now
         var look = silence.map { progress + $0 }
+        // Whether the server had nothing to do when it was last asked.
+        var wasIdle = false
         while true {
             let isFlushed = PQflush(handle)
             guard isFlushed >= 0 else { throw lost() }
@@ -75,7 +78,11 @@ extension Connection {
             }
             if let end, now >= end { throw silent(handle, since: progress) }
             if let silence, let due = look, now >= due {
-                guard isServerWorking() else { throw silent(handle, since: progress) }
+                let isWorking = isServerWorking()
+                guard isWorking == true || (isWorking == false && !wasIdle) else {
+                    throw silent(handle, since: progress)
+                }
+                wasIdle = isWorking == false
                 look = .now + silence
             }
             let next = [end, look, mainEnd, now + .seconds(1)].compactMap(\.self).min() ?? now
@@ -87,6 +94,7 @@ extension Connection {
             if PQconsumeInput(handle) == 0 { throw lost() }
             progress = .now
             look = silence.map { progress + $0 }
+            wasIdle = false
         }
     }
 
@@ -102,13 +110,14 @@ extension Connection {
     }
 
     /// Asks over another connection whether the server works on the present statement, or waits for a lock to do so. One that
-    /// waits for bytes of this side, or for this side to take some, does not: it has not got what was sent, or was not heard.
-    private func isServerWorking() -> Bool {
+    /// waits for bytes of this side, or for this side to take some, does not: it has not got what was sent, or was not heard. Nil
+    /// without an answer.
+    private func isServerWorking() -> Bool? {
         // It is asked again for a while: one that has much to do is slow to take a connection.
         let end = ContinuousClock.now + target.silence * 3
         while true {
             if let isWorking = look() { return isWorking }
-            if .now >= min(end, MainWait.end ?? end) { return false }
+            if .now >= min(end, MainWait.end ?? end) { return nil }
             // Not at once: what refuses a connection does so without delay.
             Thread.sleep(forTimeInterval: 0.5)
         }

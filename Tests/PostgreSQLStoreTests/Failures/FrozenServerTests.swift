@@ -90,6 +90,26 @@ struct FrozenServerTests {
         while try place.server.session().run(waits) != [["t"]] { try #require(.now < end) }
     }
 
+    /// Such as the error of a lock that was waited for too long, if that takes as long as a server may be silent.
+    @Test func aServerThatAnswersWhileItIsAskedIsNotFrozen() async throws {
+        let place = try FailurePlace(PostgreSQLServer())
+        var options = place.options()
+        options.patience = .seconds(600)
+        options.silence = .seconds(1)
+        try PostgreSQLStore.open(options).close()
+        let blocker = try place.server.session(database: place.database)
+        try blocker.run("BEGIN; LOCK TABLE coredatasource.stores")
+        let question = place.proxy.hold("FROM pg_stat_activity WHERE pid")
+        let opening = apart { [options] in code { try PostgreSQLStore.open(options).close() } }
+        question.wait()
+        try blocker.run("ROLLBACK")
+        let works =
+            "SELECT count(*) FROM pg_stat_activity WHERE state = 'active' AND query LIKE '%coredatasource.stores%'"
+        while try blocker.run(works) != [["1"]] {}
+        question.deliver()
+        #expect(await opening.value == nil)
+    }
+
     /// Off main, a call waits longer.
     @MainActor @Test func mainWaitsForAServerNoLongerThanItMay() async throws {
         let place = try FailurePlace(PostgreSQLServer())
