@@ -118,5 +118,35 @@ struct RoleTests {
         #expect(try stores.map { try $0.keys() } == [[0, 1], [0, 1]])
         for store in stores { store.close() }
     }
+
+    /// Of its own role, or of another one of the group. No role needs to be a superuser for that. A process that is halted while it
+    /// sends a save is not idle, so that the server does not end its session either.
+    @Test(arguments: [0, 1])
+    func whatAHaltedProcessOfTheGroupHasOpenIsEnded(role: Int) async throws {
+        let place = try FailurePlace()
+        let roles = try makeGroup(place)
+        let halted = try PostgreSQLStore.open(place.options(user: roles[0]))
+        let other = try PostgreSQLStore.open(options(place, roles[role]))
+        _ = try halted.takeLeases([TestModel.item], for: "s")
+        let hold = place.proxy.holdInside("INSERT INTO \"store 1\".\"Item\"")
+        let commit = apart { code { try halted.write([FailurePlace.save(1)]) } }
+        hold.wait()
+        let open = """
+            SELECT DISTINCT pid::text FROM pg_locks WHERE relation = '"Item"'::regclass AND pid <> pg_backend_pid()
+            """
+        let sessions = try place.run(open)
+        #expect(sessions.count == 1)
+        try place.run("UPDATE _members SET seen = seen - interval '1000 years' WHERE number = \(halted.member.number)")
+        #expect(try other.takeLeases([TestModel.item], for: "s").ticket == nil)
+        // Since it is not halted in truth, it tries again over another session.
+        let end = ContinuousClock.now + .seconds(60)
+        while try place.run(open) == sessions, .now < end {}
+        #expect(try place.run(open) != sessions)
+        hold.deliver()
+        // It had no lease to lose.
+        #expect(await commit.value == nil)
+        halted.close()
+        other.close()
+    }
 }
 #endif

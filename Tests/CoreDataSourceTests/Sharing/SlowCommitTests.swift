@@ -1,0 +1,66 @@
+#if PostgreSQL
+import CoreDataSource
+import PostgreSQLStore
+import RowStore
+import TestSupport
+import Testing
+
+/// A commit may take longer than a holder may take to answer those who wait for its leases.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+struct SlowCommitTests {
+    /// As long as a session has this lock, each update of a contact works on the server.
+    private static let lock = 7_301
+
+    private func makeUpdatesSlow(_ session: PostgreSQLSession) throws {
+        try session.run(
+            """
+            CREATE FUNCTION slow() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+            WHILE EXISTS (SELECT FROM pg_locks WHERE locktype = 'advisory' AND objid = \(Self.lock)) LOOP
+            PERFORM pg_sleep(0.05); END LOOP; RETURN NEW; END $$;
+            CREATE TRIGGER slow BEFORE UPDATE ON "store 1"."ContactEntity" FOR EACH ROW EXECUTE FUNCTION slow();
+            SELECT pg_advisory_lock(\(Self.lock))
+            """)
+    }
+
+    @Test func aProcessWhoseCommitTakesLongKeepsItsLease() async throws {
+        let server = try PostgreSQLServer.shared
+        let database = try server.makeDatabase()
+        let answer = Duration.seconds(5)
+        func open() throws -> (PersistentContainer, PostgreSQLStore) {
+            let layout = ModelLayout(.contacts)
+            var options = PostgreSQLStore.Options(
+                connection: server.connectionString(database: database), name: "store", layout: layout,
+                identity: StoreIdentity(.contacts))
+            options.leaseTimes = .unhurried
+            options.leaseTimes.answer = answer
+            options.patience = .seconds(600)
+            let store = try PostgreSQLStore.open(options)
+            return (PersistentContainer(layout, store, store.startup, .init()), store)
+        }
+        let (first, store) = try open()
+        let (second, _) = try open()
+        let contacts = try await first.dataSource(ContactDataSource.self)
+        let others = try await second.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<1))
+        let session = try server.session(database: database)
+        try makeUpdatesSlow(session)
+        async let saved: SaveReport = contacts.add(contactList(0..<1) { _ in "changed" })
+        async let added: SaveReport = others.add(contactList(1..<2))
+        while try store.leases().tickets.isEmpty { try await Task.sleep(for: .milliseconds(20)) }
+        // Others count the time by clocks of their own, so it cannot be waited for but by a clock.
+        let end = ContinuousClock.now.advanced(by: answer * 3)
+        var isKept = true
+        while isKept, ContinuousClock.now < end {
+            isKept = try store.leases().leases.allSatisfy { $0.holder == store.member }
+            try await Task.sleep(for: .milliseconds(200))
+        }
+        try session.run("SELECT pg_advisory_unlock(\(Self.lock))")
+        #expect(isKept)
+        #expect(try await saved.updated == 1)
+        #expect(try await added.inserted == 1)
+        try await first.close()
+        try await second.close()
+        try server.dropDatabase(database)
+    }
+}
+#endif
