@@ -79,6 +79,8 @@ public final class PersistentContainer: Sendable {
         /// How long the main actor waits for a server that does not answer; 10 seconds by default. Then the read throws
         /// `storeUnavailable`. It does not concern stores that are on this machine.
         public var mainPatience: Duration
+        /// How long a call waits for rows that another program keeps locked.
+        package var lockPatience = Duration.seconds(10)
 
         /// Makes a configuration. Each argument that is left out has its default; a limit that is too low is raised to the
         /// lowest possible value.
@@ -110,7 +112,7 @@ public final class PersistentContainer: Sendable {
         fileprivate var limits: RootLimits {
             RootLimits(
                 pendingBytes: pendingByteLimit, queuedValues: queuedValueLimit, unmergedBytes: mainBacklogByteLimit,
-                mainPatience: mainPatience)
+                lockPatience: lockPatience, mainPatience: mainPatience)
         }
     }
 

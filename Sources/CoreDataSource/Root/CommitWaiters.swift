@@ -6,15 +6,24 @@ package struct CommitWaiters {
 
     package struct Entry {
         package let number: Int64
-        /// Whether it waits for every save up to the number, and not for one save of its own.
-        package let isFlush: Bool
+        package let event: Event
         package let waiter: Waiter
+    }
+
+    /// What is waited for.
+    package enum Event: Sendable {
+        /// The outcome of the save with the number.
+        case outcome
+        /// Every save up to the number.
+        case flush
+        /// The end of the commit that is under way.
+        case end
     }
 
     private var waiting: [Entry] = []
 
-    mutating func add(_ number: Int64, isFlush: Bool = false, _ waiter: @escaping Waiter) {
-        waiting.append(Entry(number: number, isFlush: isFlush, waiter: waiter))
+    mutating func add(_ number: Int64, _ event: Event, _ waiter: @escaping Waiter) {
+        waiting.append(Entry(number: number, event: event, waiter: waiter))
     }
 
     /// Removes the waiters for whom there is a result.

@@ -9,6 +9,10 @@ package struct LoggedSave: Sendable {
     package let isAwaited: Bool
     /// Whether it must be committed: it is not in the store, and was not taken back.
     package internal(set) var isPending: Bool
+    /// Whether it is in the group that is being committed.
+    package internal(set) var isCommitting = false
+    /// Since when it waits for rows that another program keeps locked.
+    package internal(set) var waitsSince: ContinuousClock.Instant?
     /// Whether it was taken back, so that its rows are not visible any more.
     package internal(set) var isTakenBack = false
     /// Whether reads find newer rows than its own in the store.
@@ -20,6 +24,8 @@ package struct LoggedSave: Sendable {
 
     /// The container that made it, if that is another one.
     var isMadeElsewhere: Bool { changes.maker != nil }
+    /// Whether the store has it.
+    var isStored: Bool { !isPending && !isTakenBack && !changes.isTakeBack }
 
     package init(_ changes: ChangeSet, from source: SaveSource? = nil, isAwaited: Bool = true) {
         self.changes = changes

@@ -31,10 +31,22 @@ extension RootContext {
         betweenCommits {
             $0.log.committing == nil ? true : nil
         } then: { _ in
-            while let group = self.state.withLock({ $0.log.takeForCommit() }), self.commit(group).isWritten {}
+            self.commitLast()
             self.store.close()
         }
     }
 
-    private var isCommitting: Bool { state.withLock { $0.log.committing != nil } }
+    /// Commits what can be committed. Saves that wait for another program are tried as long as a call would wait.
+    private func commitLast() {
+        var isMore = true
+        while isMore {
+            while let group = state.withLock({ $0.log.takeForCommit() }) {
+                guard commit(group).isWritten else { return }
+            }
+            isMore = state.withLock { $0.failure == nil && $0.log.resume() }
+        }
+    }
+
+    /// Whether a commit is under way, or has to be tried again.
+    private var isCommitting: Bool { state.withLock { $0.log.committing != nil || $0.log.isPostponing } }
 }

@@ -41,14 +41,12 @@ extension RootContext {
     /// - Returns: Whether it was written, except for what was refused, and whether saves came in meanwhile.
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
         let result = Result { () throws(DataSourceError) in try store.commit(group) }
-        let errors = result.map { outcome in
-            Dictionary(outcome.refused.map { (group[$0.key].number, $0.value) }) { first, _ in first }
+        let outcome = result.map { GroupOutcome($0, of: group, lockPatience) }
+        let reports = state.withLock { $0.noteCommit(outcome) }
+        if case .success(let outcome) = result {
+            if outcome.refused.values.contains(where: { $0.code == .leaseLost }) { didLoseLease() }
+            if outcome.foundOutsideWrites { didFindOutsideWrites() }
         }
-        let reports = state.withLock { $0.noteCommit(errors) }
-        if case .success(let errors) = errors, errors.values.contains(where: { $0.code == .leaseLost }) {
-            didLoseLease()
-        }
-        if case .success(let outcome) = result, outcome.foundOutsideWrites { didFindOutsideWrites() }
         didTakeBack()
         // The next commit begins when all waiters of this one have been notified, so waiters learn of saves in their order.
         var isMoreWaiting: Bool?
@@ -59,9 +57,14 @@ extension RootContext {
         }
         notePending()
         for report in reports { failures.report(report) }
-        if case .failure(let error) = result { retryLater(after: error) }
-        if case .failure = result { return (false, isMoreWaiting ?? false) }
-        return (true, isMoreWaiting ?? false)
+        switch result {
+        case .success(let outcome):
+            if !outcome.postponed.isEmpty { resumeLater() }
+            return (true, isMoreWaiting ?? false)
+        case .failure(let error):
+            retryLater(after: error)
+            return (false, isMoreWaiting ?? false)
+        }
     }
 
     /// Everyone who has seen saves that were taken back is notified soon, and so is everyone who must reload the rows of
@@ -90,6 +93,26 @@ extension RootContext {
             self.commitSoon()
         }
     }
+
+    /// Tries saves again after a while that wait for rows which another program keeps locked. Each try holds up others.
+    private func resumeLater() {
+        let delay = state.withLock { state -> Duration? in
+            if state.isResumeScheduled { return nil }
+            state.isResumeScheduled = true
+            return min(RootContext.pause(beforeTry: state.postponeCount), RootContext.longestPauseForLocks)
+        }
+        guard let delay else { return }
+        scheduling.after(delay) { [weak self] in
+            guard let self else { return }
+            let isMore = self.state.withLock { state in
+                state.isResumeScheduled = false
+                return state.log.resume()
+            }
+            if isMore { self.commitSoon() }
+        }
+    }
+
+    private static let longestPauseForLocks = Duration.seconds(2)
 
     /// How long to wait after that many failed commits in a row: from a tenth of a second to 30 seconds.
     private static func pause(beforeTry failureCount: Int) -> Duration {

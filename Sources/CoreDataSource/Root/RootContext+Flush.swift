@@ -40,7 +40,7 @@ extension RootContext {
             state.forgetFailure()
             if state.log.pendingCount == 0 && state.log.committing == nil { return true }
             let begun = state.log.commitCount
-            state.waiters.add(state.log.newest, isFlush: true) { result in
+            state.waiters.add(state.log.newest, .flush) { result in
                 if case .failure = result, self.isCommitting(begun) {
                     // It began before this call, and may not include what has changed since.
                     self.queue.async { self.flush(waiter) }
@@ -76,8 +76,7 @@ extension RootContext {
         queue.async {
             let result = self.state.withLock { state -> R? in
                 if let result = attempt(&state) { return result }
-                let ended = state.log.committing?.upperBound ?? 0
-                state.waiters.add(ended, isFlush: true) { _ in self.betweenCommits(attempt, then: body) }
+                state.waiters.add(state.log.newest, .end) { _ in self.betweenCommits(attempt, then: body) }
                 return nil
             }
             if let result { body(result) }

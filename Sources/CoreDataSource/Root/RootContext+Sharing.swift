@@ -86,7 +86,7 @@ extension RootContext.State {
     }
 
     private mutating func forget(_ entities: Set<Int>?) {
-        log.forgetRowsMadeElsewhere()
+        log.forgetStoredRows()
         feed.append(.unknown(entities))
         log.forgetForMain(.outsideWrites)
         outsideWrites.wait(for: log.pending.last?.changes.number)

@@ -16,8 +16,12 @@ extension RootContext {
         private var refusal: (number: Int64, error: DataSourceError)?
         /// How many commits have failed in a row.
         private(set) var failureCount = 0
-        /// Whether a commit has been postponed to be tried again.
+        /// Whether a commit that failed is to be tried again.
         var isRetryScheduled = false
+        /// Whether postponed saves are to be tried again.
+        var isResumeScheduled = false
+        /// How often in a row saves were postponed.
+        private(set) var postponeCount = 0
         /// Whether writes of other programs are checked for from time to time.
         var isFollowingOutsideWrites = false
         var outsideWrites = OutsideNews()
@@ -58,6 +62,7 @@ extension RootContext {
         mutating func forgetFailure() {
             failure = nil
             failureCount = 0
+            log.resume()
         }
 
         // MARK: Commits
@@ -65,27 +70,46 @@ extension RootContext {
         /// Notes the outcome of the commit that is under way, and takes back what was refused.
         ///
         /// - Returns: What must be reported.
-        mutating func noteCommit(_ result: Result<[Int64: DataSourceError], DataSourceError>) -> [StoreFailure.Report] {
+        mutating func noteCommit(_ result: Result<GroupOutcome, DataSourceError>) -> [StoreFailure.Report] {
             switch result {
-            case .success(let errors):
+            case .success(let outcome):
                 (failure, failureCount) = (nil, 0)
-                log.noteCommitted(except: Set(errors.keys))
+                let errors = outcome.refused
+                log.noteCommitted(except: Set(errors.keys).union(outcome.postponed))
                 if let first = errors.min(by: { $0.key < $1.key }) { refusal = (first.key, first.value) }
-                return takeBack(Set(errors.keys)) { number, cause in errors[number] ?? cause }
+                let reports = takeBack(Set(errors.keys)) { number, cause in errors[number] ?? cause }
+                return reports + postpone(outcome)
             case .failure(let error):
-                failure = (log.committing?.upperBound ?? 0, error)
                 failureCount += 1
-                let through = failure?.through ?? 0
-                let awaited = log.pending.filter { $0.isAwaited && $0.changes.number <= through }.map(\.changes.number)
-                let isAwaited = Set(awaited)
-                let reports = takeBack(isAwaited) { number, _ in
-                    isAwaited.contains(number) ? error : DataSourceError(takenBackAfter: error)
-                }
-                let delayed = log.noteDelay().compactMap { save in
-                    save.source.map { StoreFailure.Report(.saveDelayed, error, $0) }
-                }
-                return reports + delayed
+                return fail(log.pending.map(\.changes.number), error)
             }
+        }
+
+        /// Lets saves wait for other programs; who has waited for too long gets the error.
+        private mutating func postpone(_ outcome: GroupOutcome) -> [StoreFailure.Report] {
+            guard let error = outcome.cause else {
+                postponeCount = 0
+                return []
+            }
+            postponeCount += 1
+            let late = log.postpone(outcome.postponed, at: outcome.end, since: outcome.lockLimit).map(\.changes.number)
+            return late.isEmpty ? [] : fail(late, error)
+        }
+
+        /// Saves of the commit that is ending cannot be written now: calls do not wait for them any longer.
+        private mutating func fail(_ numbers: [Int64], _ error: DataSourceError) -> [StoreFailure.Report] {
+            let through = log.committing?.upperBound ?? 0
+            failure = (through, error)
+            let failed = Set(numbers.filter { $0 <= through })
+            let awaited = Set(
+                log.pending.filter { $0.isAwaited && failed.contains($0.changes.number) }.map(\.changes.number))
+            let reports = takeBack(awaited) { number, _ in
+                awaited.contains(number) ? error : DataSourceError(takenBackAfter: error)
+            }
+            let delayed = log.noteDelay(of: failed).compactMap { save in
+                save.source.map { StoreFailure.Report(.saveDelayed, error, $0) }
+            }
+            return reports + delayed
         }
 
         /// Takes back saves, and later ones of their origins.
@@ -126,7 +150,13 @@ extension RootContext {
 
         private mutating func takeNotifications() -> [Notification] {
             var waiting = waiters
-            let notifications = waiting.take { $0.isFlush ? flushed($0.number) : outcome($0.number) }
+            let notifications = waiting.take { entry in
+                switch entry.event {
+                case .outcome: outcome(entry.number)
+                case .flush: flushed(entry.number)
+                case .end: .success(())
+                }
+            }
             waiters = waiting
             return notifications
         }

@@ -19,6 +19,8 @@ package final class RootContext: Sendable {
     let unmergedByteLimit: Int
     /// How long main waits for a server that does not answer.
     private let mainPatience: Duration
+    /// How long a call waits for rows that another program keeps locked.
+    let lockPatience: Duration
     /// Admits calls, and limits how many wait.
     package let admission: Admission
     /// Notifies the listeners for failures.
@@ -46,6 +48,7 @@ package final class RootContext: Sendable {
         self.wakeMain = wakeMain
         unmergedByteLimit = limits.unmergedBytes
         mainPatience = limits.mainPatience
+        lockPatience = limits.lockPatience
         state = Guarded(
             State(
                 SaveLog(layout, unmergedByteLimit: limits.unmergedBytes), followed: store.sharing?.firstPosition ?? 0))
@@ -124,7 +127,7 @@ package final class RootContext: Sendable {
     package func whenCommitted(_ number: Int64, _ waiter: @escaping CommitWaiters.Waiter) {
         let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
             if let outcome = state.takeOutcome(number) { return outcome }
-            state.waiters.add(number, waiter)
+            state.waiters.add(number, .outcome, waiter)
             return nil
         }
         if let outcome { waiter(outcome) }

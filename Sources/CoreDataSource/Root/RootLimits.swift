@@ -8,17 +8,21 @@ package struct RootLimits: Sendable {
     package var unmergedBytes: Int
     /// How long a call is held before it is refused.
     package var patience: Duration
+    /// How long a call waits for rows that another program keeps locked.
+    package var lockPatience: Duration
     /// How long main waits for a server.
     package var mainPatience: Duration
 
     package init(
         pendingBytes: Int = 64 << 20, queuedValues: Int = 1_000_000, unmergedBytes: Int = 32 << 20,
-        patience: Duration = .seconds(10), mainPatience: Duration = .seconds(10)
+        patience: Duration = .seconds(10), lockPatience: Duration = .seconds(10),
+        mainPatience: Duration = .seconds(10)
     ) {
         self.pendingBytes = pendingBytes
         self.queuedValues = queuedValues
         self.unmergedBytes = unmergedBytes
         self.patience = patience
+        self.lockPatience = lockPatience
         self.mainPatience = mainPatience
     }
 }

@@ -9,7 +9,7 @@ package import RowStore
 /// everyone who has seen it.
 package struct SaveLog {
     /// The number of the newest save.
-    package private(set) var newest: Int64 = 0
+    package var newest: Int64 { saves.newest }
     /// Every save up to this number is in the store, or will never be.
     package private(set) var committed: Int64 = 0
     /// Main has merged everything up to this number; nil while main shows nothing.
@@ -30,29 +30,20 @@ package struct SaveLog {
     package private(set) var unmergedByteCount = 0
     /// Why main must reload what it shows from the store; nil if it need not.
     private var staleness: Staleness?
-
-    /// Why main cannot continue from what it shows.
-    package enum Staleness: Sendable {
-        /// It was so far behind that it skipped saves.
-        case backlog
-        /// Another program wrote to the store.
-        case outsideWrites
-        /// The store has changed very many rows itself.
-        case bulkChange
-    }
+    /// The origins whose saves no group contains for now.
+    var postponed: Set<Int> = []
 
     /// The rows of saves that a fetch may lack.
     private(set) var rows: PendingRows
     /// How much memory the saves of other containers use that are in ``rows``, in bytes.
     private var elsewhereByteCount = 0
-    /// The saves with the numbers `newest - entries.count + 1 ... newest`.
-    private var entries: [LoggedSave] = []
+    var saves = LoggedSaves()
     /// Everything up to this number has left ``rows``.
     private var trimmedRows: Int64 = 0
     private var reads = OpenReads()
     private let layout: ModelLayout
     /// How many bytes main may be behind before it has to reload.
-    private let unmergedByteLimit: Int
+    let unmergedByteLimit: Int
 
     package init(_ layout: ModelLayout, unmergedByteLimit: Int = .max) {
         self.layout = layout
@@ -63,25 +54,17 @@ package struct SaveLog {
     // MARK: Saves
 
     /// Adds a save and gives it its number.
-    package mutating func append(_ save: LoggedSave) -> Int64 {
-        append(save, PendingRows.block(save.changes, layout))
-    }
-
-    /// Adds a save and gives it its number.
     ///
     /// - Parameter block: The save's rows, if it is large.
-    mutating func append(_ save: LoggedSave, _ block: PendingBlock?) -> Int64 {
-        newest += 1
-        var save = save
-        save.changes.number = newest
-        entries.append(save)
+    package mutating func append(_ save: LoggedSave, _ block: PendingBlock? = nil) -> Int64 {
+        saves.append(save)
         if save.isPending {
             pendingCount += 1
             pendingByteCount += save.byteCount
-            rows.add(save.changes, block)
+            rows.add(saves[newest].changes, block)
         } else if save.isMadeElsewhere {
             // A read that began before may lack it.
-            rows.add(save.changes, block)
+            rows.add(saves[newest].changes, block)
             elsewhereByteCount += save.byteCount
         }
         if merged != nil { unmergedByteCount += save.byteCount }
@@ -95,37 +78,42 @@ package struct SaveLog {
         return elsewhereByteCount < unmergedByteLimit ? append(LoggedSave(madeElsewhere: changes), block) : nil
     }
 
-    /// Lets reads find in the store what other containers have saved: there are newer rows than those of their saves here.
-    mutating func forgetRowsMadeElsewhere() {
-        for save in entries where save.isMadeElsewhere && save.changes.number > trimmedRows && !save.isForgotten {
-            rows.remove(save.changes)
+    /// Lets reads find what is in the store there: there are newer rows than those of the saves here.
+    mutating func forgetStoredRows() {
+        for number in saves.numbers(after: trimmedRows) where saves[number].isStored && !saves[number].isForgotten {
+            rows.remove(saves[number].changes)
+            saves[number].isForgotten = true
         }
-        for index in entries.indices where entries[index].isMadeElsewhere { entries[index].isForgotten = true }
     }
 
     /// The saves that must be committed.
-    package var pending: [LoggedSave] { entries.suffix(Int(newest - committed)).filter(\.isPending) }
+    package var pending: [LoggedSave] { pendingNumbers.map { saves[$0] } }
+
+    private var pendingNumbers: [Int64] { saves.numbers(after: committed).filter { saves[$0].isPending } }
 
     /// Whether the save with that number must be committed.
     package func isPending(_ number: Int64) -> Bool {
-        let place = entries.count - 1 - Int(newest - number)
-        return number > committed && entries.indices.contains(place) && entries[place].isPending
+        saves.numbers(after: committed).contains(number) && saves[number].isPending
     }
 
-    /// All pending saves, to be committed as one group; nil if there are none or a commit is under way.
+    /// All pending saves but the postponed ones, to be committed as one group; nil if there are none or a commit is under way.
     package mutating func takeForCommit() -> [ChangeSet]? {
-        guard committing == nil, !isResetting, pendingCount > 0 else { return nil }
+        guard committing == nil, !isResetting, isMoreToCommit(after: committed) else { return nil }
         committing = committed + 1...newest
         commitCount += 1
-        return pending.map(\.changes)
+        var group: [ChangeSet] = []
+        for number in pendingNumbers {
+            saves[number].isCommitting = !postponed.contains(saves[number].changes.origin)
+            if saves[number].isCommitting { group.append(saves[number].changes) }
+        }
+        return group
     }
 
-    /// Notes that the group is in the store, except for the saves with those numbers, which must be taken back.
-    package mutating func noteCommitted(except refused: Set<Int64>) {
-        guard let committing else { return }
-        for place in entries.indices.suffix(Int(newest - committed)) {
-            let number = entries[place].changes.number
-            if number <= committing.upperBound, entries[place].isPending, !refused.contains(number) { settle(place) }
+    /// Notes that the group is in the store, except for the saves with those numbers, which are taken back or postponed.
+    package mutating func noteCommitted(except others: Set<Int64>) {
+        for number in pendingNumbers where saves[number].isCommitting {
+            saves[number].isCommitting = false
+            if !others.contains(number) { settle(number) }
         }
         advance()
     }
@@ -136,7 +124,7 @@ package struct SaveLog {
     package mutating func endCommit() -> Bool {
         let through = committing?.upperBound ?? committed
         committing = nil
-        return pendingCount > 0 && entries.last(where: \.isPending).map { $0.changes.number > through } ?? false
+        return isMoreToCommit(after: through)
     }
 
     /// Takes back the pending saves with those numbers, and every later pending one of their origins.
@@ -145,19 +133,19 @@ package struct SaveLog {
     package mutating func takeBack(_ numbers: Set<Int64>) -> (saves: [LoggedSave], undoneBy: Int64)? {
         var origins: Set<Int> = []
         var taken: [LoggedSave] = []
-        for place in entries.indices.suffix(Int(newest - committed)) where entries[place].isPending {
-            let save = entries[place]
-            guard numbers.contains(save.changes.number) || origins.contains(save.changes.origin) else { continue }
+        for save in pending {
+            let number = save.changes.number
+            guard numbers.contains(number) || origins.contains(save.changes.origin) else { continue }
             origins.insert(save.changes.origin)
             taken.append(save)
-            settle(place)
-            entries[place].isTakenBack = true
+            settle(number)
+            saves[number].isTakenBack = true
             rows.remove(save.changes)
         }
         guard !taken.isEmpty else { return nil }
         // Earlier saves of the same rows count again.
-        for save in entries
-        where (save.isMadeElsewhere || origins.contains(save.changes.origin)) && save.changes.number > trimmedRows {
+        for save in saves[saves.numbers(after: trimmedRows)]
+        where save.isMadeElsewhere || origins.contains(save.changes.origin) {
             if !save.isTakenBack, !save.changes.isTakeBack, !save.isForgotten { rows.restore(save.changes) }
         }
         let undoing = append(LoggedSave(undoing: taken.map(\.changes)), nil)
@@ -167,34 +155,33 @@ package struct SaveLog {
 
     /// Replaces the origins of saves by others.
     mutating func move(_ moved: [Int: Int]) {
-        for place in entries.indices {
-            if let origin = moved[entries[place].changes.origin] { entries[place].changes.origin = origin }
+        for number in saves.numbers {
+            if let origin = moved[saves[number].changes.origin] { saves[number].changes.origin = origin }
         }
+        postponed = Set(postponed.map { moved[$0] ?? $0 })
     }
 
-    /// Marks pending saves as reported late.
+    /// Marks those that are pending as reported late.
     ///
     /// - Returns: Those that had not been reported.
-    package mutating func noteDelay() -> [LoggedSave] {
+    package mutating func noteDelay(of numbers: Set<Int64>) -> [LoggedSave] {
         var delayed: [LoggedSave] = []
-        for place in entries.indices.suffix(Int(newest - committed))
-        where entries[place].isPending && !entries[place].isDelayed {
-            guard let committing, entries[place].changes.number <= committing.upperBound else { continue }
-            entries[place].isDelayed = true
-            delayed.append(entries[place])
+        for number in pendingNumbers where numbers.contains(number) && !saves[number].isDelayed {
+            saves[number].isDelayed = true
+            delayed.append(saves[number])
         }
         return delayed
     }
 
-    private mutating func settle(_ place: Int) {
-        entries[place].isPending = false
+    private mutating func settle(_ number: Int64) {
+        saves[number].isPending = false
         pendingCount -= 1
-        pendingByteCount -= entries[place].byteCount
+        pendingByteCount -= saves[number].byteCount
     }
 
     /// Moves past the saves whose outcome is known.
     private mutating func advance() {
-        while committed < newest, !entries[entries.count - Int(newest - committed)].isPending { committed += 1 }
+        while committed < newest, !saves[committed + 1].isPending { committed += 1 }
         trim()
     }
 
@@ -215,8 +202,9 @@ package struct SaveLog {
     /// - Returns: The saves that are lost.
     package mutating func empty() -> [LoggedSave] {
         let lost = pending
-        entries.removeAll()
+        saves.removeAll(through: newest)
         rows.removeAll()
+        postponed = []
         committed = newest
         trimmedRows = newest
         (pendingCount, pendingByteCount, unmergedByteCount, elsewhereByteCount) = (0, 0, 0, 0)
@@ -247,7 +235,7 @@ package struct SaveLog {
     /// The saves that main has not merged yet; it merges them now.
     package mutating func takeForMain() -> [ChangeSet] {
         guard let merged, merged < newest else { return [] }
-        let taken = entries.suffix(Int(newest - merged)).map(\.changes)
+        let taken = saves[saves.numbers(after: merged)].map(\.changes)
         self.merged = newest
         unmergedByteCount = 0
         trim()
@@ -288,13 +276,12 @@ package struct SaveLog {
     private mutating func trim() {
         let known = min(committed, reads.oldest ?? newest)
         if trimmedRows < known {
-            for save in entries.suffix(Int(newest - trimmedRows)) where save.changes.number <= known {
+            for save in saves[saves.numbers(after: trimmedRows)] where save.changes.number <= known {
                 if !save.isTakenBack, !save.changes.isTakeBack, !save.isForgotten { rows.remove(save.changes) }
                 if save.isMadeElsewhere { elsewhereByteCount -= save.byteCount }
             }
             trimmedRows = known
         }
-        let needed = Int(newest - min(known, merged ?? newest))
-        if entries.count > needed { entries.removeFirst(entries.count - needed) }
+        saves.removeAll(through: min(known, merged ?? newest))
     }
 }

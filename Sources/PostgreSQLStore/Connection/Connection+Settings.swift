@@ -24,10 +24,12 @@ extension Connection {
     }
 
     /// How long a statement waits for a lock, in milliseconds.
-    private static let lockTimeout = "10000"
+    private static let longestLock = "10000"
 
     /// Has statements of the open transaction wait for locks as long as elsewhere.
-    static let lockTimeoutSQL = "SET LOCAL lock_timeout = \(lockTimeout)"
+    static let lockTimeout = Request("SET LOCAL lock_timeout = \(longestLock)")
+    /// Has statements of the open transaction wait for locked rows no longer than other saves may be held up.
+    static let rowLockTimeout = Request("SET LOCAL lock_timeout = 200")
 
     /// Sets everything that the library relies on, whatever the server's defaults are.
     ///
@@ -35,7 +37,7 @@ extension Connection {
     func settle() throws(DataSourceError) -> String {
         let settings = [
             "search_path": "''", "standard_conforming_strings": "on", "jit": "off",
-            "lock_timeout": Connection.lockTimeout,
+            "lock_timeout": Connection.longestLock,
             "statement_timeout": "0", "idle_in_transaction_session_timeout": "0",
             "default_transaction_isolation": "'read committed'", "default_transaction_read_only": "off",
         ]

@@ -18,8 +18,8 @@ extension Writer {
         for attempt in 1... {
             do throws(DataSourceError) {
                 try transaction { (connection) throws(DataSourceError) in
-                    try connection.run("BEGIN")
-                    let epochs = epochs(try connection.pipeline([epochsRequest])[0])
+                    let begun = [Request("BEGIN"), Connection.rowLockTimeout, epochsRequest]
+                    let epochs = epochs(try connection.pipeline(begun)[2])
                     var selection = Selection(group: group, failure: failure)
                     for place in group.indices {
                         do throws(DataSourceError) { try check(group[place], epochs) } catch {

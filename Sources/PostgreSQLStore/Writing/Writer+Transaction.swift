@@ -48,7 +48,7 @@ extension Writer {
     ) throws(DataSourceError) {
         let connection = try connected()
         transactionNumber += 1
-        isForgotten = false
+        (isForgotten, metLock) = (false, false)
         let number = transactionNumber
         var saves: [ChangeSet] = []
         var isCommitting = false
@@ -74,6 +74,7 @@ extension Writer {
                 if try settle(patience: opening.options.settlingPatience) { return }
                 throw error
             }
+            metLock = !isCommitting && error.isOfLockedRows
             if connection.isUsable { try? connection.run("ROLLBACK") } else { giveUpConnection() }
             if error.isLoss { try rejoin() }
             throw error
@@ -100,6 +101,8 @@ extension Writer {
         let changes = schema.term(PostgreSQLSchema.changes)
         let count = WireValue(Int64(written.saves.count))
         return [
+            // Those who have these rows have them for one message only.
+            Connection.lockTimeout,
             Request(
                 """
                 UPDATE \(saves) SET saved = $3, made = clock_timestamp() \
@@ -136,11 +139,11 @@ extension Writer {
     /// Why a transaction was not committed: ``placing(_:_:)``.
     private func failure(_ error: DataSourceError, _ place: Int?, _ saves: [ChangeSet]) -> DataSourceError {
         guard error.cause?.hasPrefix("PostgreSQL 22012") == true else { return error }
-        if place == 1 {
+        if place == 2 {
             isForgotten = true
             return DataSourceError(goneMemberOf: opening.options.name)
         }
-        guard place == 2, let lease = saves.flatMap(\.leases).first else { return error }
+        guard place == 3, let lease = saves.flatMap(\.leases).first else { return error }
         return DataSourceError(lostLeaseOf: schema.layout.entities[lease.entity].name)
     }
 
@@ -247,6 +250,9 @@ extension Writer {
 }
 
 extension DataSourceError {
+    /// Whether rows were not unlocked in time.
+    fileprivate var isOfLockedRows: Bool { cause?.hasPrefix("PostgreSQL 55P03") == true }
+
     /// Whether the server has ended a transaction in favour of another one, so that it can be tried again.
     var isConflict: Bool {
         code == .storeBusy && (cause?.contains("40001") == true || cause?.contains("40P01") == true)

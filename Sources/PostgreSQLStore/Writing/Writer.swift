@@ -25,6 +25,8 @@ final class Writer {
     var abandoned: ServerProcess?
     /// The number of this member's newest transaction.
     var transactionNumber: Int64 = 0
+    /// Whether the newest transaction failed because another one kept rows locked that it changes.
+    var metLock = false
     /// Whether the newest transaction was refused because the server does not know this member, or not all of its keys.
     var isForgotten = false
     /// A transaction with an unknown outcome, and the server's process that had it.
@@ -167,10 +169,20 @@ final class Writer {
         }
         // A save that was tried again and is already there.
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
-        guard group.contains(where: { !$0.isEmpty }) else { return outcome([:]) }
+        guard group.contains(where: { !$0.isEmpty }) else { return outcome(CommitOutcome()) }
+        do throws(DataSourceError) { return outcome(CommitOutcome(refused: try write(group))) } catch {
+            guard metLock else { throw error }
+            return outcome(try writeApart(group, error))
+        }
+    }
+
+    /// Writes a group in one transaction.
+    ///
+    /// - Returns: What was refused, by the places in the group.
+    func write(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
+        metLock = false
         var ahead = takeHeadStart(of: group)
         let hasHeadStart = ahead != nil
-        var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {
             let saves = group.filter { !$0.isEmpty }
             try transaction { (connection) throws(DataSourceError) in
@@ -178,10 +190,10 @@ final class Writer {
                 if let early = ahead, early.connection === connection {
                     // If it fails, all rows are written next time.
                     ahead = nil
-                    rows = RowWriter(connection, schema, first: [Request(Connection.lockTimeoutSQL)])
+                    rows = RowWriter(connection, schema, first: [Connection.rowLockTimeout])
                     try rows.write(early.rows.remainder(of: saves[0]))
                 } else {
-                    rows = RowWriter(connection, schema, first: [Request("BEGIN")])
+                    rows = RowWriter(connection, schema, first: [Request("BEGIN"), Connection.rowLockTimeout])
                     try write(saves, &rows)
                 }
                 let first = firstNote
@@ -191,9 +203,9 @@ final class Writer {
         } catch {
             guard error.isOfOneSave else { throw error }
             // Without the head start, what failed may succeed.
-            refused = try commitWithoutRefused(group, failure: hasHeadStart ? nil : error)
+            return try commitWithoutRefused(group, failure: hasHeadStart ? nil : error)
         }
-        return outcome(refused)
+        return [:]
     }
 
     func write(_ saves: [ChangeSet], _ rows: inout RowWriter) throws(DataSourceError) {
@@ -204,9 +216,9 @@ final class Writer {
         }
     }
 
-    func outcome(_ refused: [Int: DataSourceError]) -> CommitOutcome {
+    private func outcome(_ found: CommitOutcome) -> CommitOutcome {
         defer { (hasNews, landed) = (false, []) }
-        return CommitOutcome(refused: refused, foundOutsideWrites: hasNews)
+        return CommitOutcome(refused: found.refused, postponed: found.postponed, foundOutsideWrites: hasNews)
     }
 
     // MARK: Resetting

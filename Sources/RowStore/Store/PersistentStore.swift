@@ -43,8 +43,8 @@ public protocol PersistentStore: Sendable {
     /// **Complexity**: it should be proportional to the number of changed rows, not to what is stored.
     ///
     /// - Parameter group: Saves that wait, the oldest first; at least one. After the call, they are not passed again unless it
-    ///   throws.
-    /// - Returns: Which were refused, and why.
+    ///   throws or they are postponed.
+    /// - Returns: Which were refused or postponed, and why.
     /// - Throws: An error for the whole group: `storeBusy`, `diskFull`, `storeUnreadable`, `storeUnavailable`,
     ///   `permissionDenied`, `storeClosed` and so on; none of it is written then, and none of it is there after a restart. The
     ///   container tries again later. `outcomeUnknown` if that cannot be guaranteed; the store then accepts no more change sets
@@ -139,14 +139,20 @@ extension PersistentStore {
 
 /// The outcome of the change sets of a group.
 public struct CommitOutcome: Sendable {
-    /// Why change sets were refused, by their positions in the group. All others were written.
+    /// Why change sets were refused, by their positions in the group. All others were written, but for the postponed ones.
     public var refused: [Int: DataSourceError]
+    /// Why change sets have to be tried again, by their positions in the group: another program keeps rows locked that they
+    /// change. Later ones of the same ``ChangeSet/origin`` are postponed, too.
+    public var postponed: [Int: DataSourceError]
     /// Whether another program had written to the store since the last commit.
     public var foundOutsideWrites: Bool
 
     /// Makes an outcome; without arguments, that of a group without refusals.
-    public init(refused: [Int: DataSourceError] = [:], foundOutsideWrites: Bool = false) {
+    public init(
+        refused: [Int: DataSourceError] = [:], postponed: [Int: DataSourceError] = [:], foundOutsideWrites: Bool = false
+    ) {
         self.refused = refused
+        self.postponed = postponed
         self.foundOutsideWrites = foundOutsideWrites
     }
 }

@@ -63,6 +63,62 @@ struct SaveLogTests {
         #expect(log.committed == 6)
     }
 
+    @Test func othersAreCommittedWhileSavesArePostponed() {
+        var log = log()
+        let sources = [SaveSource("A", origin: 1), SaveSource("B", origin: 2)]
+        for place in [0, 1, 0] { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[place])) }
+        _ = log.takeForCommit()
+        log.noteCommitted(except: [1, 3])
+        let now = ContinuousClock.now
+        var late = log.postpone([1, 3], at: now, since: now - .seconds(1))
+        var isMoreWaiting = log.endCommit()
+        #expect(late.isEmpty && !isMoreWaiting)
+        #expect(log.committed == 0 && !log.isPending(2) && log.pendingCount == 2)
+        for place in [0, 1] { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[place])) }
+        var group = log.takeForCommit()
+        #expect(group?.map(\.number) == [5])
+        log.noteCommitted(except: [])
+        isMoreWaiting = log.endCommit()
+        group = log.takeForCommit()
+        #expect(!isMoreWaiting && group == nil)
+        let wasPostponed = log.resume()
+        group = log.takeForCommit()
+        #expect(wasPostponed && group?.map(\.number) == [1, 3, 4])
+        log.noteCommitted(except: [1, 3, 4])
+        late = log.postpone([1, 3, 4], at: now + .seconds(1), since: now)
+        #expect(late.map(\.changes.number) == [1, 3])
+        isMoreWaiting = log.endCommit()
+        log.resume()
+        group = log.takeForCommit()
+        log.noteCommitted(except: [])
+        #expect(log.committed == 5 && log.pendingCount == 0)
+    }
+
+    /// What is committed after a save that waits stays in the log, so it must not be any number.
+    @Test func notTooMuchIsCommittedWhileASaveWaits() {
+        var log = log(unmergedByteLimit: 1000)
+        let sources = [SaveSource("A", origin: 1), SaveSource("B", origin: 2)]
+        var changes = EntityChanges(entity: 1)
+        changes.inserted = [StoredRow(key: 1, row: RowSnapshot(columnCount: 3, spareWords: 0))]
+        _ = log.append(LoggedSave(ChangeSet(entities: [changes]), from: sources[0]))
+        var bytes = 0
+        var isCommitted = true
+        while isCommitted, bytes < 10_000 {
+            let save = LoggedSave(ChangeSet(entities: [changes]), from: sources[1])
+            let number = log.append(save)
+            isCommitted = log.takeForCommit() != nil
+            log.noteCommitted(except: [1])
+            _ = log.postpone([1], at: .now, since: .now - .seconds(1))
+            _ = log.endCommit()
+            #expect(log.isPending(number) != isCommitted)
+            if isCommitted { bytes += save.byteCount }
+        }
+        #expect((1000..<2000).contains(bytes))
+        log.resume()
+        let group = log.takeForCommit()
+        #expect(group?.count == 2)
+    }
+
     @Test func mainGetsOnlySavesMadeAfterItBeganToShow() {
         var log = log(of: 1)
         log.startMerging()
@@ -114,34 +170,41 @@ struct SaveLogTests {
             for save in taken.saves { #expect(ended.insert(save.changes.number).inserted, "seed \(seed)") }
             ended.insert(taken.undoneBy)
         }
-        func endCommit(refusing refused: Set<Int64>) {
-            log.noteCommitted(except: refused)
-            ended.formUnion(group.filter { !refused.contains($0) })
+        func endCommit(refusing refused: Set<Int64>, postponing origin: Int? = nil) {
+            let waiting = log.pending.filter { $0.changes.origin == origin && group.contains($0.changes.number) }
+            let others = Set(waiting.map(\.changes.number)).subtracting(refused)
+            log.noteCommitted(except: refused.union(others))
+            ended.formUnion(group.filter { !refused.contains($0) && !others.contains($0) })
             takeBack(refused)
+            _ = log.postpone(others, at: .now, since: .now)
             _ = log.endCommit()
         }
         log.startMerging()
         for _ in 0..<400 {
-            switch Int.random(in: 0..<8, using: &random) {
+            switch Int.random(in: 0..<9, using: &random) {
             case 0, 1:
                 let source = sources.randomElement(using: &random)
                 _ = log.append(LoggedSave(ChangeSet(entities: []), from: source))
             case 2: if let taken = log.takeForCommit() { group = taken.map(\.number) }
             case 3 where log.committing != nil:
                 if Bool.random(using: &random) {
-                    endCommit(refusing: Set(group.filter { _ in Int.random(in: 0..<5, using: &random) == 0 }))
+                    endCommit(
+                        refusing: Set(group.filter { _ in Int.random(in: 0..<5, using: &random) == 0 }),
+                        postponing: Int.random(in: 1...6, using: &random))
                 } else {
                     _ = log.endCommit()
                 }
             case 4: merged += log.takeForMain().map(\.number)
             case 5: reads.append(log.beginRead())
             case 6 where log.committing == nil: takeBack(Set(log.pending.map(\.changes.number).suffix(2)))
+            case 7: log.resume()
             default: if let read = reads.popLast() { log.endRead(from: read) }
             }
             #expect(log.pendingCount == log.pending.count)
         }
         for read in reads { log.endRead(from: read) }
         if log.committing != nil { endCommit(refusing: []) }
+        log.resume()
         group = log.takeForCommit()?.map(\.number) ?? []
         endCommit(refusing: [])
         merged += log.takeForMain().map(\.number)

@@ -20,6 +20,7 @@ final class FaultyStore: PersistentStore {
     private let onMain = Guarded(false)
     private let commits = Guarded((underWay: 0, wasClosed: false))
     private let groups = Guarded<[[ChangeSet]]>([])
+    private let lockedOrigins = Guarded<Set<Int>>([])
     private let newsFailure = Guarded<DataSourceError?>(nil)
     private let reserving = Guarded<(@Sendable () -> DataSourceError?)?>(nil)
 
@@ -52,6 +53,11 @@ final class FaultyStore: PersistentStore {
 
     /// Makes the next commit fail.
     func failOnce(with error: DataSourceError) { nextFailure.withLock { $0 = error } }
+
+    /// Lets saves of that origin wait for another program until that is switched off.
+    func lock(_ origin: Int, _ isLocked: Bool = true) {
+        lockedOrigins.withLock { if isLocked { $0.insert(origin) } else { $0.remove(origin) } }
+    }
 
     /// Makes every look at what others have saved fail until that is switched off.
     func failNews(with error: DataSourceError?) { newsFailure.withLock { $0 = error } }
@@ -123,8 +129,14 @@ final class FaultyStore: PersistentStore {
             return next
         }
         if let error = next ?? failure.withLock({ $0 }) { throw error }
-        let outcome = try base.commit(group)
-        groups.withLock { $0.append(group) }
+        let locked = lockedOrigins.withLock { $0 }
+        let free = group.indices.filter { !locked.contains(group[$0].origin) }
+        var outcome = try base.commit(free.map { group[$0] })
+        outcome.refused = Dictionary(uniqueKeysWithValues: outcome.refused.map { (free[$0.key], $0.value) })
+        for place in group.indices where locked.contains(group[place].origin) {
+            outcome.postponed[place] = DataSourceError(.storeBusy, "Rows are locked.")
+        }
+        groups.withLock { $0.append(free.map { group[$0] }) }
         return outcome
     }
 

@@ -4,7 +4,7 @@ internal import RowStore
 ///
 /// It is made by the saving context, before any other context waits for it, and never changes. Looking up a row takes time
 /// proportional to the logarithm of the save's rows.
-final class PendingBlock: Sendable {
+package final class PendingBlock: Sendable {
     /// A save with at least this many rows has a block of its own.
     static let smallestCount = 1024
 

@@ -1,0 +1,128 @@
+import CoreDataSource
+import RowStore
+import Testing
+
+/// Saves that wait for rows which another program keeps locked, while others are committed.
+@MainActor
+struct PostponedSaveTests {
+    private struct Place {
+        let container: PersistentContainer
+        let store = FaultyStore(ModelLayout(.contacts))
+        let timers = ManualTimers()
+        let contacts: ContactDataSource
+        let groups: GroupDataSource
+        let origin: Int
+
+        /// With one contact, and all later ones locked.
+        @MainActor init(patience: Duration = .seconds(600)) async throws {
+            var configuration = PersistentContainer.Configuration()
+            configuration.lockPatience = patience
+            container = PersistentContainer(
+                ModelLayout(.contacts), store, StoreStartup(reason: .firstLaunch), configuration,
+                scheduling: timers.scheduling)
+            contacts = try container.dataSource(ContactDataSource.self)
+            groups = try container.dataSource(GroupDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            origin = store.committedChanges[0][0].origin
+            store.lock(origin)
+        }
+
+        @MainActor func addGroup(_ number: Int) async throws {
+            try await groups.add(GroupData(gid: "\(number)", name: ""))
+        }
+
+        @MainActor func addContact(_ number: Int) async throws {
+            try await contacts.add(contactList(number..<number + 1), waitFor: .main)
+        }
+
+        /// Waits until a save is postponed, and lets it be tried again.
+        func resume() async {
+            while timers.delays.isEmpty { await Task.yield() }
+            timers.fire()
+        }
+    }
+
+    @Test func othersAreCommittedMeanwhile() async throws {
+        let place = try await Place()
+        let waiting = Task { [contacts = place.contacts] in try await contacts.add(contactList(1..<2)) }
+        while place.container.pendingSaveCount == 0 { await Task.yield() }
+        for number in 0..<5 { try await place.addGroup(number) }
+        #expect(place.container.pendingSaveCount == 1)
+        #expect(try place.contacts.count(ContactEntity.self) == 2)
+        place.store.lock(place.origin, false)
+        await place.resume()
+        #expect(try await waiting.value.inserted == 1)
+        #expect(place.container.pendingSaveCount == 0)
+        #expect(place.store.committedChanges.flatMap { $0 }.filter { $0.origin == place.origin }.count == 2)
+    }
+
+    @Test func aCallWaitsOnlyForAWhile() async throws {
+        let place = try await Place(patience: .zero)
+        let error = await #expect(throws: DataSourceError.self) { try await place.contacts.add(contactList(1..<2)) }
+        #expect(error?.code == .storeBusy)
+        #expect(try place.contacts.count(ContactEntity.self) == 1)
+        #expect(place.container.pendingSaveCount == 0)
+    }
+
+    @Test func aSaveThatNobodyAwaitsStaysAndIsReported() async throws {
+        let place = try await Place(patience: .zero)
+        var failures = place.container.failures.makeAsyncIterator()
+        try await place.addContact(1)
+        #expect(await failures.next()?.kind == .saveDelayed)
+        let error = await #expect(throws: DataSourceError.self) { try await place.container.flush() }
+        #expect(error?.code == .storeBusy)
+        #expect(place.container.pendingSaveCount == 1)
+        place.store.lock(place.origin, false)
+        await place.resume()
+        while place.container.pendingSaveCount > 0 { await Task.yield() }
+        #expect(try place.contacts.count(ContactEntity.self) == 2)
+    }
+
+    @Test func pausesBetweenTriesGrowToTwoSeconds() async throws {
+        let place = try await Place()
+        try await place.addContact(1)
+        var delays: [Duration] = []
+        for _ in 0..<8 {
+            while place.timers.delays.isEmpty { await Task.yield() }
+            delays += place.timers.delays
+            place.timers.fire()
+        }
+        #expect(delays.prefix(3) == [.milliseconds(100), .milliseconds(200), .milliseconds(400)])
+        #expect(delays.last == .seconds(2))
+    }
+
+    /// They come in the order in which they were made.
+    @Test func laterSavesOfTheSameOriginWait() async throws {
+        let place = try await Place()
+        for number in 0..<3 { try await place.addContact(number + 1) }
+        try await place.addGroup(1)
+        #expect(place.container.pendingSaveCount == 3)
+        place.store.lock(place.origin, false)
+        try await place.container.flush()
+        #expect(place.store.committedGroups.flatMap { $0 } == [1, 5, 2, 3, 4])
+    }
+
+    @Test func aResetAndADiscardDoNotWaitForThem() async throws {
+        let place = try await Place()
+        try await place.addContact(1)
+        try await place.addGroup(1)
+        #expect(await place.container.discardPending() == 1)
+        #expect(try place.contacts.count(ContactEntity.self) == 1)
+        try await place.addContact(2)
+        try await place.addGroup(2)
+        try await place.container.reset()
+        #expect(try place.contacts.count(ContactEntity.self) == 0)
+        #expect(place.container.pendingSaveCount == 0)
+    }
+
+    @Test func theEndOfAContainerWritesThem() async throws {
+        var place: Place? = try await Place()
+        let store = try #require(place?.store)
+        try await place?.addContact(1)
+        while place?.timers.delays.isEmpty == true { await Task.yield() }
+        let origin = try #require(place?.origin)
+        place = nil
+        store.lock(origin, false)
+        while store.committedChanges.joined().count < 2 { await Task.yield() }
+    }
+}

@@ -1,0 +1,57 @@
+#if PostgreSQL
+import CoreDataSource
+import PostgreSQLStore
+import RowStore
+import TestSupport
+import Testing
+
+/// Another program keeps rows locked that a save changes.
+@Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
+struct LockedRowTests {
+    /// A database of its own, and a container that waits for locks for so long.
+    private func open(_ patience: Duration) throws -> (PersistentContainer, PostgreSQLSession) {
+        let server = try PostgreSQLServer.shared
+        let database = try server.makeDatabase()
+        let layout = ModelLayout(.contacts)
+        let store = try PostgreSQLStore.open(
+            PostgreSQLStore.Options(
+                connection: server.connectionString(database: database), name: "store", layout: layout,
+                identity: StoreIdentity(.contacts)))
+        var configuration = PersistentContainer.Configuration()
+        configuration.lockPatience = patience
+        return (
+            PersistentContainer(layout, store, store.startup, configuration), try server.session(database: database)
+        )
+    }
+
+    @Test func onlySavesOfLockedRowsWait() async throws {
+        let (container, session) = try open(.seconds(600))
+        let contacts = try await container.dataSource(ContactDataSource.self)
+        let groups = try await container.dataSource(GroupDataSource.self)
+        try await contacts.add(contactList(0..<1))
+        try session.run("BEGIN; SELECT FROM \"store 1\".\"ContactEntity\" FOR UPDATE")
+        async let changed: SaveReport = contacts.add(contactList(0..<1) { _ in "changed" })
+        while container.pendingSaveCount == 0 { await Task.yield() }
+        for number in 0..<10 { try await groups.add(GroupData(gid: "\(number)", name: "")) }
+        #expect(container.pendingSaveCount == 1)
+        try session.run("ROLLBACK")
+        #expect(try await changed.updated == 1)
+        #expect(try session.run("SELECT count(*) FROM \"store 1\".\"GroupEntity\"") == [["10"]])
+        try await container.close()
+    }
+
+    @Test func aSaveOfLockedRowsFailsAfterAWhile() async throws {
+        let (container, session) = try open(.zero)
+        let contacts = try await container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<1))
+        try session.run("BEGIN; SELECT FROM \"store 1\".\"ContactEntity\" FOR UPDATE")
+        let error = await #expect(throws: DataSourceError.self) {
+            try await contacts.add(contactList(0..<1) { _ in "changed" })
+        }
+        #expect(error?.code == .storeBusy)
+        try session.run("ROLLBACK")
+        #expect(try await contacts.add(contactList(0..<1) { _ in "changed" }).updated == 1)
+        try await container.close()
+    }
+}
+#endif
