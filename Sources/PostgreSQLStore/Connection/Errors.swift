@@ -112,6 +112,11 @@ extension DataSourceError {
             self.init(
                 .notADatabase, "The server has no database with that name. Create it, or use another name.",
                 cause: cause)
+        } else if message.contains("certificate") {
+            self.init(
+                .storeUnavailable,
+                "The server does not prove who it is: its certificate does not fit. Check the host's name, sslmode and sslrootcert.",
+                cause: cause)
         } else {
             self.init(
                 .storeUnavailable,
