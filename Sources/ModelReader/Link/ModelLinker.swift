@@ -92,20 +92,24 @@ struct ModelLinker {
 }
 
 extension ModelLinker {
-    /// An index can have attributes and to-one relationships, including inherited ones; nothing else has a column.
+    /// An index can have attributes and to-one relationships, including inherited ones. Nothing else has a column with values: what is
+    /// derived from other objects is calculated when it is read.
     private mutating func dropFaultyIndexElements() {
         let lookup = ModelLookup(draft.model)
         for (number, entity) in draft.model.entities.enumerated() where !entity.indexes.isEmpty {
             let lineage = lookup.lineage(of: entity)
             let columns = Set(
-                lineage.flatMap(\.attributes).filter { !$0.isTransient && $0.type != .composite }.map(\.name)
+                lineage.flatMap(\.attributes).filter { attribute in
+                    !attribute.isTransient && attribute.type != .composite
+                        && !attribute.isDerivedFromOthers { lookup.relationship(named: $0, of: entity) != nil }
+                }.map(\.name)
                     + lineage.flatMap(\.relationships).filter { !$0.isTransient && !$0.isToMany }.map(\.name))
             var indexes = entity.indexes
             for (position, index) in indexes.enumerated() {
                 for element in index.elements where !columns.contains(element.property) {
                     draft.warn(
                         PropertyPath(owner: entity.name, property: element.property),
-                        "The index \(index.name) of \(entity.name) names \(element.property), which has no column. "
+                        "The index \(index.name) of \(entity.name) names \(element.property), which has no stored values. "
                             + "That part is skipped.")
                 }
                 indexes[position].elements.removeAll { !columns.contains($0.property) }
@@ -140,6 +144,16 @@ extension ModelLinker {
             }
             draft.model.entities[number].fetchedProperties.removeAll { !names.contains($0.fetchRequest.entityName) }
         }
+    }
+}
+
+extension AttributeDescription {
+    /// Whether its value is that of related objects.
+    fileprivate func isDerivedFromOthers(_ isRelationship: (String) -> Bool) -> Bool {
+        guard let derivationExpression, case .path(let path) = DerivationExpression(derivationExpression) else {
+            return false
+        }
+        return path.first.map(isRelationship) ?? false
     }
 }
 

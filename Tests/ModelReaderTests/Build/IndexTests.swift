@@ -30,17 +30,18 @@ import Testing
         #expect(diagnostics.isEmpty)
     }
 
-    @Test func anIndexMayNameAToOneRelationshipAndAnInheritedAttribute() throws {
+    @Test func anIndexMayNameAToOneRelationshipAnInheritedAttributeAndACopy() throws {
         let (indexes, diagnostics) = try readIndexes(
             """
-            <fetchIndex name="i"><fetchIndexElement property="one"/><fetchIndexElement property="inherited"/></fetchIndex>
+            <fetchIndex name="i"><fetchIndexElement property="one"/><fetchIndexElement property="inherited"/>
+            <fetchIndexElement property="copy"/></fetchIndex>
             """)
-        #expect(indexes.first?.elements.map(\.property) == ["one", "inherited"])
+        #expect(indexes.first?.elements.map(\.property) == ["one", "inherited", "copy"])
         #expect(diagnostics.isEmpty)
     }
 
-    @Test(arguments: ["many", "transient", "missing"])
-    func elementsWithoutAColumnAreSkipped(_ property: String) throws {
+    @Test(arguments: ["many", "transient", "missing", "count", "ofOne"])
+    func elementsWithoutStoredValuesAreSkipped(_ property: String) throws {
         let (indexes, diagnostics) = try readIndexes(
             """
             <fetchIndex name="i"><fetchIndexElement property="\(property)"/><fetchIndexElement property="a"/></fetchIndex>
@@ -67,6 +68,9 @@ import Testing
             """
             <entity name="E" parentEntity="P"><attribute name="a" attributeType="Date"/>
             <attribute name="b" attributeType="Date"/><attribute name="transient" transient="YES"/>
+            <attribute name="count" attributeType="Integer 64" optional="YES" derived="YES" derivationExpression="many.@count"/>
+            <attribute name="ofOne" attributeType="Date" optional="YES" derived="YES" derivationExpression="one.inherited"/>
+            <attribute name="copy" attributeType="Date" optional="YES" derived="YES" derivationExpression="a"/>
             <relationship name="one" destinationEntity="P"/>
             <relationship name="many" toMany="YES" destinationEntity="P"/>
             \(elements)</entity>
