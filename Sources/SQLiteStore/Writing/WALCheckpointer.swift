@@ -75,7 +75,7 @@ final class WALCheckpointer {
         let isTooLong = frames > (isIdle ? limits.long : limit)
         guard isTooLong || frames - copied > limit else { return }
         if let turn {
-            guard (try? turn.take()) != nil else { return }
+            guard (try? turn.take(patience: patience)) != nil else { return }
         }
         defer { turn?.release() }
         if isTooLong { restart(isIdle) } else { note(copy(SQLITE_CHECKPOINT_PASSIVE)) }

@@ -47,4 +47,25 @@ struct PatienceTests {
         #expect(try store.count() == 2)
         store.close()
     }
+
+    /// Two connections that write and copy the log at once can damage the file with many releases of SQLite.
+    @Test func aProcessDoesNotCopyTheLogWhileAnotherOneWrites() throws {
+        let folder = try TemporaryFolder()
+        var options = SQLiteStore.Options.test(folder).copyingLogOften()
+        options.isShared = true
+        options.patience = .milliseconds(1)
+        let store = try SQLiteStore.open(options)
+        for key in Int64(1)...20 { try store.write([save(key)]) }
+        let descriptor = open(folder.store.path + ".write", O_RDWR | O_CLOEXEC)
+        defer { close(descriptor) }
+        try #require(flock(descriptor, LOCK_EX) == 0)
+        let before = store.counters.checkpointCount
+        #expect(store.needsUpkeep)
+        store.upkeep()
+        #expect(store.counters.checkpointCount == before)
+        flock(descriptor, LOCK_UN)
+        store.upkeep()
+        #expect(store.counters.checkpointCount > before)
+        store.close()
+    }
 }
