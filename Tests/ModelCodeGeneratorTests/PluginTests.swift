@@ -32,6 +32,20 @@ import Testing
         #expect(try await self.answer() == places[1] + "/Shop.xcdatamodeld\n")
     }
 
+    @Test func theAccessThatTheFileNamesIsPassedOn() async throws {
+        let model = target.appending(component: "Shop.xcdatamodeld")
+        try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+        func answer(_ access: String) async throws -> String {
+            let text = #"{"models": ["Sources/App/Shop.xcdatamodeld"], "access": "\#(access)"}"#
+            try Data(text.utf8).write(to: target.appending(component: "ModelPlugin.json"))
+            return try await self.answer()
+        }
+        for access in ["public", "package", "internal"] {
+            #expect(try await answer(access) == "\(model.path)\n--access \(access)\n")
+        }
+        #expect(try await answer("open").hasSuffix(": access is public, package or internal, not open\n"))
+    }
+
     private func answer() async throws -> String {
         try await Subprocess(PluginProgram.shared.value.path, [package.path, target.path]).output
     }

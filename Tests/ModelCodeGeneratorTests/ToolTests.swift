@@ -43,6 +43,23 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: output.path))
     }
 
+    @Test(arguments: [
+        ("<entity name=\"Thing\">\n<attribute name=\"a\" attributeType=\"Strin\"/></entity>", 3),
+        ("<entity name=\"Thing\" parentEntity=\"None\"/>", 2), ("<entity name=\"Thing\">", 3),
+    ])
+    func aModelThatCannotBeReadIsAnErrorWithItsLine(elements: String, line: Int) async throws {
+        let directory = try TemporaryDirectory()
+        let model = directory.url.appending(component: "Odd.xcdatamodel")
+        try FileManager.default.createDirectory(at: model, withIntermediateDirectories: true)
+        let text = "<model type=\"com.apple.IDECoreDataModeler.DataModel\">\n\(elements)\n</model>"
+        try Data(text.utf8).write(to: model.appending(component: "contents"))
+        let output = directory.url.appending(component: "Output.swift")
+        let run = try await Subprocess.tool([model.path, "--output", output.path])
+        #expect(run.status == 3)
+        #expect(run.errors.hasPrefix("\(model.path)/contents:\(line): error: "), "\(run.errors)")
+        #expect(!FileManager.default.fileExists(atPath: output.path))
+    }
+
     /// SwiftPM lists the files of a model outside of the target once, and watches only those.
     @Test func aFileThatTheBuildDoesNotWatchIsAnError() async throws {
         let directory = try TemporaryDirectory()

@@ -60,6 +60,24 @@ import Testing
         }
     }
 
+    /// It is one row, and who asks for it wants it.
+    @Test func aLookUpOfOneObjectReadsAllOfIt() async throws {
+        try await withRecordings([Self.large, Self.large]) { container, _ in
+            let found = try #require(try container.main.first(Recording.self, where: \.title, equals: "0"))
+            #expect(found.rowByteCount > Self.large)
+            let id = try await container.read { context in
+                try #require(try context.fetch(Recording.self, where: \.title == "1").first).objectID
+            }
+            let other = try #require(try container.main.object(Recording.self, id: id))
+            #expect(other.rowByteCount > Self.large)
+            expect(0, container) { #expect(other.sound == .large(Self.large, seed: 1)) }
+        }
+        try await withRecordings([Self.large], .inMemory) { container, _ in
+            let whole = try recordings(container)
+            #expect(whole.allSatisfy { $0.rowByteCount > Self.large })
+        }
+    }
+
     @Test func aFetchKeepsLargeValuesThatWereRead() async throws {
         try await withRecordings([Self.large, Self.large]) { container, source in
             let found = try recordings(container)

@@ -12,7 +12,7 @@ private final class Shelf: ManagedObject {
             \Shelf.name: "name", \Shelf.pages: "pages",
         ]
     }
-    override class var relationshipKeyPaths: [AnyKeyPath: String] { [\Shelf.books: "books"] }
+    override class var relationshipKeyPaths: [AnyKeyPath: String] { [\Shelf.books: "books", \Shelf.hall: "hall"] }
 
     var bookCount: Int64 { calculatedAttribute(at: 0) }
     var firstRead: Date? { calculatedAttribute(at: 1) }
@@ -23,14 +23,28 @@ private final class Shelf: ManagedObject {
     }
     var pages: Int64 { calculatedAttribute(at: 4) }
     var books: RelatedObjects<Book> { relatedObjects(at: 0) }
+    var hall: Hall? {
+        get { relatedObject(at: 1) }
+        set { setRelatedObject(newValue, at: 1) }
+    }
+}
+
+private final class Hall: ManagedObject {
+    override class var entityName: String { "Hall" }
+    override class var attributeKeyPaths: [AnyKeyPath: String] { [\Hall.name: "name"] }
+
+    var name: String {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
 }
 
 private final class Book: ManagedObject {
     override class var entityName: String { "Book" }
     override class var attributeKeyPaths: [AnyKeyPath: String] {
         [
-            \Book.pages: "pages", \Book.rating: "rating", \Book.readAt: "readAt", \Book.shelfName: "shelfName",
-            \Book.title: "title",
+            \Book.pages: "pages", \Book.rating: "rating", \Book.readAt: "readAt", \Book.hallName: "hallName",
+            \Book.shelfName: "shelfName", \Book.title: "title",
         ]
     }
     override class var relationshipKeyPaths: [AnyKeyPath: String] { [\Book.shelf: "shelf"] }
@@ -47,10 +61,11 @@ private final class Book: ManagedObject {
         get { attribute(at: 2) }
         set { setAttribute(newValue, at: 2) }
     }
-    var shelfName: String? { calculatedAttribute(at: 3) }
+    var hallName: String? { calculatedAttribute(at: 3) }
+    var shelfName: String? { calculatedAttribute(at: 4) }
     var title: String {
-        get { attribute(at: 4) }
-        set { setAttribute(newValue, at: 4) }
+        get { attribute(at: 5) }
+        set { setAttribute(newValue, at: 5) }
     }
     var shelf: Shelf? {
         get { relatedObject(at: 0) }
@@ -59,7 +74,7 @@ private final class Book: ManagedObject {
 }
 
 private final class Library: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [Shelf.self, Book.self] }
+    override class var entities: [ManagedObject.Type] { [Shelf.self, Book.self, Hall.self] }
 }
 
 /// Attributes that are derived from other objects are calculated when they are read, wherever that is.
@@ -78,15 +93,18 @@ struct CalculatedAttributeTests {
                 ],
                 relationships: [
                     RelationshipDescription(
-                        name: "books", destinationName: "Book", inverseName: "shelf", isToMany: true, isOptional: true)
+                        name: "books", destinationName: "Book", inverseName: "shelf", isToMany: true, isOptional: true),
+                    RelationshipDescription(name: "hall", destinationName: "Hall", isOptional: true),
                 ]),
+            EntityDescription(
+                name: "Hall", attributes: [AttributeDescription(name: "name", type: .string, isOptional: true)]),
             EntityDescription(
                 name: "Book",
                 attributes: [
                     AttributeDescription(name: "pages", type: .integer64, isOptional: true),
                     AttributeDescription(name: "rating", type: .integer64, isOptional: true),
                     AttributeDescription(name: "readAt", type: .date, isOptional: true),
-                    derived("shelfName", .string, "shelf.name"),
+                    derived("hallName", .string, "shelf.hall.name"), derived("shelfName", .string, "shelf.name"),
                     AttributeDescription(name: "title", type: .string, isOptional: true),
                 ],
                 relationships: [
@@ -108,19 +126,28 @@ struct CalculatedAttributeTests {
         for location in [StoreLocation.sqlite(directory.store), .inMemory] {
             let container = try await PersistentContainer(model: Self.model, store: location)
             let library = try container.dataSource(Library.self)
-            try await library.perform(waitFor: .main) { context in
-                for name in ["a", "b", "c"] { try context.insert(Shelf.self).name = name }
-                for (number, shelf) in ["a", "a", "b"].enumerated() {
-                    let book = try context.insert(Book.self)
-                    book.title = "\(number)"
-                    book.pages = Int64(number + 1) * 100
-                    book.rating = Int64(number)
-                    book.readAt = Date(timeIntervalSinceReferenceDate: Double(10 - number))
-                    book.shelf = try context.first(Shelf.self, where: \.name == shelf)
-                }
-            }
+            try await fill(library)
             try await body(container, library)
             try await container.close()
+        }
+    }
+
+    private func fill(_ library: Library) async throws {
+        try await library.perform(waitFor: .main) { context in
+            let hall = try context.insert(Hall.self)
+            hall.name = "hall"
+            for name in ["a", "b", "c"] {
+                let shelf = try context.insert(Shelf.self)
+                (shelf.name, shelf.hall) = (name, hall)
+            }
+            for (number, shelf) in ["a", "a", "b"].enumerated() {
+                let book = try context.insert(Book.self)
+                book.title = "\(number)"
+                book.pages = Int64(number + 1) * 100
+                book.rating = Int64(number)
+                book.readAt = Date(timeIntervalSinceReferenceDate: Double(10 - number))
+                book.shelf = try context.first(Shelf.self, where: \.name == shelf)
+            }
         }
     }
 
@@ -192,6 +219,68 @@ struct CalculatedAttributeTests {
             #expect(updated.compactMap { ($0.object as? Shelf)?.name }.sorted() == ["a", "b"])
             #expect(updated.compactMap { ($0.object as? Shelf)?.bookCount }.sorted() == [1, 2])
             #expect(plain.complaints + filtered.complaints == [])
+        }
+    }
+
+    /// A value at the end of a path is followed where the list depends on it.
+    @Test func listsFollowAPathThatTheyUse() async throws {
+        try await withLibrary { container, library in
+            let plain = GroupRecorder()
+            let ordered = GroupRecorder()
+            try library.register(plain, dataKey: "plain", FetchRequest(Book.self, order: [.ascending(\.title)]))
+            try library.register(
+                ordered, dataKey: "ordered",
+                FetchRequest(Book.self, order: [.ascending(\.shelfName), .ascending(\.title)]))
+            #expect(library.allObjects(dataKey: "ordered", as: Book.self).map(\.title) == ["0", "1", "2"])
+            try await library.perform(waitFor: .main) { try $0.first(Shelf.self, where: \.name == "a")?.name = "z" }
+            await container.mainTier.listsAreSettled()
+            #expect(library.allObjects(dataKey: "ordered", as: Book.self).map(\.title) == ["2", "0", "1"])
+            #expect(plain.takeGroups().isEmpty)
+            #expect(library.allObjects(dataKey: "plain", as: Book.self).map(\.shelfName) == ["z", "z", "b"])
+            #expect(plain.complaints + ordered.complaints == [])
+        }
+    }
+
+    /// One for each relationship of a path, however many objects were fetched together; an aggregate of attributes is one for each.
+    @Test func thePathDecidesHowManyQueriesTheyCost() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await PersistentContainer(model: Self.model, store: .sqlite(directory.store))
+        try await fill(first.dataSource(Library.self))
+        try await first.close()
+        let container = try await PersistentContainer(model: Self.model, store: .sqlite(directory.store))
+        func reading<Value: Sendable>(
+            _ body: @escaping @Sendable (ReadContext) throws -> Value
+        ) async throws -> (value: Value, statements: Int) {
+            let before = container.statementCount
+            let value = try await container.read { try body($0) }
+            return (value, container.statementCount - before)
+        }
+        let shelves = try await reading { try $0.fetch(Shelf.self).map(\.name).sorted() }
+        let books = try await reading { try $0.fetch(Book.self).map(\.title).sorted() }
+        #expect(shelves.value == ["a", "b", "c"] && books.value == ["0", "1", "2"])
+        let counts = try await reading { try $0.fetch(Shelf.self).map(\.bookCount).sorted() }
+        #expect(counts.value == [0, 1, 2] && counts.statements == shelves.statements + 1)
+        let names = try await reading { try $0.fetch(Book.self).map { $0.shelfName ?? "" }.sorted() }
+        #expect(names.value == ["a", "a", "b"] && names.statements == books.statements + 1)
+        let halls = try await reading { try $0.fetch(Book.self).map { $0.hallName ?? "" } }
+        #expect(halls.value == ["hall", "hall", "hall"] && halls.statements == books.statements + 2)
+        let pages = try await reading { try $0.fetch(Shelf.self).map(\.pages).sorted() }
+        #expect(pages.value == [0, 300, 300] && pages.statements == shelves.statements + 3)
+        try await container.close()
+    }
+
+    @Test func theStoreKeepsNoneOfThem() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: Self.model, store: .sqlite(directory.store))
+        try await fill(container.dataSource(Library.self))
+        try await container.close()
+        let raw = try RawConnection(directory.store)
+        #expect(try raw.column("SELECT count(name) FROM Shelf") == ["3"])
+        for name in ["bookCount", "firstRead", "meanRating", "pages"] {
+            #expect(try raw.column("SELECT count(\(name)) FROM Shelf") == ["0"], "\(name)")
+        }
+        for name in ["hallName", "shelfName"] {
+            #expect(try raw.column("SELECT count(\(name)) FROM Book") == ["0"], "\(name)")
         }
     }
 

@@ -70,6 +70,31 @@ struct DerivedAttributeTests {
         try await container.close()
     }
 
+    @Test func aLeafOfACompositeIsCopied() async throws {
+        let model = ManagedObjectModel(
+            name: "Derived",
+            entities: [
+                EntityDescription(
+                    name: "Entry",
+                    attributes: [
+                        AttributeDescription(
+                            name: "address", type: .composite, isOptional: true, compositeName: "Address"),
+                        Self.derived("city", .string, "address.city"),
+                        Self.derived("search", .string, "canonical:(address.city)"),
+                    ])
+            ],
+            composites: [
+                CompositeDescription(
+                    name: "Address", attributes: [AttributeDescription(name: "city", type: .string, isOptional: true)])
+            ])
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let entries = try container.dataSource(EntryDataSource.self)
+        try await entries.perform { try $0.insert(Entry.self).setAttribute("Málaga", at: 0) }
+        let entry = try #require(try container.main.fetch(Entry.self).first)
+        #expect((0...2).map { entry.attribute(at: $0) as String? } == ["Málaga", "Málaga", "malaga"])
+        try await container.close()
+    }
+
     @Test func nothingIsSavedWhenOnlyTheClockHasMovedOn() async throws {
         let container = try await PersistentContainer(model: model, store: .inMemory)
         let entries = try container.dataSource(EntryDataSource.self)

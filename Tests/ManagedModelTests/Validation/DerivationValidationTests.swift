@@ -25,6 +25,9 @@ struct DerivationValidationTests {
         Derived(expression: "missing", type: .string, words: "Entry has no such attribute"),
         Derived(expression: "value", type: .string, words: "derived from itself"),
         Derived(expression: "second", type: .string, words: "derived from itself"),
+        Derived(expression: "passing text", type: .string, words: "Entry.passing text, which is transient"),
+        Derived(
+            expression: "count", type: .integer64, words: "Entry.count, which is itself derived from other objects"),
         Derived(expression: "number + 1", type: .integer64, words: "Entry has no such attribute"),
         Derived(expression: "reverse:(title)", type: .string, words: "no derivation that can be calculated"),
         // Along relationships.
@@ -51,6 +54,7 @@ struct DerivationValidationTests {
         Derived(expression: "canonical:(other.title)", type: .string, words: "text of another object"),
         Derived(expression: "other.value", type: .string, words: "itself derived from other objects"),
         Derived(expression: "passing.title", type: .string, words: "passing is transient"),
+        Derived(expression: "other.passing text", type: .string, words: "Entry.passing text, which is transient"),
     ]
 
     @Test(arguments: derivations) func aDerivationHasTheTypeOfItsSource(_ derived: Derived) throws {
@@ -63,7 +67,9 @@ struct DerivationValidationTests {
                 EntityDescription(
                     name: "Entry",
                     attributes: [
-                        attribute("number", .integer64), attribute("second", .string, from: "value"),
+                        attribute("count", .integer64, from: "others.@count"), attribute("number", .integer64),
+                        AttributeDescription(name: "passing text", type: .string, isOptional: true, isTransient: true),
+                        attribute("second", .string, from: "value"),
                         attribute("title", .string), attribute("value", derived.type, from: derived.expression),
                     ].filter { $0.name != "second" || derived.expression == "second" },
                     relationships: [

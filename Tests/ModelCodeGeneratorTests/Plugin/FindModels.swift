@@ -13,6 +13,7 @@ struct App: Target {
         do {
             let models = try TargetModels(of: App(directoryURL: folders[1]), in: Package(directoryURL: folders[0]))
             for model in models.urls { print(model.path) }
+            if !models.options.isEmpty { print(models.options.joined(separator: " ")) }
         } catch {
             print("\(error)")
         }

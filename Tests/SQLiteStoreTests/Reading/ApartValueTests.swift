@@ -44,6 +44,7 @@ struct ApartValueTests {
     private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) } }
 
     @Test func onlyLargeValuesLieApart() throws {
+        #expect(Self.limit == 16_384)
         try withStore([nil, 0, Self.limit, Self.limit + 1, 1 << 20]) { store, _ in
             let rows = try store.rows(Self.query).map(\.row)
             #expect(rows.map { $0.isNull(Self.blob) } == [true, false, false, false, false])
