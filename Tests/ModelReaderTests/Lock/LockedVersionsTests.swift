@@ -133,6 +133,20 @@ import Testing
         #expect(try ModelReader.read(bundle, version: "Shop 2").model.earlierVersions == second.earlierVersions)
     }
 
+    /// Nobody knows whether it was before another version, too.
+    @Test func whatWasLockedUnderANameThatIsGoneWasBeforeTheCurrentVersion() throws {
+        try write("name", as: "Draft")
+        let first = try ModelReader.read(bundle).model
+        try update()
+        try write("title<name", as: "Draft")
+        try update()
+        try FileManager.default.removeItem(at: bundle.appending(path: "Draft.xcdatamodel"))
+        try write("title name", as: "Shop")
+        #expect(try sources(from: first, to: ModelReader.read(bundle).model) == "title=name")
+        try write("title name other", as: "Other")
+        #expect(try ModelReader.read(bundle, version: "Shop").model.earlierVersions == [])
+    }
+
     @Test func whatBothSidesOfAConflictHaveCameBefore() throws {
         try write("a")
         try update()
@@ -169,7 +183,7 @@ import Testing
             try write("a\(number)")
             try update()
         }
-        #expect(try lock().models[0].earlier.count == LockedModel.earlierLimit)
+        #expect(try lock().models[0].earlier.count == 50)
         #expect(try lock().models[0].earlier.first?.canonicalForm.contains("a58") == true)
     }
 
@@ -187,7 +201,8 @@ import Testing
         #expect(throws: LockFileError.self) { try lock() }
     }
 
-    @Test func aLockFileAboveThePackageOrOfOtherModelsSaysNothing() throws {
+    @Test(arguments: ["Package.swift", ".git"])
+    func aLockFileAboveThePackageOrOfOtherModelsSaysNothing(top: String) throws {
         try write("name")
         try update()
         try write("fullName<name")
@@ -198,8 +213,39 @@ import Testing
         #expect(try ModelReader.read(bundle).model.earlierVersions == [])
         try Data(text.utf8).write(to: lockFile)
         #expect(try ModelReader.read(bundle).model.earlierVersions.count == 1)
-        try Data().write(to: package.url.appending(path: "Sources/Package.swift"))
+        try Data().write(to: package.url.appending(path: "Sources/\(top)"))
         #expect(try ModelReader.read(bundle).model.earlierVersions == [])
+    }
+}
+
+extension LockedVersionsTests {
+    /// A bundle that lies anywhere may be in no package, and then nobody looks through all folders.
+    @Test func fifteenFoldersAboveThatOfTheBundleAreSearched() throws {
+        let deep = try TemporaryDirectory()
+        func write(_ attributes: String, to path: String) throws {
+            try deep.write(
+                contents("<entity name=\"Item\">\(attributes)</entity>"), to: "\(path)/Shop.xcdatamodel/contents")
+        }
+        func attribute(_ words: String) -> String {
+            "<attribute \(words) optional=\"YES\" attributeType=\"String\"/>"
+        }
+        for (count, isFound) in [(15, true), (16, false)] {
+            let path = (0..<count).map { "f\($0)/" }.joined() + "Shop.xcdatamodeld"
+            let bundle = deep.url.appending(path: path)
+            var lock = ModelLock()
+            for words in ["name=\"name\"", "name=\"title\" elementID=\"name\""] {
+                try write(attribute(words), to: path)
+                var locked = LockedModel(try ModelReader.read(bundle, followsVersions: false).model, path: path)
+                locked.keep([lock.model(at: path)].compactMap(\.self))
+                lock.put(locked)
+            }
+            try deep.write(Data(lock.text.utf8), to: "model.lock")
+            // Only the lock file tells that the title was called name.
+            try write(attribute("name=\"title\"") + attribute("name=\"name\""), to: path)
+            let model = try ModelReader.read(bundle).model
+            #expect(model.earlierVersions.isEmpty == !isFound, "\(count)")
+            try FileManager.default.removeItem(at: deep.url.appending(path: "f0"))
+        }
     }
 }
 

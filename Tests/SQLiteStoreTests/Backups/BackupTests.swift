@@ -116,6 +116,21 @@ struct BackupTests {
         store.close()
     }
 
+    /// The store is copied before any row is dropped.
+    @Test(arguments: [FileCalls.Call.create, .sync, .move])
+    func aCopyThatFailsIsAnErrorAndDropsNothing(call: FileCalls.Call) throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let calls = FileCalls { made, path in made == call && path.contains(".backup-") ? ENOSPC : 0 }
+        var options = SQLiteStore.Options.test(folder, resetPolicy: .backup(keep: 1), calls: calls)
+        options.identity.entityKeys = ["Item": "7"]
+        #expect(code { _ = try SQLiteStore.open(options) } == .diskFull)
+        #expect(backups(folder).allSatisfy { $0.hasSuffix(".partial") })
+        let store = try SQLiteStore.open(.test(folder, resetPolicy: .fail))
+        #expect(try store.count() == 7)
+        store.close()
+    }
+
     /// Another program reads the store: its log cannot be copied as a whole, so it cannot become one file.
     @Test func aStoreThatIsReadByAnotherProgramStays() throws {
         let folder = try TemporaryFolder()

@@ -238,6 +238,36 @@ struct MigrationTests {
             ])
     }
 
+    /// Their persisted shape is the same, so that nobody can tell the two models from each other by their hashes.
+    @Test func namesThatAreExchangedMigrateNothingWithoutAHashModifier() throws {
+        let old = ManagedObjectModel(
+            name: "",
+            entities: [
+                EntityDescription(
+                    name: "Thing",
+                    attributes: [MigrationTests.attribute("first", .string), MigrationTests.attribute("last", .string)])
+            ])
+        let exchanged = old.changed {
+            $0.edit("Thing") { thing in
+                thing.attributes[0].renamingIdentifier = "last"
+                thing.attributes[1].renamingIdentifier = "first"
+            }
+        }
+        let modified = exchanged.changed { $0.edit("Thing") { $0.attributes[0].versionHashModifier = "2" } }
+        let folder = try TemporaryFolder()
+        try makeStore(folder, old, ["INSERT INTO Thing (_key, first, last) VALUES (1, 'a', 'b')"])
+        #expect(exchanged.hash == old.hash && modified.hash != old.hash)
+        let (startup, raw) = try migrate(folder, exchanged, .migrate(otherwise: .fail))
+        #expect(startup.reason == .current && startup.migration == nil)
+        #expect(try raw.run("SELECT first, last FROM Thing") == ["a", "b"])
+
+        let other = try TemporaryFolder()
+        try makeStore(other, old, ["INSERT INTO Thing (_key, first, last) VALUES (1, 'a', 'b')"])
+        let (migrated, followed) = try migrate(other, modified, .migrate(otherwise: .fail))
+        #expect(migrated.migration?.rowsCarried == 1)
+        #expect(try followed.run("SELECT first, last FROM Thing") == ["b", "a"])
+    }
+
     @Test func aDefaultOfAFloatIsAFloat() throws {
         let folder = try TemporaryFolder()
         try makeStore(folder, MigrationTests.model, ["INSERT INTO Thing (_key) VALUES (1)"])

@@ -1,4 +1,5 @@
 import Foundation
+import ManagedModel
 import RowStore
 import SQLiteStore
 import StoreTestModel
@@ -141,6 +142,28 @@ struct StandardPolicyTests {
         #expect(backups(folder) == kept)
     }
 
+    /// A part of a store is dropped without them.
+    @Test(arguments: [ResetPolicy.standard, .discard])
+    func whatOtherProgramsHaveMadeGoesWithTheWholeFile(policy: ResetPolicy) throws {
+        let folder = try TemporaryFolder()
+        try makeStore(folder)
+        let raw = try RawDatabase(folder.store)
+        for sql in [
+            "CREATE TABLE mine (a)", "INSERT INTO mine VALUES (1)", "CREATE VIEW ours AS SELECT a + 1 FROM mine",
+        ] { try raw.run(sql) }
+        let store = try SQLiteStore.open(.test(folder, hash: "other", resetPolicy: policy))
+        let startup = store.startup
+        store.close()
+        #expect(startup.rowsDropped == 7)
+        #expect(
+            try RawDatabase(folder.store).run("SELECT count(*) FROM sqlite_schema WHERE name IN ('mine', 'ours')")
+                == ["0"])
+        #expect((startup.backup != nil) == (policy == .standard))
+        if let backup = startup.backup {
+            #expect(try RawDatabase(backup).run("SELECT a, (SELECT * FROM ours) FROM mine") == ["1", "2"])
+        }
+    }
+
     // MARK: Faults
 
     @Test func aBackupThatFailsIsAnErrorAndNoReset() throws {
@@ -154,6 +177,34 @@ struct StandardPolicyTests {
         #expect(try store.count() == 7)
         store.close()
         #expect(backups(folder).isEmpty)
+    }
+
+    /// The rows of the changed key are gone for good, and all others are where they were, until the backup can be made.
+    @Test func aBackupThatFailsKeepsWhatNoKeyDrops() throws {
+        let model = ManagedObjectModel(
+            name: "Papers",
+            entities: ["Bill", "Note"].map { name in
+                EntityDescription(
+                    name: name, attributes: [AttributeDescription(name: "text", type: .string, isOptional: true)])
+            })
+        let folder = try TemporaryFolder()
+        try SQLiteStore.open(.of(model, folder, keys: ["Bill": "1"])).close()
+        let raw = try RawDatabase(folder.store)
+        try raw.run("INSERT INTO Bill (_key, text) VALUES (1, 'bill')")
+        try raw.run("INSERT INTO Note (_key, text) VALUES (2, 'a'), (3, 'b')")
+        let next = model.changed { $0.entities.append(EntityDescription(name: "Tag")) }
+        let keys = ["Bill": "2"]
+        let calls = FileCalls { call, _ in call == .move ? ENOSPC : 0 }
+        #expect(
+            code { _ = try SQLiteStore.open(.of(next, folder, .standard, keys: keys, calls: calls)) } == .diskFull)
+        #expect(backups(folder).isEmpty)
+        #expect(try RawDatabase(folder.store).run("SELECT count(*) FROM Bill") == ["0"])
+        #expect(try RawDatabase(folder.store).run("SELECT text FROM Note ORDER BY _key") == ["a", "b"])
+        // It is a whole store of the old model and the present keys.
+        try SQLiteStore.open(.of(model, folder, .fail, keys: keys)).close()
+        let startup = try migrate(folder, next, .standard, keys: keys).startup
+        #expect(startup.reason == .modelChanged(entities: ["Tag"]) && startup.rowsDropped == 2)
+        #expect(try RawDatabase(#require(startup.backup)).run("SELECT text FROM Note ORDER BY _key") == ["a", "b"])
     }
 
     @Test func aBackupThatCannotBeRemovedIsAnErrorAndNoReset() throws {
