@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import RowStore
+import SQLiteStore
 import Testing
 
 /// Another program writes to the file while an app has it open.
@@ -136,6 +137,28 @@ struct OutsideWritesTests {
             #expect(update?.reason.kind == .outsideWrites)
             #expect(update?.snapshot.map(\.uid) == ["uid-0", "uid-2"])
         }
+    }
+
+    /// While main shows anything the container looks twice a second, so that nothing is stale for a second.
+    @Test func theContainerLooksTwiceASecond() async throws {
+        let directory = try TemporaryDirectory()
+        let layout = ModelLayout(.contacts)
+        let identity = StoreIdentity(modelHash: "hash", entityHashes: [:], databaseKey: "1")
+        let store = try SQLiteStore.open(SQLiteStore.Options(url: directory.store, layout: layout, identity: identity))
+        let timers = ManualTimers()
+        let container = PersistentContainer(
+            layout, store, store.startup, PersistentContainer.Configuration(), scheduling: timers.scheduling)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<3))
+        let shown = try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)])
+        let raw = try RawConnection(directory.store)
+        for name in ["outside", "again"] {
+            #expect(timers.delays.contains(.milliseconds(500)))
+            try raw.execute("UPDATE ContactEntity SET name = '\(name)' WHERE uid = 'uid-1'")
+            timers.fire()
+            while shown[1].name != name { await Task.yield() }
+        }
+        try await container.close()
     }
 
     /// One save that could never be written failed all later ones, of every data source.
