@@ -2,7 +2,8 @@ internal import RowStore
 
 /// The objects that a context has changed, in the order of their first change.
 ///
-/// Each is in it once, however often it is added, so that no save has a row twice: a context has one object of each key.
+/// Each is in it once, however often it is added. So no save has a row twice, because a context has one object of each key, and
+/// keeps it while it has edits.
 struct ChangedObjects: RandomAccessCollection {
     private var objects: [ManagedObject] = []
 
@@ -29,16 +30,5 @@ struct ChangedObjects: RandomAccessCollection {
     mutating func removeAll() {
         for object in objects { object.isAmongChanged = false }
         objects.removeAll(keepingCapacity: objects.count < 1024)
-    }
-}
-
-extension ChangeSet {
-    /// Whether no entity and no row is in it twice.
-    var holdsEachRowOnce: Bool {
-        Set(entities.map(\.entity)).count == entities.count
-            && entities.allSatisfy { changes in
-                let keys = changes.inserted.map(\.key) + changes.updated.map(\.key) + changes.deleted.map(\.key)
-                return Set(keys).count == keys.count
-            }
     }
 }

@@ -172,7 +172,10 @@ struct Batch {
     ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
         var changes = try context.collectChanges()
         changes.headStart = context.ahead.taken
-        for other in others { changes.entities += try other.collectChanges().entities }
+        for other in others {
+            for rows in try other.collectChanges().entities { changes.add(rows) }
+        }
+        assert(changes.holdsEachRowOnce)
         guard !changes.isEmpty else {
             // Objects that were only read may belong to a store that is gone.
             try stack.root.checkNotReset(since: context.position)

@@ -40,8 +40,8 @@ extension PrivateContext {
             }
         }
         try throwFailures(failures)
-        let changes = ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty } + noted)
-        assert(changes.holdsEachRowOnce)
+        var changes = ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty })
+        for rows in noted { changes.add(rows) }
         return changes
     }
 

@@ -28,6 +28,25 @@ public struct ChangeSet: Sendable {
 
     package var isEmpty: Bool { entities.isEmpty }
 
+    /// Adds changes of rows that it does not have yet. Those of other rows are left out, so it has each entity and each row once.
+    package mutating func add(_ changes: EntityChanges) {
+        let place = entities.firstIndex { $0.entity >= changes.entity } ?? entities.endIndex
+        guard place < entities.endIndex, entities[place].entity == changes.entity else {
+            return entities.insert(changes, at: place)
+        }
+        var keys = Set(entities[place].keys)
+        entities[place].sharedColumns = nil
+        entities[place].inserted += changes.inserted.filter { keys.insert($0.key).inserted }
+        entities[place].updated += changes.updated.filter { keys.insert($0.key).inserted }
+        entities[place].deleted += changes.deleted.filter { keys.insert($0.key).inserted }
+    }
+
+    /// Whether it has no entity and no row twice.
+    package var holdsEachRowOnce: Bool {
+        Set(entities.map(\.entity)).count == entities.count
+            && entities.allSatisfy { Set($0.keys).count == $0.rowCount }
+    }
+
     /// The highest key among the inserted rows; 0 if there are none.
     package var highestInsertedKey: Int64 {
         entities.reduce(0) { highest, changes in
@@ -78,6 +97,7 @@ public struct EntityChanges: Sendable {
     /// Whether nothing changes.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
     package var rowCount: Int { inserted.count + updated.count + deleted.count }
+    fileprivate var keys: [Int64] { inserted.map(\.key) + updated.map(\.key) + deleted.map(\.key) }
 }
 
 /// A row with its key.
