@@ -277,12 +277,18 @@ final class EntityBinding {
         return uniqueIndexes.contains { $0.count > most } || valueIndexes.contains { $0.count > most }
     }
 
-    /// Forgets all objects without edits.
+    /// Forgets all objects without edits. Those with edits stay, so that no row has two objects with edits.
     func forgetObjects() {
+        let edited = [inserted, touched].joined().filter(\.hasChanges)
         objects.removeAll()
         registeredBytes = 0
         forgetUniqueValues()
         valueIndexes.removeAll()
+        for object in edited where objects[object.key] == nil {
+            objects.insert(object)
+            if !object.isInserted { registeredBytes += object.savedRow.byteCount + EntityBinding.objectBytes }
+            indexLater(object)
+        }
         scannedRows.removeAll()
         holdsAllRows = false
         isEmptinessKnown = false

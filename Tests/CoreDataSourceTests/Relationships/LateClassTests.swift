@@ -28,7 +28,39 @@ struct LateClassTests {
         try await container.close()
     }
 
-    private var garden: ManagedObjectModel {
+    /// A cascade deletes an object of an entity that nobody owns. When its class is met, the object must not be read as another one.
+    @Test(arguments: [true, false]) func whatACascadeHasDeletedStaysDeletedWhenItsClassIsMet(isDraft: Bool) async throws
+    {
+        let directory = try TemporaryDirectory()
+        let first = try await PersistentContainer(model: garden(.cascade), store: .sqlite(directory.store))
+        try await first.dataSource(GardenSource.self).perform { context in
+            let bed = try context.insert(BedEntity.self)
+            bed.soil = try context.insert(SoilEntity.self)
+        }
+        try await first.close()
+
+        let container = try await PersistentContainer(model: garden(.cascade), store: .sqlite(directory.store))
+        let beds = try container.dataSource(BedSource.self)
+        if isDraft {
+            let draft = try beds.draft(of: try #require(try beds.fetch(BedEntity.self).first))
+            try draft.context.delete(draft.object)
+            #expect(try draft.context.fetch(SoilEntity.self).isEmpty)
+            draft.undo()
+            #expect(try draft.context.count(SoilEntity.self) == 1)
+            draft.redo()
+            #expect(try await draft.save().save == SaveReport(deleted: 2))
+        } else {
+            #expect(try await beds.delete("all") == SaveReport(deleted: 2))
+        }
+        #expect(try container.main.count(BedEntity.self) == 0 && container.main.count(SoilEntity.self) == 0)
+        try await container.close()
+        try expectIntact(directory.store)
+    }
+
+    private var garden: ManagedObjectModel { garden(.nullify) }
+
+    /// - Parameter rule: What deleting a bed does to its soil.
+    private func garden(_ rule: DeleteRule) -> ManagedObjectModel {
         ManagedObjectModel(
             name: "Garden",
             entities: [
@@ -36,7 +68,8 @@ struct LateClassTests {
                     name: "Bed",
                     relationships: [
                         RelationshipDescription(
-                            name: "soil", destinationName: "Soil", inverseName: "beds", isOptional: true)
+                            name: "soil", destinationName: "Soil", inverseName: "beds", isOptional: true,
+                            deleteRule: rule)
                     ]),
                 EntityDescription(
                     name: "Soil",
@@ -55,6 +88,13 @@ private final class GardenSource: DataSource<any Sendable> {
 
 private final class BedSource: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] { [BedEntity.self] }
+
+    /// Deletes all beds, and looks at what that has reached.
+    override func onDelete(_ value: any Sendable, in context: PrivateContext) throws {
+        for bed in try context.fetch(BedEntity.self) { context.delete(bed) }
+        #expect(try context.count(BedEntity.self) == 0)
+        #expect(try context.fetch(SoilEntity.self).isEmpty)
+    }
 }
 
 private final class BedEntity: ManagedObject {
