@@ -4,7 +4,7 @@ extension DataSource {
     /// missing ones deleted, all in one save.
     ///
     /// The objects that the hook returns are those of the list. Objects that already match the list are neither written nor
-    /// reported. If the entity has a number attribute `syncFlag`, it is set to 1 for the objects of the list.
+    /// reported. If the entity has an Integer or Boolean attribute `syncFlag`, it is set to 1 for the objects of the list.
     ///
     /// ```swift
     /// let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))

@@ -18,7 +18,8 @@ public struct SyncReport: Sendable, Hashable {
     /// Objects of the scope that the list lacks and that were kept, because the sync may not delete them, or because values
     /// were ignored.
     public var kept = 0
-    /// Objects of the list that were neither inserted nor updated, because the sync may not do so.
+    /// Objects of the list, and others that hooks have changed, that were neither inserted nor updated, because the sync may not
+    /// do so.
     public var skipped = 0
     /// Values whose object an earlier value of the list already had; the later value wins.
     public var duplicates = 0
@@ -26,7 +27,7 @@ public struct SyncReport: Sendable, Hashable {
     public var ignored = 0
     /// Objects that hooks inserted beside those of the list.
     public var insertedChildren = 0
-    /// Objects beside those of the list that have at least one value that differs from before.
+    /// Objects beside those of the list that hooks gave at least one value that differs from before.
     public var updatedChildren = 0
     /// Objects that a `sweep` in the hook deleted, because the list of their parent lacks them.
     public var deletedChildren = 0

@@ -90,15 +90,17 @@ struct SyncSweep {
                 switch object.state {
                 case .inserted: rules.operations.contains(.insert)
                 case .edited: rules.operations.contains(.update) || !object.hasEdits
-                case .deleted, .saved, .gone: true
+                // Removing a link changes the objects at its ends.
+                case .deleted: rules.operations.contains(.update) || object.layout.links == nil
+                case .saved, .gone: true
                 }
             if !isAllowed { skip(object, in: context) }
         }
     }
 
-    /// Counts what the hooks have done beside the objects of the list.
+    /// Counts what the hooks have done beside the objects of the list. Links with rows of their own are no objects.
     private mutating func countChildren(in context: PrivateContext) {
-        for object in context.changed where object.syncMark != mark {
+        for object in context.changed where object.syncMark != mark && object.layout.links == nil {
             if object.state == .inserted {
                 report.insertedChildren += 1
                 report.ids?.insertedChildren.append(object.objectID)
@@ -128,7 +130,7 @@ struct SyncSweep {
             context.refuse(
                 DataSourceError(
                     .invalidRequest,
-                    "The hook of a sync of \(entity.name) linked objects. A sync without all operations cannot take back single links. Sync with all operations, or link the objects in another call.",
+                    "The hook of a sync of \(entity.name) linked or unlinked objects. A sync without all operations cannot take back single links. Sync with all operations, or link the objects in another call.",
                     entityName: entity.name))
         }
         context.undo(object)

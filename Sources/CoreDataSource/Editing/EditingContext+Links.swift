@@ -41,7 +41,10 @@ extension EditingContext {
 
     /// Deletes the link between two objects, if there is one.
     func unlink(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws {
-        if let link = try link(one, other, pairs) { try linkContext(pairs).delete(owned: link) }
+        guard let link = try link(one, other, pairs) else { return }
+        let editor = linkContext(pairs)
+        editor.linkEdits += 1
+        try editor.delete(owned: link)
     }
 
     /// Makes a link that does not exist yet. Each end gets its place among the objects of the other end.

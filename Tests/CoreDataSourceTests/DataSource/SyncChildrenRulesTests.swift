@@ -90,6 +90,58 @@ private final class KennelDataSource: DataSource<String> {
         }
     }
 
+    /// A link in a join table is no object, though it has a row.
+    @Test func linksAreNoChildren() async throws {
+        try await withEmptyGraph { container in
+            let source = try container.dataSource(LabellingDataSource.self)
+            let report = try await source.sync(["a", "b"], entity: Letter.self, options: .reportsIDs)
+            #expect(report.inserted == 2 && report.insertedChildren == 1 && report.updatedChildren == 0)
+            #expect(report.ids?.insertedChildren.map(\.entityName) == ["Label"])
+            let inserts = try await source.sync(["a", "c"], entity: Letter.self, operations: .insert)
+            #expect(inserts.inserted == 1 && inserts.unchanged == 1 && inserts.kept == 1 && inserts.skipped == 0)
+            #expect(try container.main.first(Label.self)?.letters.map(\.key) == ["a", "b", "c"])
+        }
+    }
+
+    /// What a hook has linked or unlinked cannot be taken back one by one.
+    @Test(arguments: ["link", "unlink", "unlink and edit", "relabel"])
+    func aLinkThatMayNotBeChangedIsRefused(hook: String) async throws {
+        try await withEmptyGraph { container in
+            let source = try container.dataSource(LabellingDataSource.self)
+            try await source.add(["a", "b"])
+            for isPlan in [true, false] {
+                let error = await #expect(throws: DataSourceError.self) {
+                    let operations: SyncOperations = hook == "relabel" ? [.update, .delete] : [.insert, .delete]
+                    if isPlan {
+                        _ = try await source.planSync([hook, "b"], entity: Letter.self, operations: operations)
+                    } else {
+                        try await source.sync([hook, "b"], entity: Letter.self, operations: operations)
+                    }
+                }
+                #expect(error?.code == .invalidRequest)
+            }
+            #expect(try container.main.first(Label.self)?.letters.map(\.key) == ["a", "b"])
+            #expect(try container.main.knownLetter("a").topic == nil && container.main.knownLetter("a").subject == "")
+            try await source.sync([hook, "b"], entity: Letter.self)
+        }
+    }
+
+    @Test func whatWasInScopeBeforeTheSyncIsDeletedAndNothingElse() async throws {
+        try await withEmptyGraph { container in
+            let source = try container.dataSource(MovingDataSource.self)
+            try await source.perform { context in
+                for (key, subject) in [("in", ""), ("out", "scope"), ("a", "")] {
+                    try context.letter(key).subject = subject
+                }
+            }
+            // The hook moves one letter into the scope and another one out of it.
+            let report = try await source.sync(["a"], entity: Letter.self, scope: \.subject == "scope")
+            #expect(report.deleted == 1 && report.updated == 1 && report.updatedChildren == 1)
+            let letters = try container.main.fetch(Letter.self, order: [.ascending(\.key)])
+            #expect(letters.map(\.key) == ["a", "in"] && letters.allSatisfy { $0.subject == "scope" })
+        }
+    }
+
     @Test func anAbstractEntityIsSyncedThroughItsSubEntities() async throws {
         try await withEmptyGraph { container in
             let kennel = try container.dataSource(KennelDataSource.self)
@@ -134,5 +186,37 @@ private final class RenamingDataSource: DataSource<String> {
         let topic = try context.topic(key)
         topic.key = "new \(key)"
         return topic
+    }
+}
+
+/// Gives each letter the label "l"; some values do something else to the letter "a".
+private final class LabellingDataSource: DataSource<String> {
+    nonisolated override class var entities: [ManagedObject.Type] { [Label.self, Letter.self, Topic.self] }
+
+    nonisolated override func onAdd(_ value: String, in context: PrivateContext) throws -> ManagedObject? {
+        let letter = try context.letter(value.count == 1 ? value : "a")
+        switch value {
+        case "link": letter.topic = try context.topic("t")
+        case "unlink": letter.labels.removeAll()
+        case "unlink and edit":
+            letter.labels.removeAll()
+            letter.subject = "edited"
+        case "relabel": letter.labels.set([try context.label("other")])
+        default: letter.labels.insert(try context.label("l"))
+        }
+        return letter
+    }
+}
+
+/// Moves letters into the scope and out of it.
+private final class MovingDataSource: DataSource<String> {
+    nonisolated override class var entities: [ManagedObject.Type] { [Letter.self] }
+
+    nonisolated override func onAdd(_ key: String, in context: PrivateContext) throws -> ManagedObject? {
+        try context.letter("in").subject = "scope"
+        try context.letter("out").subject = ""
+        let letter = try context.letter(key)
+        letter.subject = "scope"
+        return letter
     }
 }

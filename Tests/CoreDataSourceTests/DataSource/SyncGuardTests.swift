@@ -42,17 +42,25 @@ struct SyncGuardTests {
     }
 
     /// A number was written into the text, which then read as something out of the row's own bookkeeping.
-    @Test func aSyncFlagThatIsNoNumberIsTheAppsOwn() async throws {
+    @Test(arguments: [AttributeType.string, .double, .decimal, .integer16, .integer64, .boolean])
+    func aSyncFlagIsAnIntegerOrABoolean(type: AttributeType) async throws {
         var model = ManagedObjectModel(
             name: "Notes",
             entities: [
                 EntityDescription(
-                    name: "Note", attributes: [AttributeDescription(name: "syncFlag", type: .string, isOptional: true)])
+                    name: "Note", attributes: [AttributeDescription(name: "syncFlag", type: type, isOptional: true)])
             ])
         model.classes = ["Note": Note.self]
         let container = try await PersistentContainer(model: model, store: .inMemory)
         let notes = try container.dataSource(Notes.self)
         try await notes.sync([1], entity: Note.self)
-        #expect(try container.main.fetch(Note.self).map { $0.isNil(at: 0) } == [true])
+        let note = try #require(try container.main.first(Note.self))
+        let isFlag = [.integer16, .integer64, .boolean].contains(type)
+        #expect(note.isNil(at: 0) == !isFlag)
+        if isFlag {
+            let value: Int64 = note.attribute(at: 0)
+            #expect(value == 1)
+        }
+        try await container.close()
     }
 }
