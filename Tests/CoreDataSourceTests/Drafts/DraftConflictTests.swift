@@ -126,6 +126,78 @@ import Testing
         }
     }
 
+    /// The passport needs its holder, who is gone with it.
+    @Test func anObjectThatNeedsWhatOthersHaveDeletedIsNotInsertedAgain() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.passport("1").holder = try $0.person("p") }
+            let draft = try source.draft(of: try #require(try container.main.first(Passport.self)))
+            draft.object.key = "mine"
+            try await source.delete(Person.self, where: nil)
+            let conflict = await #expect(throws: DataSourceError.self) { try await draft.save() }
+            #expect(conflict?.code == .draftConflict && conflict?.message.contains("keepMine") == false)
+            let error = await #expect(throws: DataSourceError.self) { try await draft.save(resolving: .keepMine) }
+            #expect(error?.code == .validationFailed && error?.attributeName == "holder")
+            #expect(draft.hasChanges)
+            try await draft.save(resolving: .takeTheirs)
+            #expect(draft.object.isDeleted && !draft.hasChanges)
+        }
+    }
+
+    /// A passport's own row stores its holder.
+    @Test func anObjectThatIsInsertedAgainHasTheLinksOfItsOwnRow() async throws {
+        var model = ManagedObjectModel.graph
+        model.change("Person", "passport") { $0.deleteRule = .nullify }
+        model.change("Passport", "holder") { $0.isOptional = true }
+        let container = try await PersistentContainer(model: model, store: .inMemory)
+        let source = try container.dataSource(GraphDataSource.self)
+        for isPassport in [true, false] {
+            try await source.perform { try $0.passport("1").holder = try $0.person("p") }
+            let draft = try source.draft(inserting: Station.self)
+            draft.object.key = "\(isPassport)"
+            let passport = try #require(try draft.context.first(Passport.self))
+            #expect(passport.holder?.key == "p")
+            if isPassport { passport.key = "mine" } else { passport.holder?.name = "mine" }
+            try await source.perform { context in
+                if isPassport {
+                    try context.delete(Passport.self, where: nil)
+                } else {
+                    try context.delete(Person.self, where: nil)
+                }
+            }
+            try await draft.save(resolving: .keepMine)
+            let saved = try #require(try container.main.first(Passport.self))
+            #expect(saved.holder?.key == (isPassport ? "p" : nil))
+            #expect(try container.main.first(Person.self)?.name == (isPassport ? "" : "mine"))
+            try await source.perform { context in
+                try context.delete(Passport.self, where: nil)
+                try context.delete(Person.self, where: nil)
+            }
+        }
+        try await container.close()
+    }
+
+    @Test func aReportHasTheAttributesAndLinksThatOnlyOthersHaveChanged() async throws {
+        try await withDraft { context in
+            _ = try (context.topic("t"), context.label("l"), context.letter("b"))
+        } mine: {
+            $0.object.subject = "mine"
+        } theirs: { context in
+            let letter = try context.letter("a")
+            letter.topic = try context.topic("t")
+            letter.key = "theirs"
+            letter.labels.insert(try context.label("l"))
+            try context.letter("b").subject = "theirs"
+        } _: { container, draft in
+            let topic = try container.main.knownTopic("t").objectID
+            let merged = try await draft.save().merged
+            #expect(
+                merged.map(\.propertyName) == ["key", "topic"] && merged.map(\.kind) == [.attribute, .relationship])
+            #expect(merged.allSatisfy { $0.objectID == draft.object.objectID && $0.choice == nil })
+            #expect(merged[1].base == nil && merged[1].theirs as? ManagedObjectID == topic)
+            #expect(draft.object.topic?.key == "t" && draft.object.labels.count == 1)
+        }
+    }
+
     @Test(arguments: [true, false])
     func aDeletionOfAnObjectThatOthersEditedIsAConflict(isKept: Bool) async throws {
         try await withDraft { draft in

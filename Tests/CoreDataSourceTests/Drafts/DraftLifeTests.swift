@@ -23,6 +23,44 @@ import Testing
         }
     }
 
+    @Test func anObjectOfADraftThatHasEndedHasItsAttributesAndNoLinks() async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                let letter = try context.letter("a")
+                letter.subject = "old"
+                letter.topic = try context.topic("t")
+                letter.labels.insert(try context.label("l"))
+                letter.attachments = [try context.attachment("1")]
+            }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            let letter = draft.object
+            #expect(letter.topic?.key == "t" && letter.labels.count == 1 && letter.attachments.count == 1)
+            letter.subject = "new"
+            draft.discard()
+            #expect(letter.key == "a" && letter.subject == "new" && !letter.isDeleted)
+            #expect(letter.topic == nil && letter.labels.isEmpty && letter.attachments.isEmpty)
+        }
+    }
+
+    /// As long as anything read the store in a transaction, its log could not be emptied.
+    @Test func aDraftHoldsNoTransactionOfTheStore() async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { container, source in
+            try await source.perform { try $0.letter("a").topic = try $0.topic("t") }
+            let draft = try source.draft(of: container.main.knownLetter("a"))
+            #expect(draft.object.topic?.letters.count == 1)
+            draft.object.subject = "new"
+            try await source.perform { _ = try $0.letter("b") }
+            #expect(try draft.context.fetch(Letter.self).count == 2)
+            let raw = try RawConnection(directory.store)
+            // Whoever looks things up in batches may keep a transaction for some milliseconds.
+            while try raw.column("PRAGMA wal_checkpoint(TRUNCATE)") != ["0"] { await Task.yield() }
+            #expect(try raw.column("PRAGMA wal_checkpoint(TRUNCATE)", 1) == ["0"])
+            try await draft.save()
+            #expect(try container.main.knownLetter("a").subject == "new")
+        }
+    }
+
     /// What was inserted in the draft and deleted again leaves no link, which would look like a conflict.
     @Test func anInsertedAndDeletedObjectLeavesNoLink() async throws {
         try await withGraph { container, source in

@@ -29,6 +29,22 @@ import Testing
         }
     }
 
+    @Test func aDraftShowsNothingOfAnotherOne() async throws {
+        try await withGraph { container, source in
+            try await source.perform { try $0.letter("a").subject = "old" }
+            let letter = try container.main.knownLetter("a")
+            let (one, other) = (try source.draft(of: letter), try source.draft(of: letter))
+            one.object.subject = "new"
+            let topic = try one.context.insert(Topic.self)
+            topic.key = "t"
+            one.object.topic = topic
+            #expect(other.object !== one.object && other.object.subject == "old" && other.object.topic == nil)
+            #expect(try other.context.count(Topic.self) == 0 && !other.hasChanges)
+            try await one.save()
+            #expect(other.object.subject == "new" && other.object.topic?.key == "t" && !other.hasChanges)
+        }
+    }
+
     @Test func aDraftGoesOnAfterItsSave() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }

@@ -23,7 +23,8 @@ public struct DraftChange: Sendable {
 
     /// Which side of a conflict is kept.
     public enum Choice: Sendable, Hashable {
-        /// The draft's. An object that others deleted is inserted again, with the draft's attributes and to-one links.
+        /// The draft's. An object that others deleted is inserted again, with the draft's attributes and the to-one links that its
+        /// own row stores.
         case mine
         /// What others have saved.
         case theirs
