@@ -23,7 +23,8 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     private var ends: [LinkEnd] { owner.following { try $0.ends(of: owner, at: index) } ?? [] }
 
-    /// How many objects there are. No object is read.
+    /// How many objects there are. No object is read, unless a batch or a draft has to find out which objects of a many-to-many
+    /// relationship are deleted.
     ///
     /// - Complexity: The first time one query for up to 1,000 owners that were fetched together; then constant.
     public var count: Int { ends.count }
@@ -31,7 +32,7 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// Whether there are none.
     public var isEmpty: Bool { ends.isEmpty }
 
-    /// The ids of the objects, in the order of their creation. No object is read.
+    /// The ids of the objects, in the order of their creation. No object is read, with the exception of ``count``.
     public var ids: [ManagedObjectID] {
         let ends = ends
         guard let layout = owner.context?.stack.layout else { return [] }

@@ -46,6 +46,26 @@ import Testing
         }
     }
 
+    @Test(arguments: ["before the owner is deleted", "before the next query", "after the next query"])
+    func anObjectThatIsMovedToAnotherOwnerInTimeStays(moment: String) async throws {
+        try await withGraph { container, source in
+            try await source.perform { try Self.prepare($0, topics: 2) }
+            let isLate = moment == "after the next query"
+            let isDeleted = try await source.perform { context in
+                let (letter, topic) = (try context.knownLetter("0-0"), try context.knownTopic("t0"))
+                let other = try context.knownTopic("t1")
+                if moment == "before the owner is deleted" { letter.topic = other }
+                context.delete(topic)
+                if moment == "before the next query" { letter.topic = other }
+                #expect(try context.count(Letter.self) == (isLate ? 3 : 4))
+                return letter.isDeleted
+            }
+            #expect(isDeleted == isLate)
+            let letters = try container.main.knownTopic("t1").letters.map(\.key)
+            #expect(Set(letters) == Set(["1-0", "1-1", "1-2"] + (isLate ? [] : ["0-0"])))
+        }
+    }
+
     @Test func allOtherRulesWaitForTheSave() async throws {
         try await withGraph { container, source in
             try await source.perform { context in

@@ -56,6 +56,37 @@ import Testing
         }
     }
 
+    @Test func countingRelatedObjectsReadsNoneOfThem() async throws {
+        try await withLetters(300, topics: 3) { container, _ in
+            let topics = try container.main.fetch(Topic.self)
+            let before = container.main.registeredObjectCount
+            let counted = statements(container) {
+                for topic in topics { #expect(topic.letters.count == 100 && topic.letters.ids.count == 100) }
+            }
+            #expect(counted == 1 && container.main.registeredObjectCount == before)
+        }
+    }
+
+    /// Animals are cats and dogs, which have tables of their own.
+    @Test func eachSubEntityHasQueriesOfItsOwn() async throws {
+        let directory = try TemporaryDirectory()
+        try await withGraph(.sqlite(directory.store)) { _, source in
+            try await source.perform { context in
+                for number in 0..<50 {
+                    let person = try context.person("\(number)")
+                    try context.cat("\(number)").keeper = person
+                    try context.dog("dog \(number)").keeper = person
+                }
+            }
+        }
+        let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+        let people = try container.main.fetch(Person.self)
+        let read = statements(container) { for person in people { #expect(person.animals.map(\.key).count == 2) } }
+        // Two for the links and two for the objects.
+        #expect(read == 4)
+        try await container.close()
+    }
+
     @Test func prefetchedObjectsAreNotReadLater() async throws {
         try await withLetters(1000, topics: 100) { container, _ in
             var letters: [Letter] = []

@@ -36,6 +36,18 @@ import Testing
         #expect(model.entities.map { model.columns(of: $0, format: 1).map(\.name) } == [["b"], ["a"]])
     }
 
+    @Test func oneToOneOfOneEntityIsInTheColumnOfTheNameThatComesFirst() {
+        let sides = [Self.relationship("next", "A", "previous"), Self.relationship("previous", "A", "next")]
+        for relationships in [sides, sides.reversed()] {
+            let model = ManagedObjectModel(
+                name: "", entities: [EntityDescription(name: "A", relationships: relationships)])
+            let next = RelationshipName(entity: "A", name: "next")
+            #expect(model.linkStorage(of: next) == .column)
+            #expect(model.linkStorage(of: RelationshipName(entity: "A", name: "previous")) == .inverseColumn(next))
+            #expect(columns(model) == [["next"]])
+        }
+    }
+
     @Test func oneToManyIsInTheColumnOfTheToOneSideWithItsPlaceWhereItIsOrdered() {
         var model = Self.model(Self.relationship("b", "B", "a", isToMany: true), Self.relationship("a", "A", "b"))
         #expect(model.linkStorage(of: Self.a) == .inverseColumn(Self.b))
