@@ -26,7 +26,7 @@ public struct GraphFixture: Sendable {
     ///   - model: The model of the container.
     ///   - dataSources: The classes of the data sources that own the entities of the graph, and of the stores that it is
     ///     compared with.
-    ///   - keys: The key attribute of an entity, if it is not the first attribute with a uniqueness constraint.
+    ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute.
     public init(
         _ graph: ObjectGraph, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]
     ) {
@@ -43,7 +43,7 @@ public struct GraphFixture: Sendable {
     ///   - model: The model of the container.
     ///   - dataSources: The classes of the data sources that own the entities of the graph, and of the stores that it is
     ///     compared with.
-    ///   - keys: The key attribute of an entity, if it is not the first attribute with a uniqueness constraint.
+    ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute.
     /// - Throws: What reading the file throws; `invalidGraph`.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]

@@ -4,8 +4,8 @@ internal import RowStore
 public struct GraphLinks: Sendable, Hashable {
     private let rawValue: Int
 
-    /// Links between exported objects, so that the graph can be imported into an empty store: a list has only exported objects,
-    /// and a relationship that leads to no exported object is left out.
+    /// Links between exported objects, so that no link of the graph leads nowhere: a list has only exported objects, and a
+    /// relationship that leads to objects of which none is exported is left out.
     public static let exported = GraphLinks(rawValue: 0)
     /// All links. Objects that are not exported must exist where the graph is imported.
     public static let all = GraphLinks(rawValue: 1)
@@ -27,7 +27,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - request: The objects to begin with.
     ///   - following: Key paths to relationships, of any class; none by default.
-    ///   - keys: The key attribute of an entity, if it is not the first attribute with a uniqueness constraint of its own. It
+    ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute. It
     ///     also applies to sub-entities.
     ///   - links: Which links are written.
     /// - Throws: What ``fetch(_:)`` throws; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without

@@ -22,7 +22,7 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - graph: The objects and their links.
-    ///   - keys: The key attribute of an entity, if it is not the first attribute with a uniqueness constraint of its own. It
+    ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute. It
     ///     also applies to sub-entities.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the place in the graph, such

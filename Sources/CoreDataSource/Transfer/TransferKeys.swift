@@ -7,7 +7,7 @@ struct TransferKeys {
     private let columns: [Int?]
 
     /// - Parameter chosen: Names of attributes by names of entities, for those entities and their sub-entities. For all others
-    ///   it is the first attribute with a uniqueness constraint of its own.
+    ///   it is that of the first uniqueness constraint on a single attribute.
     init(_ chosen: [String: String], _ layout: ModelLayout) throws(DataSourceError) {
         for (name, attribute) in chosen.sorted(by: { $0.key < $1.key }) {
             guard let entity = layout.entity(named: name) else {
@@ -24,7 +24,9 @@ struct TransferKeys {
         }
         columns = layout.entities.map { entity in
             let lineage = layout.model.entity(named: entity.name).map(layout.model.lineage) ?? []
-            if let name = lineage.lazy.compactMap({ chosen[$0.name] }).first { return entity.column(named: name) }
+            if let name = lineage.lazy.compactMap({ chosen[$0.name] }).first {
+                return entity.column(named: name)
+            }
             return entity.constraints.lazy.filter { $0.count == 1 && TransferKeys.canBeKey(entity.columns[$0[0]]) }
                 .first?.first
         }

@@ -100,6 +100,30 @@ private final class EveryTypeDataSource: DataSource<Int> {
         }
     }
 
+    @Test(arguments: ["2001-01-02T02:00:00+02:00", "2001-01-01T22:30:00-01:30", "2001-01-02T00:00:00.000Z"])
+    func aMomentIsReadWithItsOffset(text: String) async throws {
+        try await withTypes { container, source in
+            let json =
+                #"{"EveryType": [{"dateRequired": "\#(text)", "#
+                + #""uriRequired": "a:b", "uuidRequired": "00000000-0000-0000-0000-00000000000a", "binaryRequired": ""}]}"#
+            try await container.importGraph(ObjectGraph(json: Data(json.utf8)))
+            let object = try #require(try source.fetch(EveryType.self).first)
+            #expect(object.dateRequired == Date(timeIntervalSinceReferenceDate: 86400))
+        }
+    }
+
+    @Test(arguments: ["2001-02-30T00:00:00Z", "2001-01-01T24:00:00Z", "2001-01-01"])
+    func aMomentThatDoesNotExistIsAnErrorOfTheImport(text: String) async throws {
+        try await withTypes { container, source in
+            let json = #"{"EveryType": [{"dateOptional": "\#(text)"}]}"#
+            let error = await #expect(throws: DataSourceError.self) {
+                try await container.importGraph(ObjectGraph(json: Data(json.utf8)))
+            }
+            let count = try source.count(EveryType.self)
+            #expect(error?.code == .invalidGraph && error?.attributeName == "dateOptional" && count == 0)
+        }
+    }
+
     @Test func compositesAndTransformablesComeBackExactly() async throws {
         try await withTypes { container, source in
             try await source.perform { context in
