@@ -25,6 +25,48 @@ struct CoreDataDifferenceTests {
         }
     }
 
+    @Test func aDateSectionIsNamedInISO8601() async throws {
+        try await withContacts { _, contacts in
+            let birthday = Date(timeIntervalSinceReferenceDate: 86400)
+            try await contacts.update(ContactEntity.self, where: \.uid == "1", set: [.set(\.birthday, birthday)])
+            let list = try contacts.list(FetchRequest(ContactEntity.self), sectionBy: \.birthday)
+            #expect(list.sections.map(\.name) == ["", "2001-01-02T00:00:00Z"])
+        }
+    }
+
+    @Test func aListIsSortedByItsSectionFirst() async throws {
+        try await withContacts { _, contacts in
+            try await contacts.update(ContactEntity.self, where: \.uid == "1", set: [.set(\.isFavorite, true)])
+            let request = FetchRequest(ContactEntity.self, order: [.ascending(\.uid)])
+            let list = try contacts.list(request, sectionBy: \.isFavorite)
+            #expect(list.snapshot.map(\.uid) == ["2", "3", "1"] && list.sections.map(\.range.count) == [2, 1])
+        }
+    }
+
+    @Test func aListKeepsItsLimit() async throws {
+        try await withContacts { _, contacts in
+            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)], limit: 2))
+            try await contacts.add(Contact(uid: "0", name: "Liu Bei"))
+            #expect(list.snapshot.map(\.uid) == ["0", "1"])
+            try await contacts.delete(ContactEntity.self, where: \.uid < "2")
+            #expect(list.snapshot.map(\.uid) == ["2", "3"])
+        }
+    }
+
+    @Test func onlyADraftKeepsTheEditsOfASaveThatFails() async throws {
+        try await withContacts { _, contacts in
+            let contact = try #require(try contacts.fetch(ContactEntity.self, where: \.uid == "1").first)
+            let draft = try contacts.draft(of: contact)
+            draft.object.uid = "2"
+            draft.object.name = "Yunchang"
+            await #expect(throws: DataSourceError.self) { try await draft.save() }
+            #expect(draft.object.name == "Yunchang" && contact.name == "Guan Yu")
+            draft.object.uid = "1"
+            try await draft.save()
+            #expect(contact.name == "Yunchang")
+        }
+    }
+
     @Test func aSortKeyThatChangesWithoutMovingIsAnUpdate() async throws {
         try await withContacts { _, contacts in
             let list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))

@@ -2,8 +2,10 @@ package import RowStore
 
 /// Identifies an object permanently, in every tier. There are no temporary ids.
 ///
-/// It is final as soon as the object is inserted. It can be sent anywhere, is the same after a restart, and is never reused
-/// after its object was deleted. A predicate of Foundation can compare it, because objects themselves cannot be captured:
+/// It is final as soon as the object is inserted. Only a new object of a ``Draft`` may get another one by the draft's save, if
+/// another program has written to the store meanwhile. An id can be sent anywhere, is the same after a restart, and is never
+/// reused after its object was deleted. A predicate of Foundation can compare it, because objects themselves cannot be
+/// captured:
 ///
 /// ```swift
 /// let id = thread.objectID

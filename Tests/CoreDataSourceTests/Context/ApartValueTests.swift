@@ -22,6 +22,18 @@ import Testing
         try container.main.fetch(Recording.self, order: [.ascending(\.title)])
     }
 
+    @Test func noFilesAreMadeForLargeValues() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .recordings(), store: .sqlite(directory.store))
+        try await container.dataSource(RecordingDataSource.self).insert([Self.large, 4 * Self.large])
+        let files = { try FileManager.default.subpathsOfDirectory(atPath: directory.url.path) }
+        #expect(try files().allSatisfy { $0.hasPrefix("store.sqlite") })
+        try await container.close()
+        #expect(try files().allSatisfy { $0.hasPrefix("store.sqlite") })
+        let size = try FileManager.default.attributesOfItem(atPath: directory.store.path)[.size] as? Int
+        #expect(try #require(size) > 5 * Self.large)
+    }
+
     // MARK: Fetching
 
     @Test func aFetchDoesNotReadLargeValues() async throws {
