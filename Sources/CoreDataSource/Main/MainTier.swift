@@ -26,8 +26,8 @@ package final class MainTier: WokenTier {
         return new
     }
     private var hub: ListHub?
-    /// Deleted objects, until all lists have reported their deletion.
-    private(set) var deletedObjects: [Int64: ManagedObject] = [:]
+    /// Deleted objects, until all lists have reported their deletion, and those that are held elsewhere until it is in the store.
+    let deletedObjects = ObjectTable()
     /// Whether lists will be brought up to date as soon as main is free.
     private var isDrainScheduled = false
     /// The drafts that have not ended, by their numbers. They end with the container.
@@ -114,7 +114,7 @@ package final class MainTier: WokenTier {
 
     private func merge(_ changes: EntityChanges, _ number: Int64) {
         let binding = context.bindings[changes.entity]
-        if !deletedObjects.isEmpty { for row in changes.inserted { restore(row, binding, number) } }
+        if deletedObjects.count > 0 { for row in changes.inserted { restore(row, binding, number) } }
         if binding.objects.count == 0 { return }
         for change in changes.updated { binding.objects[change.key]?.refresh(change.row, asOf: number) }
         for change in changes.deleted {
@@ -127,17 +127,18 @@ package final class MainTier: WokenTier {
 
     /// The deletion of a row was taken back.
     private func restore(_ stored: StoredRow, _ binding: EntityBinding, _ number: Int64) {
-        guard let object = deletedObjects.removeValue(forKey: stored.key), binding.objects[stored.key] == nil else {
-            return
-        }
+        guard let object = deletedObjects[stored.key] else { return }
+        deletedObjects.remove(stored.key)
+        if binding.objects[stored.key] != nil { return }
         (object.state, object.row, object.asOf) = (.saved, stored.row, number)
         binding.objects.insert(object)
     }
 
-    /// Notes that an object is deleted. Lists that show it have yet to report that.
+    /// Notes that an object is deleted. Lists that show it have yet to report that, and it may be taken back.
     private func end(_ object: ManagedObject) {
         object.state = .gone
-        if !lists.isEmpty { deletedObjects[object.key] = object }
+        deletedObjects.remove(object.key)
+        deletedObjects.insert(object)
     }
 
     /// After a reset of the store, all registered objects are deleted.
@@ -155,11 +156,15 @@ package final class MainTier: WokenTier {
     private func reload() throws(DataSourceError) {
         for binding in context.bindings {
             binding.objects.removeUnreferenced()
-            let keys = binding.objects.objects.map(\.key)
+            let deleted = deletedObjects.objects.filter { $0.layout === binding.layout }
+            let keys = (binding.objects.objects + deleted).map(\.key)
             try stack.root.rows.forEachRow(
                 entity: binding.layout.index, keys: keys, leavingValuesApart: true
             ) { key, row, asOf in
-                guard let object = binding.objects[key] else { return }
+                guard let object = binding.objects[key] else {
+                    if let row { restore(StoredRow(key: key, row: row), binding, asOf) }
+                    return
+                }
                 if let row {
                     object.row = row
                     object.asOf = asOf
@@ -174,7 +179,10 @@ package final class MainTier: WokenTier {
 
     /// Forgets the objects that are not held elsewhere, whenever there are twice as many as after the last time.
     private func sweep() {
-        if lists.isIdle { deletedObjects = [:] }
+        if deletedObjects.count > 0, lists.isIdle {
+            let isFinal = stack.root.pendingSaveCount == 0 && !stack.root.hasUnmergedSaves
+            if isFinal { deletedObjects.removeAll() } else { deletedObjects.removeUnreferenced() }
+        }
         context.related.sweep()
         if context.registeredObjectCount >= sweepAt { forgetObjects() }
     }
@@ -187,7 +195,7 @@ package final class MainTier: WokenTier {
             kept += binding.objects.count
         }
         sweepAt = max(1024, kept * 2)
-        guard kept == 0 && lists.isEmpty && drafts.isEmpty else { return }
+        guard kept == 0 && deletedObjects.count == 0 && lists.isEmpty && drafts.isEmpty else { return }
         stack.root.stopMerging()
         context.related.removeAll()
     }

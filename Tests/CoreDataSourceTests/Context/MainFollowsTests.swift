@@ -15,6 +15,34 @@ struct MainFollowsTests {
         }
     }
 
+    /// Main has shown the deletion before the store refuses it, to lists, too. It may be too far behind to learn of each save.
+    @Test(arguments: [false, true], [32 << 20, 1])
+    func anObjectWhoseDeletionIsTakenBackIsThereAgain(isListed: Bool, backlog: Int) async throws {
+        let (container, store) = PersistentContainer.faulty(configuration: .init(mainBacklogByteLimit: backlog))
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(ItemData(key: "a", number: 1))
+        let held = try #require(try senders.main.first(Sender.self, where: \.key == "a"))
+        let recorder = GroupRecorder()
+        if isListed { try senders.register(recorder, dataKey: "list", FetchRequest(Sender.self)) }
+        let goOn = store.holdCommits()
+        store.failOnce(with: noRoom)
+        let deleting = Task { try await senders.delete(ItemData(key: "a", number: 1)) }
+        while !held.isDeleted {
+            container.mainTier.merge()
+            await Task.yield()
+        }
+        #expect(try senders.main.count(Sender.self) == 0)
+        goOn()
+        let error = await #expect(throws: DataSourceError.self) { try await deleting.value }
+        #expect(error?.code == .diskFull)
+        #expect(try senders.main.fetch(Sender.self).map { $0 === held } == [true])
+        #expect(!held.isDeleted && held.number == 1)
+        if backlog > 1 { #expect(recorder.types == (isListed ? [[.delete], [.insert]] : [])) }
+        try await senders.add(ItemData(key: "a", number: 2), waitFor: .main)
+        #expect(held.number == 2)
+        try await container.close()
+    }
+
     /// What main holds had to be reloaded while the disk failed, and nothing has been saved since.
     @Test func rowsThatCouldNotBeReloadedAreReadByTheNextFetch() async throws {
         let (container, store) = PersistentContainer.faulty(configuration: .init(mainBacklogByteLimit: 1))
