@@ -3,7 +3,10 @@ import Dispatch
 import Testing
 
 /// Large values are released neither on main nor by any other who lets go of them last.
-struct ReleasedElsewhereTests {
+///
+/// One test holds up the queue on which they are released, and the other waits for it.
+@MainActor @Suite(.serialized)
+struct ReleasedElsewhereTests: ItemListSuite {
     private final class Large: Sendable {}
 
     /// However late the one who made the box lets go of it.
@@ -20,5 +23,29 @@ struct ReleasedElsewhereTests {
         releaseQueue.sync {}
         #expect(large == nil)
         box.use { _ in Issue.record("a value that was released is used") }
+    }
+
+    /// It is there as long as the queue is busy, though nobody shows it any more, and goes on the queue.
+    @Test func theStateBeforeALargeSaveIsReleasedOnTheQueue() async throws {
+        try await withChat(.inMemory) { container, senders in
+            try await senders.add(items(0..<1_000))
+            let request = FetchRequest(Item.self, order: [.ascending(\.number)])
+            let list = try senders.list(request)
+            let recorder = GroupRecorder()
+            try senders.register(recorder, dataKey: "list", request)
+            weak let before = list.snapshot.state
+            let isFree = DispatchSemaphore(value: 0)
+            releaseQueue.async { isFree.wait() }
+            defer { isFree.signal() }
+            try await senders.add(items(0..<1_000, times: 2), waitFor: .main)
+            #expect(list.lastUpdateReason.ranOffMain && list.snapshot[1].number == 2)
+            #expect(recorder.groups.count == 1)
+            #expect(before != nil)
+            isFree.signal()
+            releaseQueue.sync {}
+            // The queue that did the work may hold it for a moment.
+            for _ in 0..<100_000 where before != nil { await Task.yield() }
+            #expect(before == nil)
+        }
     }
 }

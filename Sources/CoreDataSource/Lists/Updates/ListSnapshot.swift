@@ -5,7 +5,7 @@ internal import RowStore
 ///
 /// It can be kept and sent anywhere. Snapshots share everything that did not change between them.
 public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollection {
-    let state: ListState
+    package let state: ListState
     let reader: DetachedObjects
 
     public var startIndex: Int { 0 }
