@@ -164,6 +164,43 @@ struct ListWindowTests: ItemListSuite {
         }
     }
 
+    /// Rows that are kept in reserve are not shown.
+    @Test func aRowBeyondTheWindowHasNoPlace() async throws {
+        try await withChat(.inMemory) { container, senders in
+            try await senders.add(items(0..<20))
+            let delegate = try register(senders, "list", limit: 10)
+            let list = try senders.list(FetchRequest(Item.self, order: [.ascending(\.number)], limit: 10))
+            let ids = try senders.main.ids(FetchRequest(Item.self, order: [.ascending(\.number)]))
+            #expect(senders.indexPath(of: ids[9], dataKey: "list") == IndexPath(item: 9, section: 0))
+            #expect(senders.indexPath(of: ids[10], dataKey: "list") == nil)
+            #expect(list.snapshot.index(of: ids[9]) == 9 && list.snapshot.index(of: ids[10]) == nil)
+            #expect(list.object(10) == nil && delegate.calls == [])
+        }
+    }
+
+    /// The rows that are read show no links of those that are left.
+    @Test func linksThatChangeWhileAWindowReadsOnAreReported() async throws {
+        let layout = ModelLayout(.graph)
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { context in for number in 100..<160 { _ = try context.topic("\(number)") } }
+        let recorder = GroupRecorder()
+        try source.register(recorder, dataKey: "list", FetchRequest(Topic.self, order: [.ascending(\.key)], limit: 3))
+        try source.performAndWait { try $0.delete(Topic.self, where: \.key < "150" && \.key != "101") }
+        let read = store.holdNextRead()
+        container.mainTier.merge()
+        for await _ in read.arrived {}
+        try source.performAndWait { try $0.letter("l").topic = try $0.topic("101") }
+        read.release()
+        await container.mainTier.listsAreSettled()
+        #expect(recorder.groups.count == 1)
+        let updated = recorder.changes.filter { $0.type == .update }
+        #expect(updated.map { ($0.object as? Topic)?.key } == ["101"])
+        #expect(source.allObjects(dataKey: "list", as: Topic.self).map(\.key) == ["101", "150", "151"])
+        try await container.close()
+    }
+
     /// Only what is missing is read, by the key of the last row that is left; and what is saved until that has been read is
     /// neither lost nor there twice.
     @Test func aWindowReadsOnAfterDeletions() async throws {

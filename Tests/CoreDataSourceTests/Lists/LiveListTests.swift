@@ -54,6 +54,21 @@ struct LiveListTests {
         }
     }
 
+    /// Main has no objects of the rows before, and makes none from rows that are not the newest any more.
+    @Test func theObjectsOfAPausedListAreTheNewestOnes() async throws {
+        try await withContacts { contacts in
+            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+            list.isPaused = true
+            try await contacts.add(ContactData(uid: "uid-0", name: "new"), waitFor: .main)
+            try await contacts.delete(ContactData(uid: "uid-1", name: ""), waitFor: .main)
+            #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2"])
+            #expect((0..<3).map { list.object($0)?.name } == ["new", "name 1", "name 2"])
+            #expect((0..<3).map { list.object($0)?.isDeleted } == [false, true, false])
+            let found = try contacts.main.first(ContactEntity.self, where: \.uid, equals: "uid-0")
+            #expect(found?.name == "new" && found === list.object(0))
+        }
+    }
+
     @Test func theWindowOfALiveListCanBeMoved() async throws {
         try await withContacts { contacts in
             try await contacts.add(contactList(3..<9), waitFor: .main)

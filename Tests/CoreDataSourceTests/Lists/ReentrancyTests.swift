@@ -48,6 +48,30 @@ struct ReentrancyTests {
         }
     }
 
+    /// Nothing more of the group is reported, wherever it stands.
+    @Test func aDelegateMayUnregisterBeforeTheObjectsOfAGroup() async throws {
+        try await withContacts { contacts in
+            let (first, second, third) = (RecordingDelegate(), RecordingDelegate(), RecordingDelegate())
+            let request = FetchRequest(ContactEntity.self)
+            try contacts.register(first, dataKey: "first", request, sectionBy: \.name)
+            try contacts.register(second, dataKey: "second", request, sectionBy: \.name)
+            try contacts.register(third, dataKey: "third", request, sectionBy: \.name)
+            first.onWill = { contacts.unregister(dataKey: "first") }
+            second.onSection = { contacts.unregister(dataKey: "second") }
+            third.onSection = { if third.calls.count == 3 { contacts.unregister(dataKey: "third") } }
+            try await contacts.perform(waitFor: .main) { context in
+                for name in ["name 0", "name 1"] { try context.delete(ContactEntity.self, where: \.name == name) }
+                for name in ["x", "y"] {
+                    let contact = try context.insert(ContactEntity.self)
+                    (contact.uid, contact.name) = (name, name)
+                }
+            }
+            #expect(first.calls == ["will"])
+            #expect(second.calls == ["will", "delete section 1 name 1"])
+            #expect(third.calls == ["will", "delete section 1 name 1", "delete section 0 name 0"])
+        }
+    }
+
     @Test func aDelegateMayRegisterInItsCall() async throws {
         try await withContacts { contacts in
             let delegate = RecordingDelegate()

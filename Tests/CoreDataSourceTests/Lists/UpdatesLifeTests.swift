@@ -77,6 +77,27 @@ struct UpdatesLifeTests {
         #expect(error?.code == .storeClosed)
     }
 
+    /// What it reads ahead is read by main, which it does not keep.
+    @Test func anObservedListThatReadsAheadEndsToo() async throws {
+        let directory = try TemporaryDirectory()
+        let list: LiveList<Letter>
+        weak var main: MainTier?
+        do {
+            let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+            let source = try container.dataSource(GraphDataSource.self)
+            try await source.perform { try $0.letter("l").topic = try $0.topic("t") }
+            var request = FetchRequest(Letter.self)
+            request.prefetch = [\.topic]
+            list = try source.list(request)
+            #expect(list.object(0)?.topic?.key == "t")
+            main = container.mainTier
+        }
+        // Tasks of main may hold it for a moment.
+        for _ in 0..<100_000 where main != nil { await Task.yield() }
+        #expect(main == nil)
+        #expect(list.count == 1 && list.object(0) == nil)
+    }
+
     @Test func aSequenceThatIsKeptEndsAtOnceWhenTheContainerIsGone() async throws {
         let directory = try TemporaryDirectory()
         let updates: ListUpdates<ContactEntity>

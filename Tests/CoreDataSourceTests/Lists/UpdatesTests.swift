@@ -182,6 +182,18 @@ struct UpdatesTests {
         }
     }
 
+    /// Large saves are prepared elsewhere, which closing waits for.
+    @Test func aLoopGetsALargeSaveBeforeItEnds() async throws {
+        try await withContacts { contacts, container in
+            var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
+            #expect(await updates.next()?.snapshot.count == 3)
+            try await contacts.add(contactList(3..<1_000))
+            try await container.close()
+            #expect(await updates.next()?.snapshot.count == 1_000)
+            #expect(await updates.next() == nil)
+        }
+    }
+
     @Test func aLoopMayBeginBehindACursor() async throws {
         try await withContacts(count: 9) { contacts, _ in
             func page(after row: ListRow<ContactEntity>?) async -> ListSnapshot<ContactEntity>? {

@@ -67,5 +67,27 @@ struct LinksDuringReadTests {
         }
     }
 
+    /// The links are read as of the newest save, of which main has merged nothing yet.
+    @Test func whatALinkLeadsToIsAsNewAsTheLink() async throws {
+        try await withLetter { _, _, source, letter in
+            try await source.perform { _ = try $0.topic("t") }
+            let topic = try source.main.knownTopic("t")
+            #expect(letter.topic == nil)
+            let done = Gate()
+            let saving = Task.detached {
+                defer { done.open() }
+                try await source.perform { context in
+                    let letter = try context.knownLetter("l")
+                    (letter.subject, letter.topic) = ("new", try context.knownTopic("t"))
+                }
+            }
+            // Main merges nothing meanwhile.
+            block(until: done)
+            #expect(topic.letters.map(\.subject) == ["new"])
+            #expect(topic.letters.contains(letter) && letter.topic === topic)
+            try await saving.value
+        }
+    }
+
     private func block(until gate: Gate) { gate.wait() }
 }

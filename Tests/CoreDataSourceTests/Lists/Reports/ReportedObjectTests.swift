@@ -57,6 +57,23 @@ struct ReportedObjectTests: ItemListSuite {
         }
     }
 
+    /// A fetch has met the deletion before the list reports it.
+    @Test func aDeletedObjectIsTheOneThatMainHadThoughAFetchComesFirst() async throws {
+        try await withChat(.sqlite) { container, senders in
+            try await senders.add(items(0..<2))
+            let recorder = GroupRecorder()
+            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self))
+            let held = try #require(try senders.main.first(Item.self, where: \.key == "k1"))
+            try senders.performAndWait { try $0.delete(Sender.self, where: \.key == "k1") }
+            for _ in 0..<2 { #expect(try senders.main.fetch(Item.self).count == 1) }
+            #expect(recorder.groups.isEmpty && held.isDeleted)
+            #expect(senders.allObjects(dataKey: "list").last === held)
+            container.mainTier.merge()
+            #expect(recorder.types == [[.delete]])
+            #expect(recorder.changes.first?.object === held)
+        }
+    }
+
     /// Rows that a paused window has lost may be anywhere by now.
     @Test func objectsThatLeaveAPausedWindowHaveTheirNewestValues() async throws {
         try await withChat(.sqlite) { container, senders in

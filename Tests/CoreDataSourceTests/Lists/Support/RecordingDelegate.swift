@@ -14,6 +14,10 @@ final class RecordingDelegate: DataSourceDelegate {
     var changeLimit = Int.max
     /// Called at the end of each report.
     var onDidChange: @MainActor () -> Void = {}
+    /// Called at the beginning of each report.
+    var onWill: @MainActor () -> Void = {}
+    /// Called for each section.
+    var onSection: @MainActor () -> Void = {}
     /// Called for each object.
     var onObject: @MainActor () -> Void = {}
     /// Called when rows could not be read.
@@ -38,11 +42,13 @@ final class RecordingDelegate: DataSourceDelegate {
     func willChangeContent(dataKey: String) {
         calls.append("will")
         (deletedSections, insertedSections, changes) = ([], [], [])
+        onWill()
     }
 
     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String) {
         calls.append("\(type) section \(index) \(section.name)")
         if type == .delete { deletedSections.append(index) } else { insertedSections.append(index) }
+        onSection()
     }
 
     func didChangeObject(

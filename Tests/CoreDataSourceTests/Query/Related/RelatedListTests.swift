@@ -116,7 +116,45 @@ struct RelatedListTests {
         }
     }
 
-    /// A save changed rows to which those of the list lead. These were read in the new store, where they are not.
+    /// The place has values of related rows. It stays where it is when these change.
+    @Test(arguments: [false, true]) func aWindowAlongARelationshipIsMoved(isInMemory: Bool) async throws {
+        try await withMail(isInMemory: isInMemory) { container, mail in
+            try await mail.perform { context in
+                for title in ["b", "c", "d"] {
+                    let thread = try context.insert(MailThread.self)
+                    thread.title = title
+                    for number in 1...2 {
+                        let message = try context.insert(MailMessage.self)
+                        (message.subject, message.thread) = ("\(title)\(number)", thread)
+                    }
+                }
+            }
+            let request = FetchRequest(
+                MailMessage.self, order: [.ascending(\.thread?.title), .ascending(\.subject)], limit: 2)
+            let list = try mail.list(request)
+            let delegate = RecordingDelegate()
+            try mail.register(delegate, dataKey: "list", request)
+            @MainActor func expect(_ subjects: [String]) throws {
+                #expect(list.snapshot.map(\.subject) == subjects)
+                #expect(mail.allObjects(dataKey: "list", as: MailMessage.self).map(\.subject) == subjects)
+            }
+            for subjects in [["b1", "b2"], ["c1", "c2"]] {
+                try expect(subjects)
+                let last = mail.allObjects(dataKey: "list").last.map { FetchCursor($0) }
+                try mail.moveWindow(dataKey: "list", after: last)
+                try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
+            }
+            try expect(["d1", "d2"])
+            for (old, new) in [("b", "e"), ("c", "z")] {
+                try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: old)?.title = new }
+            }
+            try await mail.perform { try $0.delete(MailMessage.self, where: \.subject == "d1") }
+            await container.mainTier.listsAreSettled()
+            try expect(["d2", "b1"])
+            #expect(delegate.complaints == [])
+        }
+    }
+
     /// Only rows that are nothing but links change.
     @Test(arguments: ["tags.@count > 1", "ANY tags.name == 'second'"])
     func linksOfManyToManyRelationshipsDecideWhatIsShown(format: String) async throws {
@@ -150,6 +188,7 @@ struct RelatedListTests {
         }
     }
 
+    /// A save changed rows to which those of the list lead. These were read in the new store, where they are not.
     @Test func aResetWhileAffectedRowsAreReadIsOneReport() async throws {
         let layout = ModelLayout(.mail)
         let store = FaultyStore(layout)
