@@ -1,6 +1,7 @@
 import CoreDataSource
 import Dispatch
 import Foundation
+import RowStore
 import Testing
 
 /// Reading off the main actor, beside writers.
@@ -225,6 +226,24 @@ import Testing
             }
             await #expect(throws: CancellationError.self) { try await reading.value }
         }
+    }
+
+    @Test func aReadWhoseRelationshipTheStoreCannotReadThrows() async throws {
+        let layout = ModelLayout(.graph)
+        let store = FaultyStore(layout)
+        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let source = try container.dataSource(GraphDataSource.self)
+        try await source.perform { try $0.letter("l").topic = try $0.topic("t") }
+        let error = await #expect(throws: DataSourceError.self) {
+            try await container.read { context in
+                let letter = try context.knownLetter("l")
+                store.failRows(with: noRoom)
+                return letter.topic?.key
+            }
+        }
+        #expect(error?.code == .diskFull)
+        store.failRows(with: nil)
+        try await container.close()
     }
 
     @Test func anErrorOfTheBodyIsThrown() async throws {

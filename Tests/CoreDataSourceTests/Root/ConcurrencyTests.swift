@@ -74,6 +74,34 @@ struct ConcurrencyTests {
         }
     }
 
+    /// Whoever waited for the batch would never return.
+    @Test(arguments: StoreKind.allCases)
+    func readsDoNotWaitForABatch(kind: StoreKind) async throws {
+        try await withContainer(kind) { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.add(contactList(0..<1))
+            let (begun, end) = (Gate(), Gate())
+            let importing = Task.detached {
+                try await contacts.perform { context in
+                    for value in contactList(1..<5_000) {
+                        let contact = try context.insert(ContactEntity.self)
+                        (contact.uid, contact.name) = (value.uid, value.name)
+                    }
+                    begun.open()
+                    end.wait()
+                }
+            }
+            await begun.opened()
+            #expect(try contacts.count(ContactEntity.self) == 1)
+            #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["name 0"])
+            #expect(try contacts.list(FetchRequest(ContactEntity.self)).count == 1)
+            #expect(try await container.read { try $0.count(ContactEntity.self) } == 1)
+            end.open()
+            try await importing.value
+            #expect(try contacts.count(ContactEntity.self) == 5_000)
+        }
+    }
+
     /// A fetch that begins while a commit is under way sees each save once: not zero times, not twice.
     @Test func aFetchNeverMissesASaveThatIsBeingCommitted() async throws {
         let directory = try TemporaryDirectory()

@@ -9,6 +9,7 @@ final class FaultyStore: PersistentStore {
     private let failure = Guarded<DataSourceError?>(nil)
     private let nextFailure = Guarded<DataSourceError?>(nil)
     private let readFailure = Guarded<(error: DataSourceError, reads: Int)?>(nil)
+    private let rowFailure = Guarded<DataSourceError?>(nil)
     private let gate = Guarded<DispatchSemaphore?>(nil)
     private let readGate = Guarded<(arrived: AsyncStream<Void>.Continuation, semaphore: DispatchSemaphore)?>(nil)
     private let arrival = Guarded<AsyncStream<Void>.Continuation?>(nil)
@@ -83,6 +84,9 @@ final class FaultyStore: PersistentStore {
         readFailure.withLock { $0 = error.map { ($0, reads) } }
     }
 
+    /// Makes reads that have begun fail, too, when they read rows.
+    func failRows(with error: DataSourceError?) { rowFailure.withLock { $0 = error } }
+
     /// Makes the next read wait until the closure that is returned is called; the stream ends when the read is there.
     func holdNextRead() -> (arrived: AsyncStream<Void>, release: @Sendable () -> Void) {
         let semaphore = DispatchSemaphore(value: 0)
@@ -156,7 +160,10 @@ final class FaultyStore: PersistentStore {
         if let failure { throw failure }
         let result = try base.read(isolation) { reader throws(DataSourceError) -> R in
             FaultyStore.take(inRead)?()
-            return try body(NotingReader(base: reader) { query in self.queries.withLock { $0.append(query) } })
+            return try body(
+                NotingReader(base: reader, failure: { self.rowFailure.withLock { $0 } }) { query in
+                    self.queries.withLock { $0.append(query) }
+                })
         }
         FaultyStore.take(afterRead)?()
         return result
@@ -172,12 +179,14 @@ final class FaultyStore: PersistentStore {
     /// Notes by which queries rows are read.
     private struct NotingReader: StoreReader {
         let base: any StoreReader
+        let failure: () -> DataSourceError?
         let note: (RowQuery) -> Void
 
         var position: Int64 { base.position }
 
         func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
             note(query)
+            if let error = failure() { throw error }
             try base.forEachRow(query, body)
         }
 

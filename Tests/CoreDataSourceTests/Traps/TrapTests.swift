@@ -117,6 +117,18 @@ struct TrapTests {
             ))
     }
 
+    /// It would wait for saves that wait for the context.
+    @Test func flushAndWaitInsideAPrivateContextTraps() async throws {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+            let contacts = try await container.dataSource(ContactDataSource.self)
+            try await contacts.perform { _ in try container.flushAndWait() }
+        }
+        #expect(
+            try #require(result).standardErrorString.contains(
+                "flushAndWait was called inside a private context or container.read"))
+    }
+
     /// Two data sources that wait for each other would hang.
     @Test func performAndWaitInsideAnotherContextTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {

@@ -123,11 +123,12 @@ struct MailQuestions {
         }
         let inner = value(many.kind, 1)
         let functions: [(String, FetchFunction)] = [
-            ("@sum", .sum), ("@avg", .average), ("@min", .min), ("@max", .max),
+            ("@sum", .sum), ("@avg", .average), ("@median", .median), ("@mode", .mode), ("@stddev", .stddev),
+            ("@min", .min), ("@max", .max),
         ]
         let isNumber = inner.kind == .integer || inner.kind == .real || inner.kind == .decimal
-        let (name, function) = isNumber ? pick(functions) : pick(Array(functions[2...]))
-        let isReal = name == "@avg" && inner.kind == .integer
+        let (name, function) = isNumber ? pick(functions) : pick(Array(functions[5...]))
+        let isReal = function == .stddev || inner.kind == .integer && (function == .average || function == .median)
         let calculation = inner.kind == .boolean ? ValueKind.integer : inner.kind
         return Value(path: [many.name, name] + inner.path, kind: isReal ? .real : inner.kind) { object in
             function.combine(many.objects(object).map(inner.value), calculation)
