@@ -41,7 +41,9 @@ import Testing
         let rows = Shared(0)
         let directory = try TestSupport.TemporaryDirectory()
         let configuration = PersistentContainer.Configuration(
-            synchronous: .normal, trace: { trace in if !trace.isWriting { rows.update { $0 += trace.rowCount } } })
+            synchronous: .normal,
+            trace: { trace in if !trace.isWriting && !trace.isLookingForOthers { rows.update { $0 += trace.rowCount } }
+            })
         let container = try await PersistentContainer(
             model: .peers(), store: .sqlite(directory.url.appending(path: "store.sqlite")), configuration: configuration
         )
@@ -88,7 +90,8 @@ import Testing
         func costs() async throws -> [(String, Cost)] {
             let traces = traces
             let configuration = PersistentContainer.Configuration(
-                synchronous: .normal, trace: { trace in traces.update { $0.append(trace) } })
+                synchronous: .normal,
+                trace: { trace in if !trace.isLookingForOthers { traces.update { $0.append(trace) } } })
             let container = try await PersistentContainer(
                 model: .peers(), store: .sqlite(directory.url.appending(path: "store.sqlite")),
                 configuration: configuration)

@@ -57,7 +57,8 @@ import Testing
         ) async throws -> Result {
             let traces = traces
             let configuration = PersistentContainer.Configuration(
-                synchronous: .normal, trace: { trace in traces.update { $0.append(trace) } })
+                synchronous: .normal,
+                trace: { trace in if !trace.isLookingForOthers { traces.update { $0.append(trace) } } })
             let container = try await PersistentContainer(
                 model: .mail, store: .sqlite(directory.url.appending(path: "store.sqlite")),
                 configuration: configuration)
