@@ -112,7 +112,7 @@ struct DraftModel {
         var letters = store.letters
         for (key, edit) in draft.letters { letters[key] = edit.row }
         // What a cascade reaches denies nothing.
-        return draft.denies(
+        return draft.deletedPersons.deny(
             letters.filter { _, row in row.topic.map { draft.topics[$0].map { $0.row != nil } ?? true } ?? true })
     }
 
@@ -186,16 +186,12 @@ struct DraftModel {
             isRefused
             ? .draftConflict
             : side == .mine && merging.needsWhatIsGone
-                ? .objectGone : draft.denies(merging.result.letters) ? .deletionDenied : nil
+                ? .objectGone : merging.deletedPersons.deny(merging.result.letters) ? .deletionDenied : nil
         return Merge(result: merging.result, conflicts: merging.conflicts, error: error)
     }
 }
 
 extension DraftModel.Edits {
-    func denies(_ letters: [String: DraftModel.Row]) -> Bool {
-        letters.values.contains { $0.author.map(deletedPersons.contains) ?? false }
-    }
-
     mutating func delete(letter key: String, _ store: DraftModel.Store, isCascaded: Bool) {
         for (link, isAdded) in links where link.letter == key && isAdded { links[link] = nil }
         if let edit = letters[key], edit.base == nil {
@@ -204,5 +200,12 @@ extension DraftModel.Edits {
             letters[key] = DraftModel.Edit(
                 base: letters[key].map(\.base) ?? store.letters[key], row: nil, isCascaded: isCascaded)
         }
+    }
+}
+
+extension Set<String> {
+    /// Whether letters lead to those persons, whom the draft deletes.
+    fileprivate func deny(_ letters: [String: DraftModel.Row]) -> Bool {
+        letters.values.contains { $0.author.map(contains) ?? false }
     }
 }

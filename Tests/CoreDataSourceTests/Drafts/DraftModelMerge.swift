@@ -11,10 +11,13 @@ struct DraftModelMerge {
     private(set) var needsWhatIsGone = false
     /// Topics that the draft deletes, and that are kept.
     private var keptTopics: Set<String> = []
+    /// Persons that the draft deletes.
+    private(set) var deletedPersons: Set<String>
 
     init(_ store: DraftModel.Store, _ draft: DraftModel.Edits, isMine: Bool) {
         (self.store, self.draft, self.isMine) = (store, draft, isMine)
         result = store
+        deletedPersons = draft.deletedPersons
     }
 
     mutating func run() {
@@ -23,7 +26,7 @@ struct DraftModelMerge {
         for (link, isAdded) in draft.links { merge(link, isAdded) }
         for (key, row) in store.letters { compareReached(key, row) }
         delete()
-        result.persons.subtract(draft.deletedPersons)
+        result.persons.subtract(deletedPersons)
         result.links = result.links.filter { result.letters[$0.letter] != nil }
     }
 
@@ -65,6 +68,10 @@ struct DraftModelMerge {
             let subject = pick(base.subject, row.subject, theirs.subject)
             let author = pick(base.author, row.author, theirs.author)
             result.letters[key] = DraftModel.Row(subject: subject, topic: theirs.topic, author: author)
+            // Where the link of others stays, that person stays.
+            if !isMine, row.author != base.author, ![base.author, row.author].contains(theirs.author) {
+                if let author = theirs.author { deletedPersons.remove(author) }
+            }
             guard row.topic != base.topic, row.topic != theirs.topic else { return }
             let isConflict = theirs.topic != base.topic || row.topic.map { !exists($0) } ?? false
             // Where the letter stays, that topic stays.
