@@ -127,7 +127,7 @@ package final class MainTier: WokenTier {
 
     /// The deletion of a row was taken back.
     private func restore(_ stored: StoredRow, _ binding: EntityBinding, _ number: Int64) {
-        guard let object = deletedObjects[stored.key] else { return }
+        guard let object = deletedObjects[stored.key], object.layout === binding.layout else { return }
         deletedObjects.remove(stored.key)
         if binding.objects[stored.key] != nil { return }
         (object.state, object.row, object.asOf) = (.saved, stored.row, number)

@@ -11,7 +11,9 @@ package struct LoggedSave: Sendable {
     package internal(set) var isPending: Bool
     /// Whether it is in the group that is being committed.
     package internal(set) var isCommitting = false
-    /// Since when it waits for rows that another program keeps locked.
+    /// Whether the store could not write it, because another program kept rows of it locked.
+    package internal(set) var isLocked = false
+    /// Since when it is left out of commits.
     package internal(set) var waitsSince: ContinuousClock.Instant?
     /// Whether it was taken back, so that its rows are not visible any more.
     package internal(set) var isTakenBack = false

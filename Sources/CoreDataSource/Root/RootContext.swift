@@ -1,6 +1,7 @@
 package import RowStore
 
-/// The last tier: it writes saves to the store, in the order in which they were made, and all waiting ones in one transaction.
+/// The last tier: it writes saves to the store, in the order in which they were made, and all waiting ones in one transaction. Only
+/// saves that wait for another program, and what follows from them, come later than others.
 ///
 /// A call that saves while the store is idle commits at once, on its own thread. A call that saves while a commit is under way
 /// leaves its changes in the log; they are committed together as soon as the store is free.

@@ -22,8 +22,10 @@ package struct SaveLog {
     package private(set) var generation = 0
     /// Whether the store is being emptied. Meanwhile nothing is committed.
     package private(set) var isResetting = false
+    /// The numbers of the saves that must be committed, in ascending order.
+    private(set) var pendingNumbers: [Int64] = []
     /// How many saves must be committed.
-    package private(set) var pendingCount = 0
+    package var pendingCount: Int { pendingNumbers.count }
     /// How much memory they use, in bytes.
     package private(set) var pendingByteCount = 0
     /// How much memory the saves use that main has not merged, in bytes.
@@ -31,7 +33,9 @@ package struct SaveLog {
     /// Why main must reload what it shows from the store; nil if it need not.
     private var staleness: Staleness?
     /// The origins whose saves no group contains for now.
-    var postponed: Set<Int> = []
+    var postponedOrigins: Set<Int> = []
+    /// How much memory saves use that are in the store while earlier ones are not, in bytes.
+    private var storedByteCount = 0
 
     /// The rows of saves that a fetch may lack.
     private(set) var rows: PendingRows
@@ -41,9 +45,9 @@ package struct SaveLog {
     /// Everything up to this number has left ``rows``.
     private var trimmedRows: Int64 = 0
     private var reads = OpenReads()
-    private let layout: ModelLayout
+    let layout: ModelLayout
     /// How many bytes main may be behind before it has to reload.
-    let unmergedByteLimit: Int
+    private let unmergedByteLimit: Int
 
     package init(_ layout: ModelLayout, unmergedByteLimit: Int = .max) {
         self.layout = layout
@@ -59,13 +63,14 @@ package struct SaveLog {
     package mutating func append(_ save: LoggedSave, _ block: PendingBlock? = nil) -> Int64 {
         saves.append(save)
         if save.isPending {
-            pendingCount += 1
+            pendingNumbers.append(newest)
             pendingByteCount += save.byteCount
             rows.add(saves[newest].changes, block)
         } else if save.isMadeElsewhere {
             // A read that began before may lack it.
             rows.add(saves[newest].changes, block)
             elsewhereByteCount += save.byteCount
+            storedByteCount += save.byteCount
         }
         if merged != nil { unmergedByteCount += save.byteCount }
         if unmergedByteCount > unmergedByteLimit { forgetForMain(.backlog) }
@@ -89,23 +94,26 @@ package struct SaveLog {
     /// The saves that must be committed.
     package var pending: [LoggedSave] { pendingNumbers.map { saves[$0] } }
 
-    private var pendingNumbers: [Int64] { saves.numbers(after: committed).filter { saves[$0].isPending } }
-
     /// Whether the save with that number must be committed.
     package func isPending(_ number: Int64) -> Bool {
         saves.numbers(after: committed).contains(number) && saves[number].isPending
     }
 
-    /// All pending saves but the postponed ones, to be committed as one group; nil if there are none or a commit is under way.
-    package mutating func takeForCommit() -> [ChangeSet]? {
-        guard committing == nil, !isResetting, isMoreToCommit(after: committed) else { return nil }
-        committing = committed + 1...newest
-        commitCount += 1
+    /// The pending saves that wait for no other program, to be committed as one group; nil if there are none or a commit is under
+    /// way.
+    package mutating func takeForCommit(at now: ContinuousClock.Instant = .now) -> [ChangeSet]? {
+        guard committing == nil, !isResetting else { return nil }
+        // What is committed behind saves that wait stays in the log.
+        let isFull = storedByteCount >= unmergedByteLimit && pendingNumbers.contains { saves[$0].isLocked }
         var group: [ChangeSet] = []
         for number in pendingNumbers {
-            saves[number].isCommitting = !postponed.contains(saves[number].changes.origin)
-            if saves[number].isCommitting { group.append(saves[number].changes) }
+            let isLeftOut = isFull && !saves[number].isLocked || postponedOrigins.contains(saves[number].changes.origin)
+            saves[number].isCommitting = !isLeftOut
+            if isLeftOut { wait(number, since: now) } else { group.append(saves[number].changes) }
         }
+        guard !group.isEmpty else { return nil }
+        committing = committed + 1...newest
+        commitCount += 1
         return group
     }
 
@@ -113,8 +121,11 @@ package struct SaveLog {
     package mutating func noteCommitted(except others: Set<Int64>) {
         for number in pendingNumbers where saves[number].isCommitting {
             saves[number].isCommitting = false
-            if !others.contains(number) { settle(number) }
+            guard !others.contains(number) else { continue }
+            settle(number)
+            storedByteCount += saves[number].byteCount
         }
+        removeSettled()
         advance()
     }
 
@@ -124,7 +135,7 @@ package struct SaveLog {
     package mutating func endCommit() -> Bool {
         let through = committing?.upperBound ?? committed
         committing = nil
-        return isMoreToCommit(after: through)
+        return pendingNumbers.last.map { $0 > through } ?? false
     }
 
     /// Takes back the pending saves with those numbers, and every later pending one of their origins.
@@ -143,6 +154,7 @@ package struct SaveLog {
             rows.remove(save.changes)
         }
         guard !taken.isEmpty else { return nil }
+        removeSettled()
         // Earlier saves of the same rows count again.
         for save in saves[saves.numbers(after: trimmedRows)]
         where save.isMadeElsewhere || origins.contains(save.changes.origin) {
@@ -158,30 +170,23 @@ package struct SaveLog {
         for number in saves.numbers {
             if let origin = moved[saves[number].changes.origin] { saves[number].changes.origin = origin }
         }
-        postponed = Set(postponed.map { moved[$0] ?? $0 })
-    }
-
-    /// Marks those that are pending as reported late.
-    ///
-    /// - Returns: Those that had not been reported.
-    package mutating func noteDelay(of numbers: Set<Int64>) -> [LoggedSave] {
-        var delayed: [LoggedSave] = []
-        for number in pendingNumbers where numbers.contains(number) && !saves[number].isDelayed {
-            saves[number].isDelayed = true
-            delayed.append(saves[number])
-        }
-        return delayed
+        postponedOrigins = Set(postponedOrigins.map { moved[$0] ?? $0 })
     }
 
     private mutating func settle(_ number: Int64) {
         saves[number].isPending = false
-        pendingCount -= 1
         pendingByteCount -= saves[number].byteCount
     }
 
+    private mutating func removeSettled() { pendingNumbers.removeAll { [saves] in !saves[$0].isPending } }
+
     /// Moves past the saves whose outcome is known.
     private mutating func advance() {
-        while committed < newest, !saves[committed + 1].isPending { committed += 1 }
+        let next = pendingNumbers.first ?? newest + 1
+        while committed + 1 < next {
+            committed += 1
+            if saves[committed].isStored { storedByteCount -= saves[committed].byteCount }
+        }
         trim()
     }
 
@@ -204,10 +209,11 @@ package struct SaveLog {
         let lost = pending
         saves.removeAll(through: newest)
         rows.removeAll()
-        postponed = []
+        postponedOrigins = []
+        pendingNumbers = []
         committed = newest
         trimmedRows = newest
-        (pendingCount, pendingByteCount, unmergedByteCount, elsewhereByteCount) = (0, 0, 0, 0)
+        (pendingByteCount, unmergedByteCount, elsewhereByteCount, storedByteCount) = (0, 0, 0, 0)
         if merged != nil { merged = newest }
         staleness = nil
         generation += 1

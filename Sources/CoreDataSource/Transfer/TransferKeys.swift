@@ -24,9 +24,7 @@ struct TransferKeys {
         }
         columns = layout.entities.map { entity in
             let lineage = layout.model.entity(named: entity.name).map(layout.model.lineage) ?? []
-            if let name = lineage.lazy.compactMap({ chosen[$0.name] }).first {
-                return entity.column(named: name)
-            }
+            if let name = lineage.lazy.compactMap({ chosen[$0.name] }).first { return entity.column(named: name) }
             return entity.constraints.lazy.filter { $0.count == 1 && TransferKeys.canBeKey(entity.columns[$0[0]]) }
                 .first?.first
         }

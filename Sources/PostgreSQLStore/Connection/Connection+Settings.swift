@@ -30,6 +30,8 @@ extension Connection {
     static let lockTimeout = Request("SET LOCAL lock_timeout = \(longestLock)")
     /// Has statements of the open transaction wait for locked rows no longer than other saves may be held up.
     static let rowLockTimeout = Request("SET LOCAL lock_timeout = 200")
+    /// The same where rows are known to be locked, and it is found out which.
+    static let shortLockTimeout = Request("SET LOCAL lock_timeout = 20")
 
     /// Sets everything that the library relies on, whatever the server's defaults are.
     ///

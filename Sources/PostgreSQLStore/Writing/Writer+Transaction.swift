@@ -251,7 +251,7 @@ extension Writer {
 
 extension DataSourceError {
     /// Whether rows were not unlocked in time.
-    fileprivate var isOfLockedRows: Bool { cause?.hasPrefix("PostgreSQL 55P03") == true }
+    var isOfLockedRows: Bool { cause?.hasPrefix("PostgreSQL 55P03") == true }
 
     /// Whether the server has ended a transaction in favour of another one, so that it can be tried again.
     var isConflict: Bool {

@@ -170,16 +170,6 @@ final class Writer {
         // A save that was tried again and is already there.
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome(CommitOutcome()) }
-        do throws(DataSourceError) { return outcome(CommitOutcome(refused: try write(group))) } catch {
-            guard metLock else { throw error }
-            return outcome(try writeApart(group, error))
-        }
-    }
-
-    /// Writes a group in one transaction.
-    ///
-    /// - Returns: What was refused, by the places in the group.
-    func write(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
         metLock = false
         var ahead = takeHeadStart(of: group)
         let hasHeadStart = ahead != nil
@@ -201,11 +191,11 @@ final class Writer {
                 return Written(saves: saves, firstNote: first)
             }
         } catch {
-            guard error.isOfOneSave else { throw error }
+            guard error.isOfOneSave || metLock else { throw error }
             // Without the head start, what failed may succeed.
-            return try commitWithoutRefused(group, failure: hasHeadStart ? nil : error)
+            return outcome(try commitSome(group, failure: hasHeadStart ? nil : error))
         }
-        return [:]
+        return outcome(CommitOutcome())
     }
 
     func write(_ saves: [ChangeSet], _ rows: inout RowWriter) throws(DataSourceError) {

@@ -11,7 +11,7 @@ struct PostponedSaveTests {
         let timers = ManualTimers()
         let contacts: ContactDataSource
         let groups: GroupDataSource
-        let origin: Int
+        let entity: Int
 
         /// With one contact, and all later ones locked.
         @MainActor init(patience: Duration = .seconds(600)) async throws {
@@ -23,8 +23,8 @@ struct PostponedSaveTests {
             contacts = try container.dataSource(ContactDataSource.self)
             groups = try container.dataSource(GroupDataSource.self)
             try await contacts.add(contactList(0..<1))
-            origin = store.committedChanges[0][0].origin
-            store.lock(origin)
+            entity = store.committedChanges[0][0].entities[0].entity
+            store.lock(entity)
         }
 
         @MainActor func addGroup(_ number: Int) async throws {
@@ -49,11 +49,11 @@ struct PostponedSaveTests {
         for number in 0..<5 { try await place.addGroup(number) }
         #expect(place.container.pendingSaveCount == 1)
         #expect(try place.contacts.count(ContactEntity.self) == 2)
-        place.store.lock(place.origin, false)
+        place.store.lock(place.entity, false)
         await place.resume()
         #expect(try await waiting.value.inserted == 1)
         #expect(place.container.pendingSaveCount == 0)
-        #expect(place.store.committedChanges.flatMap { $0 }.filter { $0.origin == place.origin }.count == 2)
+        #expect(place.store.committedGroups.flatMap { $0 } == [1, 3, 4, 5, 6, 7, 2])
     }
 
     @Test func aCallWaitsOnlyForAWhile() async throws {
@@ -72,7 +72,7 @@ struct PostponedSaveTests {
         let error = await #expect(throws: DataSourceError.self) { try await place.container.flush() }
         #expect(error?.code == .storeBusy)
         #expect(place.container.pendingSaveCount == 1)
-        place.store.lock(place.origin, false)
+        place.store.lock(place.entity, false)
         await place.resume()
         while place.container.pendingSaveCount > 0 { await Task.yield() }
         #expect(try place.contacts.count(ContactEntity.self) == 2)
@@ -97,7 +97,7 @@ struct PostponedSaveTests {
         for number in 0..<3 { try await place.addContact(number + 1) }
         try await place.addGroup(1)
         #expect(place.container.pendingSaveCount == 3)
-        place.store.lock(place.origin, false)
+        place.store.lock(place.entity, false)
         try await place.container.flush()
         #expect(place.store.committedGroups.flatMap { $0 } == [1, 5, 2, 3, 4])
     }
@@ -120,9 +120,36 @@ struct PostponedSaveTests {
         let store = try #require(place?.store)
         try await place?.addContact(1)
         while place?.timers.delays.isEmpty == true { await Task.yield() }
-        let origin = try #require(place?.origin)
+        let entity = try #require(place?.entity)
         place = nil
-        store.lock(origin, false)
+        store.lock(entity, false)
         while store.committedChanges.joined().count < 2 { await Task.yield() }
+    }
+
+    /// In the store, a link must not lead to an object that may never get there.
+    @Test func whatLeadsToANewObjectThatWaitsWaitsToo() async throws {
+        let layout = ModelLayout(.graph)
+        let (store, timers) = (FaultyStore(layout), ManualTimers())
+        var configuration = PersistentContainer.Configuration()
+        configuration.lockPatience = .seconds(600)
+        let container = PersistentContainer(
+            layout, store, StoreStartup(reason: .firstLaunch), configuration, scheduling: timers.scheduling)
+        let topics = try container.dataSource(TopicDataSource.self)
+        let letters = try container.dataSource(LetterDataSource.self)
+        try await topics.add("first")
+        let entity = try #require(store.committedChanges.first?.first?.entities.first?.entity)
+        try await letters.add("without a topic")
+        store.lock(entity)
+        try await topics.add("t", waitFor: .main)
+        let waiting = Task { try await letters.add("l") }
+        while container.pendingSaveCount < 2 { await Task.yield() }
+        while timers.delays.isEmpty { await Task.yield() }
+        timers.fire()
+        while timers.delays.isEmpty { await Task.yield() }
+        #expect(container.pendingSaveCount == 2)
+        store.lock(entity, false)
+        timers.fire()
+        #expect(try await waiting.value.inserted == 1)
+        #expect(store.committedGroups.flatMap { $0 } == [1, 2, 3, 4])
     }
 }

@@ -9,14 +9,16 @@ import Testing
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
 struct LockedRowTests {
     /// A database of its own, and a container that waits for locks for so long.
-    private func open(_ patience: Duration) throws -> (PersistentContainer, PostgreSQLSession) {
+    private func open(
+        _ patience: Duration, _ model: ManagedObjectModel = .contacts
+    ) throws -> (PersistentContainer, PostgreSQLSession) {
         let server = try PostgreSQLServer.shared
         let database = try server.makeDatabase()
-        let layout = ModelLayout(.contacts)
+        let layout = ModelLayout(model)
         let store = try PostgreSQLStore.open(
             PostgreSQLStore.Options(
                 connection: server.connectionString(database: database), name: "store", layout: layout,
-                identity: StoreIdentity(.contacts)))
+                identity: StoreIdentity(model)))
         var configuration = PersistentContainer.Configuration()
         configuration.lockPatience = patience
         return (
@@ -37,6 +39,30 @@ struct LockedRowTests {
         try session.run("ROLLBACK")
         #expect(try await changed.updated == 1)
         #expect(try session.run("SELECT count(*) FROM \"store 1\".\"GroupEntity\"") == [["10"]])
+        try await container.close()
+    }
+
+    /// Nor what is saved together with it: a transaction finds out what waits.
+    @Test func aLinkToANewObjectThatWaitsWaitsToo() async throws {
+        let (container, session) = try open(.seconds(600), .graph)
+        let topics = try await container.dataSource(TopicDataSource.self)
+        let letters = try await container.dataSource(LetterDataSource.self)
+        try await letters.add("without a topic")
+        try session.run("BEGIN; LOCK TABLE \"store 1\".\"Topic\" IN SHARE MODE")
+        try await topics.add("t", waitFor: .main)
+        async let added: SaveReport = letters.add("l")
+        while container.pendingSaveCount < 2 { await Task.yield() }
+        // The others of its data source wait, too, and flushing tries all of them.
+        async let flushed: Void = container.flush()
+        let tries = "SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
+        while try session.run(tries) != [["1"]] { await Task.yield() }
+        while try session.run(tries) != [["0"]] { await Task.yield() }
+        #expect(container.pendingSaveCount == 2)
+        #expect(try session.run("SELECT count(*) FROM \"store 1\".\"Letter\"") == [["1"]])
+        try session.run("ROLLBACK")
+        try await flushed
+        #expect(try await added.inserted == 1)
+        #expect(try session.run("SELECT count(*) FROM \"store 1\".\"Letter\" WHERE topic IS NOT NULL") == [["1"]])
         try await container.close()
     }
 

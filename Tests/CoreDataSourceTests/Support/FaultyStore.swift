@@ -21,7 +21,7 @@ final class FaultyStore: PersistentStore {
     private let onMain = Guarded(false)
     private let commits = Guarded((underWay: 0, wasClosed: false))
     private let groups = Guarded<[[ChangeSet]]>([])
-    private let lockedOrigins = Guarded<Set<Int>>([])
+    private let lockedEntities = Guarded<Set<Int>>([])
     private let newsFailure = Guarded<DataSourceError?>(nil)
     private let reserving = Guarded<(@Sendable () -> DataSourceError?)?>(nil)
 
@@ -55,9 +55,9 @@ final class FaultyStore: PersistentStore {
     /// Makes the next commit fail.
     func failOnce(with error: DataSourceError) { nextFailure.withLock { $0 = error } }
 
-    /// Lets saves of that origin wait for another program until that is switched off.
-    func lock(_ origin: Int, _ isLocked: Bool = true) {
-        lockedOrigins.withLock { if isLocked { $0.insert(origin) } else { $0.remove(origin) } }
+    /// Lets saves of an entity's rows wait for another program until that is switched off.
+    func lock(_ entity: Int, _ isLocked: Bool = true) {
+        lockedEntities.withLock { if isLocked { $0.insert(entity) } else { $0.remove(entity) } }
     }
 
     /// Makes every look at what others have saved fail until that is switched off.
@@ -133,15 +133,24 @@ final class FaultyStore: PersistentStore {
             return next
         }
         if let error = next ?? failure.withLock({ $0 }) { throw error }
-        let locked = lockedOrigins.withLock { $0 }
-        let free = group.indices.filter { !locked.contains(group[$0].origin) }
+        let free = places(of: group)
         var outcome = try base.commit(free.map { group[$0] })
         outcome.refused = Dictionary(uniqueKeysWithValues: outcome.refused.map { (free[$0.key], $0.value) })
-        for place in group.indices where locked.contains(group[place].origin) {
+        for place in Set(group.indices).subtracting(free) {
             outcome.postponed[place] = DataSourceError(.storeBusy, "Rows are locked.")
         }
         groups.withLock { $0.append(free.map { group[$0] }) }
         return outcome
+    }
+
+    /// Those of the saves that do not wait.
+    private func places(of group: [ChangeSet]) -> [Int] {
+        let locked = lockedEntities.withLock { $0 }
+        var waitingOrigins: Set<Int> = []
+        for save in group where save.entities.contains(where: { locked.contains($0.entity) }) {
+            waitingOrigins.insert(save.origin)
+        }
+        return group.indices.filter { !waitingOrigins.contains(group[$0].origin) }
     }
 
     func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
