@@ -26,6 +26,8 @@ package struct LoggedSave: Sendable {
 
     /// The container that made it, if that is another one.
     var isMadeElsewhere: Bool { changes.maker != nil }
+    /// Whether reads may need its rows.
+    var hasRowsToRead: Bool { !isTakenBack && !changes.isTakeBack && !isForgotten }
     /// Whether the store has it.
     var isStored: Bool { !isPending && !isTakenBack && !changes.isTakeBack }
 

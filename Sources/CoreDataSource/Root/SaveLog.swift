@@ -158,7 +158,7 @@ package struct SaveLog {
         // Earlier saves of the same rows count again.
         for save in saves[saves.numbers(after: trimmedRows)]
         where save.isMadeElsewhere || origins.contains(save.changes.origin) {
-            if !save.isTakenBack, !save.changes.isTakeBack, !save.isForgotten { rows.restore(save.changes) }
+            if save.hasRowsToRead { rows.restore(save.changes) }
         }
         let undoing = append(LoggedSave(undoing: taken.map(\.changes)), nil)
         advance()
@@ -282,9 +282,9 @@ package struct SaveLog {
     private mutating func trim() {
         let known = min(committed, reads.oldest ?? newest)
         if trimmedRows < known {
-            for save in saves[saves.numbers(after: trimmedRows)] where save.changes.number <= known {
-                if !save.isTakenBack, !save.changes.isTakeBack, !save.isForgotten { rows.remove(save.changes) }
-                if save.isMadeElsewhere { elsewhereByteCount -= save.byteCount }
+            for number in saves.numbers(after: trimmedRows) where number <= known {
+                if saves[number].hasRowsToRead { rows.remove(saves[number].changes) }
+                if saves[number].isMadeElsewhere { elsewhereByteCount -= saves[number].byteCount }
             }
             trimmedRows = known
         }

@@ -117,6 +117,20 @@ import Testing
         }
     }
 
+    /// Who keeps an object keeps everything whose cascades would delete it.
+    @Test func whatIsKeptKeepsAllThatItsDeletionFollowsFrom() async throws {
+        try await withTopic { container, source, draft in
+            try draft.context.delete(draft.object)
+            try await source.perform { try $0.attachment("1").key = "one" }
+            let conflicts = try draft.conflicts()
+            #expect(conflicts.map(\.objectID.entityName) == ["Attachment"])
+            try await draft.save(resolving: .takeTheirs)
+            #expect(try container.main.fetch(Topic.self).map(\.key).sorted() == ["t", "u"])
+            #expect(try container.main.fetch(Letter.self).map(\.key).sorted() == ["a", "b", "c"])
+            #expect(try container.main.count(Attachment.self) == 2)
+        }
+    }
+
     @Test func aPlaceThatOthersChangeIsNoEditOfWhatIsDeleted() async throws {
         try await withGraph { container, source in
             try await source.perform { context in

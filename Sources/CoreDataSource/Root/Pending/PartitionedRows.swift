@@ -14,6 +14,8 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
     package init() {}
 
     package var isEmpty: Bool { count == 0 }
+    /// Whether there were never more values than one part takes.
+    package var isSmall: Bool { parts.count == 1 }
 
     /// All of them, in any order.
     package var all: some Sequence<(key: Key, value: Value)> { parts.lazy.joined() }

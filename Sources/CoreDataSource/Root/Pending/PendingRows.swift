@@ -49,7 +49,8 @@ struct PendingRows {
             guard var table = tables[entity.entity] else { continue }
             tables[entity.entity] = nil
             entity.forEachRow { key, _ in table.remove(key, leftBy: changes.number) }
-            tables[entity.entity] = table.rows.isEmpty ? nil : table
+            // The next save of the entity can have a small one.
+            tables[entity.entity] = table.rows.isEmpty && !table.rows.isSmall ? nil : table
         }
     }
 
@@ -82,7 +83,7 @@ struct PendingRows {
 
     /// The row with those values in the columns of a uniqueness constraint, of the saves after that number.
     func row(_ entity: Int, constraint: Int, values: [RowValue], after number: Int64) -> StoredRow? {
-        if tables[entity] == nil && blocks.isEmpty { return nil }
+        if isEmpty(entity) { return nil }
         var hash = UniqueHash()
         for value in values { hash.combine(value) }
         let columns = layout.entities[entity].constraints[constraint]
@@ -142,7 +143,7 @@ struct PendingRows {
 
     /// Whether there are rows of an entity that a read may lack.
     func isEmpty(_ entity: Int) -> Bool {
-        tables[entity] == nil && blocks.allSatisfy { $0.isEmpty(entity) }
+        (tables[entity]?.rows.isEmpty ?? true) && blocks.allSatisfy { $0.isEmpty(entity) }
     }
 }
 
