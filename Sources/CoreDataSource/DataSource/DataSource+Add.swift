@@ -44,7 +44,7 @@ extension DataSource {
     public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        saveLater(values, callback) { try self.onAdd(all: values, in: $0) }
+        saveLater(values, deletes: false, callback) { try self.onAdd(all: values, in: $0) }
     }
 
     /// Deletes the objects of the values through ``onDelete(_:in:)``.
@@ -78,7 +78,7 @@ extension DataSource {
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
-        saveLater(values, callback) {
+        saveLater(values, deletes: true, callback) {
             try self.onDelete(all: values, in: $0)
             return 0
         }
@@ -86,10 +86,11 @@ extension DataSource {
 
     /// - Parameter work: Returns how many values were ignored.
     private nonisolated func saveLater(
-        _ values: [Value], _ callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void,
+        _ values: [Value], deletes: Bool,
+        _ callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void,
         _ work: @escaping @Sendable (PrivateContext) throws -> Int
     ) {
-        tier.performLater(values: max(1, values.count), work) { callback($0.map(\.reportWithIgnored)) }
+        tier.performLater(values: max(1, values.count), deletes: deletes, work) { callback($0.map(\.reportWithIgnored)) }
     }
 
     /// Gives the values to the hook one by one; returns for how many it returned nil.

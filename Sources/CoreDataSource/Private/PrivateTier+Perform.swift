@@ -9,25 +9,32 @@ extension PrivateTier {
     ///
     /// - Parameters:
     ///   - values: How many values the work handles; 0 for work that only reads.
-    ///   - deletes: Whether delete rules may change rows of other data sources, whose batches wait meanwhile.
+    ///   - deletes: Whether delete rules may change rows of other data sources, whose batches wait meanwhile. If not, the save
+    ///     fails if they would, whatever else waits.
     nonisolated func perform<Result: Sendable>(
         waitFor level: SaveLevel, values: Int = 1, deletes: Bool = true,
         _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
         // Earlier calls with a callback come first, on whatever queue they wait.
         let isOrdered = waitingJobs.load(ordering: .acquiring) > 0
-        let held = deletes && values > 0 || isOrdered ? PrivateTier.held([self]) : [self]
         let scope: BatchScope = values == 0 ? .nothing : deletes ? .reach : .own
+        let joined = joined(scope)
+        let held = isOrdered ? PrivateTier.held([self]) : joined
         guard held.count > 1 else {
             return try await enter(waitFor: level, values: values) {
                 await self.save(isAwaited: $0, scope, work)
             }
         }
         return try await enter(waitFor: level, values: values) { isAwaited in
-            await held[0].save(in: [self], holding: held.dropFirst(), isAwaited: isAwaited, scope) {
+            await held[0].save(in: [self], joined, holding: held.dropFirst(), isAwaited: isAwaited, scope) {
                 try work($0[0])
             }
         }
+    }
+
+    /// The tiers whose rows a batch of that scope may change.
+    private nonisolated func joined(_ scope: BatchScope) -> [PrivateTier] {
+        scope == .reach ? PrivateTier.held([self]) : [self]
     }
 
     /// Waits for admission, saves, and waits until the save has got as far as requested.
@@ -88,7 +95,7 @@ extension PrivateTier {
     /// Runs the work after all earlier calls, without waiting. The callback comes on the main actor, when the save is in the
     /// store and main and its lists show it.
     nonisolated func performLater<Result: Sendable>(
-        values: Int = 1, _ work: @escaping @Sendable (PrivateContext) throws -> Result,
+        values: Int = 1, deletes: Bool = true, _ work: @escaping @Sendable (PrivateContext) throws -> Result,
         callback: @escaping @MainActor @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void
     ) {
         let waker = stack.mainWaker
@@ -104,12 +111,14 @@ extension PrivateTier {
         }
         // All calls of this form take the same queues, whether they delete or not, so that they keep their order.
         let held = PrivateTier.held([self])
+        let scope: BatchScope = deletes ? .reach : .own
+        let joined = joined(scope)
         waitingJobs.add(1, ordering: .acquiringAndReleasing)
         held[0].executor.enqueue {
             self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
             let saved = Swift.Result {
                 try PrivateTier.holding(held.dropFirst()) {
-                    try PrivateTier.save(in: [self], held, isAwaited: true, .reach) { try work($0[0]) }
+                    try PrivateTier.save(in: [self], joined, isAwaited: true, scope) { try work($0[0]) }
                 }
             }
             admission.endBatch()

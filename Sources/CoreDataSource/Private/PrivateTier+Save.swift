@@ -33,7 +33,7 @@ extension PrivateTier {
         let held = held(tiers)
         let first = held[0]
         return try await first.enter(waitFor: level, values: 1) { isAwaited in
-            await first.save(in: tiers, holding: held.dropFirst(), isAwaited: isAwaited, .reach, work)
+            await first.save(in: tiers, held, holding: held.dropFirst(), isAwaited: isAwaited, .reach, work)
         }
     }
 
@@ -49,13 +49,16 @@ extension PrivateTier {
         return held
     }
 
+    /// Saves what the work edits with the contexts of some of the tiers, while it holds the queues of others, too.
+    ///
+    /// - Parameter joined: The tiers whose rows the save may change. Their queues are held.
     func save<Result: Sendable>(
-        in tiers: [PrivateTier], holding others: ArraySlice<PrivateTier>, isAwaited: Bool, _ scope: BatchScope,
-        _ work: @Sendable ([PrivateContext]) throws -> Result
+        in tiers: [PrivateTier], _ joined: [PrivateTier], holding others: ArraySlice<PrivateTier>, isAwaited: Bool,
+        _ scope: BatchScope, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) -> Swift.Result<SavedWork<Result>, any Error> {
         Swift.Result {
             try PrivateTier.holding(others) {
-                try PrivateTier.save(in: tiers, [self] + others, isAwaited: isAwaited, scope, work)
+                try PrivateTier.save(in: tiers, joined, isAwaited: isAwaited, scope, work)
             }
         }
     }
@@ -66,7 +69,9 @@ extension PrivateTier {
         return try next.executor.runAndWait { try holding(tiers.dropFirst(), body) }
     }
 
-    /// Runs the work with the contexts of some of the tiers whose queues are held, and saves all edits as one save.
+    /// Runs the work with the contexts of some of the tiers whose rows may change, and saves all edits as one save.
+    ///
+    /// - Parameter held: The tiers whose rows may change. Their queues are held.
     static func save<Result: Sendable>(
         in tiers: [PrivateTier], _ held: [PrivateTier], isAwaited: Bool, _ scope: BatchScope,
         _ work: ([PrivateContext]) throws -> Result

@@ -219,8 +219,29 @@ import Testing
             }
             let error = await #expect(throws: DataSourceError.self) { try await deleting.add("l") }
             #expect(error?.code == .entityNotOwned && error?.message.contains("perform(in:)") == true)
+            // Nor while other calls wait, in either form.
+            for _ in 0..<20 {
+                async let first = refusal(of: deleting)
+                async let second = refusal(of: deleting)
+                let third = await #expect(throws: DataSourceError.self) { try await deleting.add("l") }
+                #expect(await [first, second, third?.code] == [.entityNotOwned, .entityNotOwned, .entityNotOwned])
+            }
             try await deleting.delete("l")
             #expect(try container.main.first(Letter.self)?.labels.isEmpty == true)
+        }
+    }
+
+    /// The code of the error with which a call with a callback fails.
+    private func refusal(of labels: LabelDataSource) async -> DataSourceError.Code? {
+        await withCheckedContinuation { continuation in
+            labels.add(["l"]) { result in
+                do {
+                    _ = try result.get()
+                    continuation.resume(returning: nil)
+                } catch {
+                    continuation.resume(returning: (error as? DataSourceError)?.code)
+                }
+            }
         }
     }
 
