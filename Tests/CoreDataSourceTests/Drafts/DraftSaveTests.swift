@@ -78,6 +78,27 @@ import Testing
         }
     }
 
+    /// Who takes an object out of the draft while it is saved, and edits it once it is there, keeps the edit.
+    @Test func aNewObjectThatIsEditedAgainBeforeItsSaveHasEndedStays() async throws {
+        try await withGraph { container, source in
+            try await source.perform { _ = try $0.topic("t") }
+            let draft = try source.draft(of: container.main.knownTopic("t"))
+            let letter = try draft.context.insert(Letter.self)
+            letter.key = "new"
+            let recorder = GroupRecorder()
+            recorder.onDid = {
+                do { try draft.context.knownLetter("new").subject = "later" } catch { Issue.record(error) }
+            }
+            try source.register(recorder, dataKey: "letters", FetchRequest(Letter.self, order: [.ascending(\.key)]))
+            try await save(draft, source) {
+                do { try draft.context.delete(letter) } catch { Issue.record(error) }
+            }
+            #expect(draft.hasChanges)
+            try await draft.save()
+            #expect(try container.main.knownLetter("new").subject == "later")
+        }
+    }
+
     @Test func anEditUndoneDuringAFailedSaveGetsTheValueOfOthers() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }

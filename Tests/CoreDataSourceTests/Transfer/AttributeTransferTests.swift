@@ -125,6 +125,7 @@ private final class EveryTypeDataSource: DataSource<Int> {
     }
 
     @Test func compositesAndTransformablesComeBackExactly() async throws {
+        let untyped = ["", "1", "1.0", "null", "\"x\"", "{\"json\":\"y\"}", "{\"base64\":\"eQ==\"}", "[1, 2]"]
         try await withTypes { container, source in
             try await source.perform { context in
                 let place = try context.insert(Place.self)
@@ -134,7 +135,7 @@ private final class EveryTypeDataSource: DataSource<Int> {
                     tags: ["a", "\u{e4}/\u{1}"])
                 place.origin.latitude = 4
                 try context.insert(Place.self).title = "2"
-                for (number, bytes) in ["", "1", "1.0", "null", "\"x\"", "{\"json\":\"y\"}", "[1, 2]"].enumerated() {
+                for (number, bytes) in untyped.enumerated() {
                     let special = try context.insert(Special.self)
                     special.tags = ["\(number)"]
                     special.lengths = ["b": 1, "a": .max]
@@ -154,7 +155,7 @@ private final class EveryTypeDataSource: DataSource<Int> {
                 let places = try source.fetch(Place.self, order: [.ascending(\.title)])
                 #expect(places.first?.address?.tags == ["a", "\u{e4}/\u{1}"] && places.last?.address == nil)
                 let specials = try source.fetch(Special.self)
-                #expect(Set(specials.compactMap(\.untyped)).count == 7)
+                #expect(Set(specials.compactMap(\.untyped)) == Set(untyped.map { Data($0.utf8) }))
                 #expect(specials.allSatisfy { $0.lengths == ["b": 1, "a": .max] })
             }
         }
