@@ -30,6 +30,8 @@ package struct PostgreSQLOptions: Sendable {
     package var mainPatience = Duration.seconds(10)
     /// How long to ask for the outcome of a transaction whose answer was lost.
     package var settlingPatience = Duration.seconds(30)
+    /// How long a transaction of any program may be open until it is reported, because it makes tables grow.
+    package var oldTransactionAge = Duration.seconds(600)
     /// Waits before something is tried again.
     package var wait: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
 

@@ -232,8 +232,9 @@ struct StoreOpening {
             // No other member may get the number again.
             try connection.run("SET LOCAL synchronous_commit = on")
             let joined = try connection.rows(
-                "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET members = members + 1 RETURNING members, position"
-            )
+                """
+                UPDATE \(schema.term(PostgreSQLSchema.feed)) SET members = members + 1 RETURNING members, \(schema.position)
+                """)
             guard joined.rowCount == 1 else { throw DataSourceError(damagedSharing: options.name) }
             let member = StoreMember(
                 number: joined.integer(0, 0), processID: getpid(),

@@ -44,7 +44,7 @@ final class Reader: @unchecked Sendable {
         let results = try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
             try connection.pipeline([
                 Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-                Request("SELECT position FROM \(schema.term(PostgreSQLSchema.feed))"),
+                Request("SELECT \(schema.position) FROM \(schema.term(PostgreSQLSchema.feed))"),
             ])
         }
         guard results[1].rowCount == 1 else { throw DataSourceError(damagedSharing: schema.name) }

@@ -4,8 +4,11 @@ internal import RowStore
 
 /// The tables of one generation of a store: those of its model, and those by which processes share it.
 ///
-/// A generation has a schema of its own in the database. `_feed` has one row: the position of the newest save, the lowest
-/// position that `_changes` has, how often the leases have changed, the number of the newest member, and the next key.
+/// A generation has a schema of its own in the database. `_feed` has one row: the lowest position that `_changes` has, how often
+/// the leases have changed, and the number of the newest member.
+///
+/// What each save writes is a new row, found by its key: the server keeps old versions of rows for as long as any transaction of the
+/// database may need them, and would have to pass by all those of a row that each save changes.
 struct PostgreSQLSchema: Sendable {
     let layout: ModelLayout
     let name: String
@@ -20,12 +23,15 @@ struct PostgreSQLSchema: Sendable {
     static let leases = "_leases"
     static let tickets = "_tickets"
     static let members = "_members"
+    /// What each member has reserved, and which of its transactions are refused.
+    static let writers = "_writers"
+    /// The number of each member's newest transaction.
     static let saves = "_saves"
     static let metadata = "_metadata"
     static let keys = "_keys"
     /// The entities that transactions of other programs that are not committed yet have written.
     static let outside = "_outside"
-    static let names = [feed, changes, leases, tickets, members, saves, metadata, keys, outside]
+    static let names = [feed, changes, leases, tickets, members, writers, saves, metadata, keys, outside]
 
     init(_ layout: ModelLayout, name: String) throws(DataSourceError) {
         self.layout = layout
@@ -56,6 +62,11 @@ struct PostgreSQLSchema: Sendable {
         }
     }
 
+    /// The position of the newest save, as an SQL expression; 0 before the first. That save is never forgotten.
+    var position: String {
+        "(SELECT coalesce(max(position), 0) FROM \(term(PostgreSQLSchema.changes)) WHERE position > 0)"
+    }
+
     /// Quoted, with the schema.
     func term(_ table: String) -> String { name.quoted + "." + table.quoted }
 
@@ -84,7 +95,7 @@ struct PostgreSQLSchema: Sendable {
             "CREATE SCHEMA \(name.quoted)",
             """
             CREATE TABLE \(term(PostgreSQLSchema.feed)) (id integer PRIMARY KEY CHECK (id = 1), \
-            \(numbers("position", "lowest", "leases", "members")))
+            \(numbers("lowest", "leases", "members")))
             """,
             """
             CREATE TABLE \(term(PostgreSQLSchema.changes)) (position bigint PRIMARY KEY, member bigint NOT NULL, \
@@ -105,8 +116,12 @@ struct PostgreSQLSchema: Sendable {
             name text NOT NULL, seen timestamptz NOT NULL, token bigint NOT NULL)
             """,
             """
-            CREATE TABLE \(term(PostgreSQLSchema.saves)) (member bigint NOT NULL, token bigint NOT NULL, \
-            saved bigint NOT NULL, refused bigint NOT NULL, made timestamptz NOT NULL, keys bigint NOT NULL, PRIMARY KEY (member, token))
+            CREATE TABLE \(term(PostgreSQLSchema.writers)) (member bigint NOT NULL, token bigint NOT NULL, \
+            refused bigint NOT NULL, keys bigint NOT NULL, PRIMARY KEY (member, token))
+            """,
+            """
+            CREATE TABLE \(term(PostgreSQLSchema.saves)) (member bigint NOT NULL, token bigint NOT NULL, number bigint NOT NULL, \
+            made timestamptz NOT NULL, PRIMARY KEY (member, token, number))
             """,
             "CREATE TABLE \(term(PostgreSQLSchema.metadata)) (name text PRIMARY KEY, number bigint, text text)",
             "CREATE TABLE \(term(PostgreSQLSchema.keys)) (id integer PRIMARY KEY CHECK (id = 1), next bigint NOT NULL)",
@@ -114,7 +129,7 @@ struct PostgreSQLSchema: Sendable {
             CREATE TABLE \(term(PostgreSQLSchema.outside)) (transaction bigint NOT NULL, entity text NOT NULL, \
             PRIMARY KEY (transaction, entity))
             """,
-            "INSERT INTO \(term(PostgreSQLSchema.feed)) VALUES (1, 0, 1, 0, 0)",
+            "INSERT INTO \(term(PostgreSQLSchema.feed)) VALUES (1, 1, 0, 0)",
         ]
         sql.append(contentsOf: tables.compactMap { $0?.createSQL })
         return sql
@@ -144,7 +159,8 @@ struct PostgreSQLSchema: Sendable {
     }
 
     /// Notes that another program has written: a transaction of a program that is not a member adds a save with unknown
-    /// content. It does so as it commits, because nobody can save between the save's position and the commit.
+    /// content. It does so as it commits, because nobody can save between the save's position and the commit. If its isolation level
+    /// hides a save that was made since it began, it fails as any such transaction does, and can be tried again.
     private var outsideSQL: [String] {
         let (function, publishing) = (outsideFunction, publishingFunction)
         var sql = [
@@ -159,12 +175,20 @@ struct PostgreSQLSchema: Sendable {
             """,
             """
             CREATE FUNCTION \(publishing)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
-            DECLARE found bigint;
+            DECLARE kept bigint; found bigint;
             BEGIN
-                UPDATE \(term(PostgreSQLSchema.feed)) SET position = position + 1, \
-                lowest = greatest(lowest, position + 2 - \(PostgreSQLSchema.saveLimit)) RETURNING position INTO found;
-                DELETE FROM \(term(PostgreSQLSchema.changes)) WHERE position BETWEEN 0 AND found - \(PostgreSQLSchema.saveLimit);
-                INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, NEW.entity, NULL, DEFAULT);
+                SELECT lowest INTO STRICT kept FROM \(term(PostgreSQLSchema.feed)) FOR UPDATE;
+                found := \(position) + 1;
+                BEGIN
+                    INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, NEW.entity, NULL, DEFAULT);
+                EXCEPTION WHEN unique_violation THEN
+                    RAISE EXCEPTION 'could not serialize access due to a concurrent save' USING ERRCODE = 'serialization_failure';
+                END;
+                IF found - kept >= \(PostgreSQLSchema.saveLimit + PostgreSQLSchema.saveLimit / 64) THEN
+                    UPDATE \(term(PostgreSQLSchema.feed)) SET lowest = found - \(PostgreSQLSchema.saveLimit - 1);
+                    DELETE FROM \(term(PostgreSQLSchema.changes)) \
+                    WHERE position BETWEEN kept AND found - \(PostgreSQLSchema.saveLimit);
+                END IF;
                 DELETE FROM \(term(PostgreSQLSchema.outside)) WHERE transaction = NEW.transaction AND entity = NEW.entity;
                 PERFORM pg_notify(\(channel.quotedText), '');
                 RETURN NULL;

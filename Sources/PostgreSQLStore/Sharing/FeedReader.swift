@@ -100,7 +100,7 @@ final class FeedReader {
         // One statement, so that all of it is of one state.
         return try connection.rows(
             """
-            SELECT f.position, f.lowest, f.leases, c.position, c.member, c.unknown, c.changes, c.token, \
+            SELECT \(schema.position), f.lowest, f.leases, c.position, c.member, c.unknown, c.changes, c.token, \
             (SELECT token FROM \(schema.term(PostgreSQLSchema.changes)) WHERE position = $1) \
             FROM \(schema.term(PostgreSQLSchema.feed)) f LEFT JOIN LATERAL (SELECT p.position, p.member, p.unknown, p.token, \
             CASE WHEN p.member = $2 THEN NULL ELSE p.changes END AS changes FROM (SELECT *, \

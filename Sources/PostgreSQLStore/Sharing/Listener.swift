@@ -90,6 +90,7 @@ final class Listener: Sendable {
         var connection: Connection?
         var isNotified = false
         var nextBeat = ContinuousClock.now
+        var oldTransactions = OldTransactions(age: options.oldTransactionAge)
         var pause = Duration.milliseconds(100)
         while !isEnding.load(ordering: .sequentiallyConsistent) {
             do throws(DataSourceError) {
@@ -99,6 +100,7 @@ final class Listener: Sendable {
                     if ContinuousClock.now >= nextBeat {
                         try beat(connection)
                         nextBeat = .now + .milliseconds(Members.beat)
+                        if let old = try oldTransactions.look(connection) { state.withLock { $0.report }?(old) }
                     }
                 } else {
                     (connection, isNotified) = try connected()

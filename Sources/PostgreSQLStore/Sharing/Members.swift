@@ -19,6 +19,7 @@ struct Membership: Sendable {
 struct Members {
     private let connection: Connection
     private let table: String
+    private let writers: String
     private let saves: String
     private let feed: String
     private let namespace: String
@@ -35,6 +36,7 @@ struct Members {
         self.connection = connection
         namespace = schema.name
         table = schema.term(PostgreSQLSchema.members)
+        writers = schema.term(PostgreSQLSchema.writers)
         saves = schema.term(PostgreSQLSchema.saves)
         feed = schema.term(PostgreSQLSchema.feed)
     }
@@ -128,11 +130,17 @@ struct Members {
                 < clock_timestamp() - interval '\(Members.memory)'
                 """
             ),
-            (saves, "made < clock_timestamp() - interval '\(Members.memoryOfSaves)' AND \(isGone)"),
+            (
+                writers,
+                """
+                \(isGone) AND NOT EXISTS (SELECT FROM \(saves) s WHERE s.member = w.member AND s.token = w.token \
+                AND s.made > clock_timestamp() - interval '\(Members.memoryOfSaves)')
+                """
+            ), (saves, "NOT EXISTS (SELECT FROM \(writers) s WHERE s.member = w.member AND s.token = w.token)"),
         ] {
             try connection.run(
                 """
-                DELETE FROM \(name) WHERE ctid IN (SELECT ctid FROM \(name) WHERE \(condition) FOR UPDATE SKIP LOCKED)
+                DELETE FROM \(name) WHERE ctid IN (SELECT ctid FROM \(name) w WHERE \(condition) FOR UPDATE SKIP LOCKED)
                 """)
         }
     }
@@ -155,11 +163,16 @@ struct Members {
         }
     }
 
-    /// Adds the row by which a lost answer is settled, if it is gone.
+    /// Adds the rows by which a lost answer is settled, if they are gone.
     func markSaves(_ membership: Membership) throws(DataSourceError) {
-        _ = try connection.rows(
-            "INSERT INTO \(saves) VALUES ($1, $2, 0, 0, clock_timestamp(), 0) ON CONFLICT DO NOTHING", membership.values
-        )
+        _ = try connection.pipeline([
+            Request("INSERT INTO \(writers) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING", membership.values),
+            Request(
+                """
+                INSERT INTO \(saves) SELECT $1::bigint, $2::bigint, 0, clock_timestamp() \
+                WHERE NOT EXISTS (SELECT FROM \(saves) WHERE member = $1 AND token = $2) ON CONFLICT DO NOTHING
+                """, membership.values),
+        ])
     }
 
     /// Makes the session known as one in which the member writes.
@@ -216,6 +229,7 @@ struct Members {
                 "UPDATE \(table) SET seen = clock_timestamp() - \(Members.farAway) WHERE number = $1 AND token = $2",
                 membership.values),
             Request("DELETE FROM \(saves) WHERE member = $1 AND token = $2", membership.values),
+            Request("DELETE FROM \(writers) WHERE member = $1 AND token = $2", membership.values),
         ])
     }
 }

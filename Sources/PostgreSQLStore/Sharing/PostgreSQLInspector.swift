@@ -59,7 +59,7 @@ package final class PostgreSQLInspector: StoreInspector {
     private func position(
         _ connection: Connection, _ schema: PostgreSQLSchema
     ) throws(DataSourceError) -> (position: Int64, lowest: Int64) {
-        let found = try connection.rows("SELECT position, lowest FROM \(schema.term(PostgreSQLSchema.feed))")
+        let found = try connection.rows("SELECT \(schema.position), lowest FROM \(schema.term(PostgreSQLSchema.feed))")
         guard found.rowCount == 1 else { throw DataSourceError(damagedSharing: name) }
         return (found.integer(0, 0), found.integer(0, 1))
     }

@@ -22,7 +22,7 @@ extension Writer {
                 // Its earlier reservation must be known, or its loss would never be noticed.
                 Request(
                     """
-                    UPDATE \(schema.term(PostgreSQLSchema.saves)) SET keys = (SELECT next FROM \(keys)) \
+                    UPDATE \(schema.term(PostgreSQLSchema.writers)) SET keys = (SELECT next FROM \(keys)) \
                     WHERE member = $1 AND token = $2 AND keys >= $3
                     """, membership.values + [WireValue(self.keys.bound)]),
             ])
@@ -43,12 +43,12 @@ extension Writer {
     /// inserts with these keys are refused.
     func checkKeys(_ connection: Connection) throws(DataSourceError) {
         if keys.bound == 0 { return }
-        let (saves, table) = (schema.term(PostgreSQLSchema.saves), schema.term(PostgreSQLSchema.keys))
+        let (writers, table) = (schema.term(PostgreSQLSchema.writers), schema.term(PostgreSQLSchema.keys))
         try connection.transaction { () throws(DataSourceError) in
             try connection.run("SET LOCAL synchronous_commit = on")
             let next = try connection.rows("SELECT next FROM \(table) FOR UPDATE")
             let own = try connection.rows(
-                "SELECT keys FROM \(saves) WHERE member = $1 AND token = $2", membership.values)
+                "SELECT keys FROM \(writers) WHERE member = $1 AND token = $2", membership.values)
             guard next.rowCount == 1, own.rowCount == 1 else {
                 throw DataSourceError(damagedSharing: opening.options.name)
             }
@@ -64,7 +64,7 @@ extension Writer {
             let bound = [WireValue(keys.bound)]
             _ = try connection.rows("UPDATE \(table) SET next = $1 WHERE next < $1", bound)
             _ = try connection.rows(
-                "UPDATE \(saves) SET keys = $3 WHERE member = $1 AND token = $2", membership.values + bound)
+                "UPDATE \(writers) SET keys = $3 WHERE member = $1 AND token = $2", membership.values + bound)
         }
     }
 
@@ -75,9 +75,9 @@ extension Writer {
             try connection.run("SET LOCAL synchronous_commit = on")
             try Members(connection, schema).lockFeed(membership, opening.options.name)
             let own = try connection.rows(
-                "SELECT saved FROM \(schema.term(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2",
+                "SELECT max(number) FROM \(schema.term(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2",
                 membership.values)
-            guard own.rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
+            guard own.rowCount == 1, !own.isNull(0, 0) else { throw DataSourceError(damagedSharing: opening.options.name) }
             guard own.integer(0, 0) < committedNumber else { return }
             committedNumber = own.integer(0, 0)
             hasNews = true

@@ -45,12 +45,19 @@ extension Writer {
     ///
     /// - Throws: `outcomeUnknown` if the server has forgotten this member.
     private func refuse(_ open: Unsettled) throws(DataSourceError) -> Bool {
-        let settled = try connected().rows(
-            """
-            UPDATE \(schema.term(PostgreSQLSchema.saves)) SET refused = greatest(refused, $3) \
-            WHERE member = $1 AND token = $2 RETURNING saved >= $3
-            """, membership.values + [WireValue(open.number)])
-        if settled.rowCount == 1 { return settled.isTrue(0, 0) }
+        let transaction = membership.values + [WireValue(open.number)]
+        let settled = try connected().pipeline([
+            Request(
+                """
+                UPDATE \(schema.term(PostgreSQLSchema.writers)) SET refused = greatest(refused, $3) \
+                WHERE member = $1 AND token = $2 RETURNING 1
+                """, transaction),
+            // A statement of its own, which sees what that one has waited for.
+            Request(
+                "SELECT 1 FROM \(schema.term(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2 AND number = $3",
+                transaction),
+        ])
+        if settled[0].rowCount == 1 { return settled[1].rowCount == 1 }
         unsettled = nil
         hasNews = true
         throw DataSourceError(

@@ -98,27 +98,30 @@ extension Writer {
     /// positions. Each divides by zero if the transaction must not be committed.
     private func placing(_ written: Written, _ number: Int64) -> [Request] {
         let (saves, feed) = (schema.term(PostgreSQLSchema.saves), schema.term(PostgreSQLSchema.feed))
-        let changes = schema.term(PostgreSQLSchema.changes)
         let count = WireValue(Int64(written.saves.count))
         return [
             // Those who have these rows have them for one message only.
             Connection.lockTimeout,
             Request(
                 """
-                UPDATE \(saves) SET saved = $3, made = clock_timestamp() \
-                WHERE member = $1 AND token = $2 AND refused < $3 AND keys >= $4 AND saved >= $5
+                INSERT INTO \(saves) SELECT member, token, $3, clock_timestamp() FROM \(schema.term(PostgreSQLSchema.writers)) \
+                WHERE member = $1 AND token = $2 AND refused < $3 AND keys >= $4 \
+                AND EXISTS (SELECT FROM \(saves) WHERE member = $1 AND token = $2 AND number = $5) FOR SHARE
                 """, membership.values + [WireValue(number), WireValue(keys.bound), WireValue(committedNumber)]),
             Request(
                 """
-                UPDATE \(feed) SET position = position + $1::bigint \
-                / (SELECT count(*) FROM \(saves) WHERE member = $2 AND token = $3 AND saved = $4)
-                """, [count] + membership.values + [WireValue(number)]),
+                SELECT 1 / least(count(*), (SELECT count(*) FROM \(saves) WHERE member = $1 AND token = $2 AND number = $3)) \
+                FROM (SELECT id FROM \(feed) FOR UPDATE) feed
+                """, membership.values + [WireValue(number)]),
             checkingLeases(of: written.saves),
             Request(
                 """
-                UPDATE \(changes) SET position = (SELECT position FROM \(feed)) - $1::bigint + 1 + ($2::bigint - position) \
+                UPDATE \(schema.term(PostgreSQLSchema.changes)) SET position = \(schema.position) + 1 + ($2::bigint - position) \
                 WHERE position BETWEEN $2::bigint - $1::bigint + 1 AND $2::bigint
                 """, [count, WireValue(written.firstNote)]),
+            Request(
+                "DELETE FROM \(saves) WHERE member = $1 AND token = $2 AND number = $3",
+                membership.values + [WireValue(committedNumber)]),
         ]
     }
 
@@ -230,21 +233,24 @@ extension Writer {
         notedSaves += saves.count
         guard notedSaves >= PostgreSQLSchema.saveLimit / 4 || notedBytes >= Writer.sizeLimit / 4 else { return [] }
         (notedSaves, notedBytes) = (0, 0)
-        let changes = schema.term(PostgreSQLSchema.changes)
+        let (changes, feed) = (schema.term(PostgreSQLSchema.changes), schema.term(PostgreSQLSchema.feed))
         let found = try connection.rows(
             """
             SELECT greatest((SELECT max(position) FROM (SELECT position, sum(size) OVER (ORDER BY position DESC) AS total \
-            FROM \(changes) WHERE position > 0) sizes WHERE total > \(Writer.sizeLimit)), \
-            (SELECT max(position) FROM \(changes) WHERE made < clock_timestamp() - interval '\(Writer.ageLimit)'), 0)
+            FROM \(changes) WHERE position >= lowest) sizes WHERE total > \(Writer.sizeLimit)), \
+            (SELECT max(position) FROM \(changes) WHERE position >= lowest \
+            AND made < clock_timestamp() - interval '\(Writer.ageLimit)'), 0), lowest FROM \(feed)
             """)
-        let feed = schema.term(PostgreSQLSchema.feed)
-        let bound = WireValue(found.integer(0, 0))
+        guard found.rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
         return [
             Request(
                 """
-                UPDATE \(feed) SET lowest = greatest(lowest, $1::bigint + 1, position - \(PostgreSQLSchema.saveLimit - 1))
-                """, [bound]),
-            Request("DELETE FROM \(changes) WHERE position BETWEEN 0 AND (SELECT lowest - 1 FROM \(feed))"),
+                UPDATE \(feed) SET lowest = greatest(lowest, least($1::bigint + 1, \(schema.position)), \
+                \(schema.position) - \(PostgreSQLSchema.saveLimit - 1))
+                """, [WireValue(found.integer(0, 0))]),
+            Request(
+                "DELETE FROM \(changes) WHERE position BETWEEN $1 AND (SELECT lowest - 1 FROM \(feed))",
+                [WireValue(found.integer(0, 1))]),
         ]
     }
 }

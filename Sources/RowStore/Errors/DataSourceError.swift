@@ -159,7 +159,7 @@ extension DataSourceError.Code {
     public static let storeMoved = Self(rawValue: "storeMoved")
     /// The write-ahead log cannot be copied into the store, so it grows.
     public static let checkpointFailed = Self(rawValue: "checkpointFailed")
-    /// A read that stays open prevents the write-ahead log from being emptied, so that it grows.
+    /// A read that stays open keeps old data from being removed, so that the write-ahead log grows, or the tables of a server.
     public static let readerBlocksCheckpoint = Self(rawValue: "readerBlocksCheckpoint")
     /// The store cannot be read or written: an I/O error.
     public static let storeUnreadable = Self(rawValue: "storeUnreadable")

@@ -6,6 +6,7 @@ package struct LeaseDesk: Sendable, Equatable {
     package struct Lease: Sendable, Equatable {
         /// The number of the member who has it.
         package var holder: Int64?
+        /// Distinguishes this time from all others at which anybody had the lease.
         package var epoch: Int64
         package var source: String
         /// When the holder got it, in milliseconds.
@@ -116,11 +117,15 @@ package struct LeaseDesk: Sendable, Equatable {
         tickets = waiting
     }
 
+    /// Every JSON reader can tell smaller numbers apart.
+    private static let highestEpoch: Int64 = (1 << 53) - 1
+
     private mutating func give(_ entity: String, _ ticket: Ticket, _ now: Int64) {
         let lease = leases[entity]
         if lease?.holder == ticket.member { return }
-        leases[entity] = Lease(
-            holder: ticket.member, epoch: (lease?.epoch ?? 0) + 1, source: ticket.source, since: now)
+        // Counted, it would be given again by a server that has lost its newest commits.
+        let epoch = Int64.random(in: 1...LeaseDesk.highestEpoch)
+        leases[entity] = Lease(holder: ticket.member, epoch: epoch, source: ticket.source, since: now)
     }
 }
 

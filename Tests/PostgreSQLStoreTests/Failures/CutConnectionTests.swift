@@ -12,8 +12,8 @@ import Testing
 struct CutConnectionTests {
     private static let statements = [
         "BEGIN", "INSERT INTO \"store 1\".\"Item\"", "SET CONSTRAINTS", "INSERT INTO \"store 1\".\"_changes\"",
-        "UPDATE \"store 1\".\"_saves\" SET saved", "UPDATE \"store 1\".\"_feed\"", "SELECT 1 / (NOT EXISTS",
-        "UPDATE \"store 1\".\"_changes\"", "COMMIT",
+        "INSERT INTO \"store 1\".\"_saves\"", "SELECT 1 / least", "SELECT 1 / (NOT EXISTS",
+        "UPDATE \"store 1\".\"_changes\"", "DELETE FROM \"store 1\".\"_saves\"", "COMMIT",
     ]
 
     @Test(arguments: statements, [false, true])

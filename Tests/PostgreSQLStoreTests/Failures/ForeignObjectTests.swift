@@ -16,7 +16,7 @@ struct ForeignObjectTests {
             "CREATE TABLE public.stock (item bigint CONSTRAINT stock_item REFERENCES \"Item\")",
             "DROP TABLE public.stock", "stock_item"
         ),
-        ("CREATE VIEW public.positions AS SELECT position FROM _feed", "DROP VIEW public.positions", "positions"),
+        ("CREATE VIEW public.positions AS SELECT position FROM _changes", "DROP VIEW public.positions", "positions"),
     ]
 
     private func options(_ place: FailurePlace, _ policy: ResetPolicy) -> PostgreSQLStore.Options {

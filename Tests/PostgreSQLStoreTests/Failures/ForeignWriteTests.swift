@@ -39,9 +39,9 @@ struct ForeignWriteTests {
         try place.run(
             "DO 'BEGIN FOR i IN 1..5000 LOOP UPDATE \"Item\" SET _key = 1; COMMIT; END LOOP; END'")
         #expect(
-            try place.run("SELECT count(*), min(position) = (SELECT lowest FROM _feed) FROM _changes") == [
-                ["4096", "t"]
-            ])
+            try place.run(
+                "SELECT count(*) BETWEEN 4096 AND 4160, min(position) = (SELECT lowest FROM _feed) FROM _changes")
+                == [["t", "t"]])
         let news = try store.news(after: start)
         #expect(news.position == start + 5000)
         #expect(unknown(news) == [nil])

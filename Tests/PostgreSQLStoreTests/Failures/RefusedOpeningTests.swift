@@ -143,7 +143,7 @@ struct RefusedOpeningTests {
 
     private static let changes = [
         "ALTER TABLE \"Item\" DROP COLUMN code CASCADE", "DROP TABLE \"Item\"", "DROP TABLE _feed",
-        "DROP TABLE _changes", "DROP TABLE _saves", "DROP TABLE _leases", "DELETE FROM _feed",
+        "DROP TABLE _changes", "DROP TABLE _saves", "DROP TABLE _writers", "DROP TABLE _leases", "DELETE FROM _feed",
         "ALTER TABLE \"Item\" RENAME COLUMN code TO other", "ALTER TABLE \"Item\" ALTER code TYPE bytea USING NULL",
         "ALTER TABLE \"Item\" ADD must text NOT NULL DEFAULT ''; ALTER TABLE \"Item\" ALTER must DROP DEFAULT",
         "DROP SCHEMA \"store 1\" CASCADE",
