@@ -90,7 +90,9 @@ extension DataSource {
         _ callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void,
         _ work: @escaping @Sendable (PrivateContext) throws -> Int
     ) {
-        tier.performLater(values: max(1, values.count), deletes: deletes, work) { callback($0.map(\.reportWithIgnored)) }
+        tier.performLater(values: max(1, values.count), deletes: deletes, work) {
+            callback($0.map(\.reportWithIgnored))
+        }
     }
 
     /// Gives the values to the hook one by one; returns for how many it returned nil.

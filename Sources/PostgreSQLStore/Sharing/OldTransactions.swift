@@ -39,7 +39,8 @@ struct OldTransactions {
         return DataSourceError(
             .readerBlocksCheckpoint,
             "A transaction of \(name) has been open in the database since \(start). Until it ends, the server keeps all rows that "
-                + "are changed or deleted, so that its tables grow and saves of the same objects get slower. Keep transactions short.")
+                + "are changed or deleted, so that its tables grow and saves of the same objects get slower. Keep transactions short."
+        )
     }
 }
 #endif

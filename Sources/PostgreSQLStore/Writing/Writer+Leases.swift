@@ -77,7 +77,9 @@ extension Writer {
             let own = try connection.rows(
                 "SELECT max(number) FROM \(schema.term(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2",
                 membership.values)
-            guard own.rowCount == 1, !own.isNull(0, 0) else { throw DataSourceError(damagedSharing: opening.options.name) }
+            guard own.rowCount == 1, !own.isNull(0, 0) else {
+                throw DataSourceError(damagedSharing: opening.options.name)
+            }
             guard own.integer(0, 0) < committedNumber else { return }
             committedNumber = own.integer(0, 0)
             hasNews = true

@@ -30,6 +30,29 @@ struct ForeignWriteTests {
         store.close()
     }
 
+    /// It does not see the position of a save that was made since it began.
+    @Test func aTransactionOfOneStateCanBeTriedAgain() throws {
+        let place = try FailurePlace()
+        let store = try place.open(isDirect: true)
+        try store.write([FailurePlace.save(1)])
+        let session = try place.server.session(database: place.database)
+        func edit(_ meanwhile: () throws -> Void) throws {
+            try session.run(
+                "BEGIN ISOLATION LEVEL REPEATABLE READ; SET search_path = 'store 1'; SELECT * FROM \"Item\"")
+            try meanwhile()
+            try session.run("DELETE FROM \"Item\" WHERE _key = 1; COMMIT")
+        }
+        let error = #expect(throws: (any Error).self) { try edit { try store.write([FailurePlace.save(2)]) } }
+        #expect(error.map { "\($0)" }?.contains("could not serialize access") == true)
+        try session.run("ROLLBACK")
+        #expect(try place.keys() == [1, 2])
+        try edit {}
+        #expect(try place.keys() == [2])
+        let news = try store.news(after: store.position())
+        #expect(news.events.isEmpty)
+        store.close()
+    }
+
     /// Nobody has to save for it.
     @Test func oldForeignWritesAreForgotten() throws {
         let place = try FailurePlace()
