@@ -15,6 +15,24 @@ struct MainFollowsTests {
         }
     }
 
+    /// A large save is prepared off the main actor. Lists end after it.
+    @Test func listsOfAClosedContainerShowTheLastSave() async throws {
+        let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+        let contacts = try container.dataSource(ContactDataSource.self)
+        var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
+        #expect(await updates.next()?.snapshot.count == 0)
+        let done = Gate()
+        Task.detached {
+            defer { done.open() }
+            try await contacts.add(contactList(0..<2_000))
+        }
+        done.wait()
+        try await container.close()
+        var last = 0
+        while let update = await updates.next() { last = update.snapshot.count }
+        #expect(last == 2_000)
+    }
+
     /// Main has shown the deletion before the store refuses it, to lists, too. It may be too far behind to learn of each save.
     @Test(arguments: [false, true], [32 << 20, 1])
     func anObjectWhoseDeletionIsTakenBackIsThereAgain(isListed: Bool, backlog: Int) async throws {

@@ -8,10 +8,11 @@ struct ListLinkScheduleTests {
     private static let layout = ModelLayout(.graph)
 
     /// Topics, each with letters.
-    private func schedule() throws -> ListSchedule {
+    private func schedule(joined: [JoinedColumn] = []) throws -> ListSchedule {
         let topic = try #require(Self.layout.entity(named: "Topic"))
         let query = ListQuery(
-            topic, order: ListOrder(topic, sort: []), links: ChangedLinks(of: [topic.index], Self.layout))
+            topic, joined: joined, order: ListOrder(topic, sort: []),
+            links: ChangedLinks(of: [topic.index], Self.layout))
         let rows = (1...3).map {
             ListedRow(entity: topic.index, key: $0, row: RowSnapshot(columnCount: topic.columns.count))
         }
@@ -55,6 +56,18 @@ struct ListLinkScheduleTests {
         #expect(second?.name == "read" && second?.work.relinked == [3])
         _ = schedule.end(read(of: schedule, asOf: 1))
         #expect(!schedule.isBehind)
+    }
+
+    /// What was read for it may be of the store before a reset.
+    @Test func aSaveThatIsFollowedWhenAReadIsWanted() throws {
+        var schedule = try schedule(joined: [JoinedColumn(.outerKey, .integer)])
+        schedule.note(.saves([try save(1, ofTopic: 2)]))
+        let first = schedule.turn()
+        #expect(first?.name != "read")
+        schedule.note(.reload(.reset))
+        _ = schedule.end(read(of: schedule, asOf: 1))
+        let second = schedule.turn()
+        #expect(second?.name == "read" && second?.work.relinked == [2])
     }
 
     /// The list is notified of the save only after the read has met it.
