@@ -40,7 +40,7 @@ import Testing
                   1: \(holder.member)
                   2: \(other.member)
                 leases:
-                  Item: \(holder.member) for ItemDataSource, epoch 1, for
+                  Item: \(holder.member) for ItemDataSource, for
                 """), "\(outcome.output)")
         #expect(outcome.output.contains("\(other.member) for ToolDataSource, wants Item, for "))
         #expect(outcome.output.contains("feed: position 3, noted from 1 on\n"))

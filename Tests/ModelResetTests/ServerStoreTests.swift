@@ -116,7 +116,7 @@ import Testing
         #expect(output.first?.hasPrefix("PostgreSQL store shop: format ") == true)
         #expect(output.contains("  Item: 1 object, of ItemDataSource"))
         #expect(output.contains("  1: \(store.member)"))
-        #expect(output.contains { $0.hasPrefix("  Item: \(store.member) for ItemDataSource, epoch 1, for ") })
+        #expect(output.contains { $0.hasPrefix("  Item: \(store.member) for ItemDataSource, for ") })
         try Store.rename(1, from: "pen", to: "ink", in: store)
         #expect(await following.next()?.hasSuffix(" \(store.member)") == true)
         #expect(await following.next() == #"  * Item 1: name "pen" -> "ink""#)

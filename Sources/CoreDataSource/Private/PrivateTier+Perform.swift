@@ -85,7 +85,7 @@ extension PrivateTier {
             defer { stack.root.admission.leave(1) }
             let held = PrivateTier.held([self])
             saved = try PrivateTier.holding(held[...]) {
-                try PrivateTier.save(in: [self], held, isAwaited: true, .reach) { try work($0[0]) }
+                try PrivateTier.save(in: [self], held, holding: held, isAwaited: true, .reach) { try work($0[0]) }
             }
         }
         if let number = saved.uncommitted { try stack.root.waitUntilCommitted(number) }
@@ -118,7 +118,9 @@ extension PrivateTier {
             self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
             let saved = Swift.Result {
                 try PrivateTier.holding(held.dropFirst()) {
-                    try PrivateTier.save(in: [self], joined, isAwaited: true, scope) { try work($0[0]) }
+                    try PrivateTier.save(in: [self], joined, holding: held, isAwaited: true, scope) {
+                        try work($0[0])
+                    }
                 }
             }
             admission.endBatch()

@@ -58,7 +58,7 @@ extension PrivateTier {
     ) -> Swift.Result<SavedWork<Result>, any Error> {
         Swift.Result {
             try PrivateTier.holding(others) {
-                try PrivateTier.save(in: tiers, joined, isAwaited: isAwaited, scope, work)
+                try PrivateTier.save(in: tiers, joined, holding: [self] + others, isAwaited: isAwaited, scope, work)
             }
         }
     }
@@ -71,15 +71,17 @@ extension PrivateTier {
 
     /// Runs the work with the contexts of some of the tiers whose rows may change, and saves all edits as one save.
     ///
-    /// - Parameter held: The tiers whose rows may change. Their queues are held.
+    /// - Parameters:
+    ///   - joined: The tiers whose rows may change.
+    ///   - held: The tiers whose queues are held: those, and perhaps others.
     static func save<Result: Sendable>(
-        in tiers: [PrivateTier], _ held: [PrivateTier], isAwaited: Bool, _ scope: BatchScope,
-        _ work: ([PrivateContext]) throws -> Result
+        in tiers: [PrivateTier], _ joined: [PrivateTier], holding held: [PrivateTier], isAwaited: Bool,
+        _ scope: BatchScope, _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
         let first = tiers[0]
-        if held.count > 1 { first.stack.unite(held.map(\.source)) }
+        if joined.count > 1 { first.stack.unite(joined.map(\.source)) }
         let contexts = tiers.map(\.held.context)
-        let (result, changes, number) = try first.batch(holding: held, for: tiers, scope).run(isAwaited: isAwaited) {
+        let (result, changes, number) = try first.batch(holding: joined, for: tiers, scope).run(isAwaited: isAwaited) {
             _ in
             try work(contexts)
         }

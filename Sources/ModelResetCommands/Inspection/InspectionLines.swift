@@ -69,8 +69,7 @@ struct InspectionLines {
     private func leases(_ feed: StoreInspection.Feed) -> [String] {
         feed.desk.leases.sorted { $0.key < $1.key }.compactMap { entity, lease in
             guard let holder = lease.holder else { return nil }
-            return "\(entity): \(feed.name(of: holder)) for \(lease.source), epoch \(lease.epoch), "
-                + "for \(seconds(feed.now - lease.since))"
+            return "\(entity): \(feed.name(of: holder)) for \(lease.source), for \(seconds(feed.now - lease.since))"
         }
     }
 
