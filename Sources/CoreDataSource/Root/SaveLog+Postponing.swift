@@ -29,7 +29,10 @@ extension SaveLog {
     /// - Returns: Whether there was anything.
     @discardableResult
     package mutating func resume() -> Bool {
-        defer { postponedOrigins = [] }
+        defer {
+            postponedOrigins = []
+            pendingNumbers.passOverNone()
+        }
         return isPostponing
     }
 
@@ -38,7 +41,7 @@ extension SaveLog {
     /// - Returns: Those that had not been reported.
     package mutating func noteDelay(of numbers: Set<Int64>) -> [LoggedSave] {
         var delayed: [LoggedSave] = []
-        for number in pendingNumbers where numbers.contains(number) && !saves[number].isDelayed {
+        for number in pendingNumbers.all where numbers.contains(number) && !saves[number].isDelayed {
             saves[number].isDelayed = true
             delayed.append(saves[number])
         }

@@ -22,10 +22,9 @@ package struct SaveLog {
     package private(set) var generation = 0
     /// Whether the store is being emptied. Meanwhile nothing is committed.
     package private(set) var isResetting = false
-    /// The numbers of the saves that must be committed, in ascending order.
-    private(set) var pendingNumbers: [Int64] = []
+    var pendingNumbers = PendingNumbers()
     /// How many saves must be committed.
-    package var pendingCount: Int { pendingNumbers.count }
+    package var pendingCount: Int { pendingNumbers.all.count }
     /// How much memory they use, in bytes.
     package private(set) var pendingByteCount = 0
     /// How much memory the saves use that main has not merged, in bytes.
@@ -34,6 +33,10 @@ package struct SaveLog {
     private var staleness: Staleness?
     /// The origins whose saves no group contains for now.
     var postponedOrigins: Set<Int> = []
+    /// Whether only saves of postponed origins are left out of the group that was taken last.
+    private var takesAll = true
+    /// How many saves commits have looked at so far. For tests.
+    package private(set) var lookedAt = 0
     /// How much memory saves use that are in the store while earlier ones are not, in bytes.
     private var storedByteCount = 0
 
@@ -45,7 +48,7 @@ package struct SaveLog {
     /// Everything up to this number has left ``rows``.
     private var trimmedRows: Int64 = 0
     private var reads = OpenReads()
-    let layout: ModelLayout
+    private let layout: ModelLayout
     /// How many bytes main may be behind before it has to reload.
     private let unmergedByteLimit: Int
 
@@ -92,25 +95,28 @@ package struct SaveLog {
     }
 
     /// The saves that must be committed.
-    package var pending: [LoggedSave] { pendingNumbers.map { saves[$0] } }
+    package var pending: [LoggedSave] { pendingNumbers.all.map { saves[$0] } }
 
     /// Whether the save with that number must be committed.
     package func isPending(_ number: Int64) -> Bool {
         saves.numbers(after: committed).contains(number) && saves[number].isPending
     }
 
-    /// The pending saves that wait for no other program, to be committed as one group; nil if there are none or a commit is under
-    /// way.
+    /// The pending saves that wait for no other program, as one group; nil if there are none or a commit is under way.
     package mutating func takeForCommit(at now: ContinuousClock.Instant = .now) -> [ChangeSet]? {
         guard committing == nil, !isResetting else { return nil }
         // What is committed behind saves that wait stays in the log.
-        let isFull = storedByteCount >= unmergedByteLimit && pendingNumbers.contains { saves[$0].isLocked }
+        let isFull = storedByteCount >= unmergedByteLimit && pendingNumbers.all.contains { saves[$0].isLocked }
+        if isFull, isPostponing { return nil }
         var group: [ChangeSet] = []
-        for number in pendingNumbers {
+        for number in pendingNumbers.forCommit {
+            lookedAt += 1
             let isLeftOut = isFull && !saves[number].isLocked || postponedOrigins.contains(saves[number].changes.origin)
             saves[number].isCommitting = !isLeftOut
             if isLeftOut { wait(number, since: now) } else { group.append(saves[number].changes) }
         }
+        takesAll = !isFull
+        if group.isEmpty, takesAll { pendingNumbers.pass(through: newest) }
         guard !group.isEmpty else { return nil }
         committing = committed + 1...newest
         commitCount += 1
@@ -119,13 +125,15 @@ package struct SaveLog {
 
     /// Notes that the group is in the store, except for the saves with those numbers, which are taken back or postponed.
     package mutating func noteCommitted(except others: Set<Int64>) {
-        for number in pendingNumbers where saves[number].isCommitting {
+        for number in pendingNumbers.forCommit where saves[number].isCommitting {
+            lookedAt += 1
             saves[number].isCommitting = false
             guard !others.contains(number) else { continue }
             settle(number)
             storedByteCount += saves[number].byteCount
         }
-        removeSettled()
+        pendingNumbers.keepForCommit { saves[$0].isPending }
+        if takesAll, let committing { pendingNumbers.pass(through: committing.upperBound) }
         advance()
     }
 
@@ -135,7 +143,7 @@ package struct SaveLog {
     package mutating func endCommit() -> Bool {
         let through = committing?.upperBound ?? committed
         committing = nil
-        return pendingNumbers.last.map { $0 > through } ?? false
+        return pendingNumbers.all.last.map { $0 > through } ?? false
     }
 
     /// Takes back the pending saves with those numbers, and every later pending one of their origins.
@@ -154,7 +162,7 @@ package struct SaveLog {
             rows.remove(save.changes)
         }
         guard !taken.isEmpty else { return nil }
-        removeSettled()
+        pendingNumbers.keep { saves[$0].isPending }
         // Earlier saves of the same rows count again.
         for save in saves[saves.numbers(after: trimmedRows)]
         where save.isMadeElsewhere || origins.contains(save.changes.origin) {
@@ -178,11 +186,9 @@ package struct SaveLog {
         pendingByteCount -= saves[number].byteCount
     }
 
-    private mutating func removeSettled() { pendingNumbers.removeAll { [saves] in !saves[$0].isPending } }
-
     /// Moves past the saves whose outcome is known.
     private mutating func advance() {
-        let next = pendingNumbers.first ?? newest + 1
+        let next = pendingNumbers.all.first ?? newest + 1
         while committed + 1 < next {
             committed += 1
             if saves[committed].isStored { storedByteCount -= saves[committed].byteCount }
@@ -210,7 +216,7 @@ package struct SaveLog {
         saves.removeAll(through: newest)
         rows.removeAll()
         postponedOrigins = []
-        pendingNumbers = []
+        pendingNumbers = PendingNumbers()
         committed = newest
         trimmedRows = newest
         (pendingByteCount, unmergedByteCount, elsewhereByteCount, storedByteCount) = (0, 0, 0, 0)

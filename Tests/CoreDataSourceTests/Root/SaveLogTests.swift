@@ -127,6 +127,36 @@ struct SaveLogTests {
         #expect(group?.count == 200 - committed)
     }
 
+    /// While a row stays locked, saves behind it gather, and others are committed.
+    @Test func eachSaveThatWaitsIsLookedAtOnce() {
+        var log = log()
+        let sources = [SaveSource("A", origin: 1), SaveSource("B", origin: 2)]
+        func add(_ source: Int) { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[source])) }
+        add(0)
+        _ = log.takeForCommit()
+        log.noteCommitted(except: [1])
+        _ = log.postpone([1], at: .now, since: .now - .seconds(1))
+        _ = log.endCommit()
+        let count = 2000
+        for _ in 0..<count {
+            add(0)
+            let group = log.takeForCommit()
+            #expect(group == nil)
+            add(1)
+            let other = log.takeForCommit()
+            #expect(other?.count == 1)
+            log.noteCommitted(except: [])
+            _ = log.endCommit()
+        }
+        #expect(log.lookedAt <= 4 * count + 10, "\(log.lookedAt)")
+        log.resume()
+        let group = log.takeForCommit()
+        #expect(group?.count == 1 + count)
+        log.noteCommitted(except: [])
+        _ = log.endCommit()
+        #expect(log.committed == log.newest && log.pendingCount == 0)
+    }
+
     @Test func mainGetsOnlySavesMadeAfterItBeganToShow() {
         var log = log(of: 1)
         log.startMerging()
