@@ -4,9 +4,9 @@ internal import RowStore
 /// Writes change sets, one transaction for a group, over a connection of its own.
 ///
 /// The statements of a transaction come in this order: the rows, and their notes for followers; then, in one message, the mark
-/// of this member's transaction, by which a lost answer is settled; the position, whose row stays locked until the end, so that
-/// positions are in the order of the commits; under that lock, in a statement of its own, the epochs of the leases; and the
-/// commit. A takeover locks the same row first.
+/// of this member's transaction, by which a lost answer is settled; the lock of the feed's row, which is held until the end, so
+/// that positions are in the order of the commits; under that lock, each in a statement of its own, the epochs of the leases and the
+/// positions; and the commit. A takeover locks the same row first.
 final class Writer {
     let opening: StoreOpening
     let schema: PostgreSQLSchema

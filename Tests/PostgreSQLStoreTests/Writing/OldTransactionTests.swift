@@ -8,18 +8,23 @@ import Testing
 /// A program has a transaction open for long, such as a backup: the server keeps every version of each row since it began.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
 struct OldTransactionTests {
-    /// The pages that the server has looked at in the tables by which processes share the store, and in their indexes.
+    /// The pages that the server has looked at in all tables and their indexes.
     private func pages(_ place: FailurePlace) throws -> Int {
         let sum = "sum(heap_blks_hit + heap_blks_read + idx_blks_hit + idx_blks_read)::bigint"
-        let found = try place.run("SELECT \(sum) FROM pg_statio_user_tables WHERE relname LIKE '\\_%'")
+        let found = try place.run("SELECT \(sum) FROM pg_statio_user_tables")
         return try #require(found.first?.first.flatMap { $0.flatMap { Int($0) } })
     }
 
-    /// Saves so many new rows, and returns how many pages that took. The server counts them when the session has ended.
+    /// Saves so many new rows, edits each, and returns how many pages that took. The server counts them when the session has ended.
     private func save(_ count: Int64, after first: Int64, _ place: FailurePlace) throws -> Int {
         let before = try pages(place)
         let store = try place.open(isDirect: true)
-        for key in first + 1...first + count { try store.write([FailurePlace.save(key)]) }
+        let layout = TestModel.layout.entities[TestModel.item]
+        for key in first + 1...first + count {
+            try store.write([FailurePlace.save(key)])
+            let (row, edited) = (TestModel.row(code: "\(key)"), TestModel.row(code: "edited \(key)"))
+            try store.write([.of(update: [.of(key, row, edited, layout)])])
+        }
         store.close()
         let inserted = "SELECT n_tup_ins FROM pg_stat_user_tables WHERE relname = 'Item'"
         while try place.run(inserted) != [["\(first + count)"]] {}
