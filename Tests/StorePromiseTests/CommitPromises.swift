@@ -74,7 +74,21 @@ struct CommitPromises {
                 #expect(error.attributeName == "code")
                 #expect(!error.description.contains("secret"))
             }
-            #expect(code { try store.write([.of(insert: [item(1, "other")])]) } == .uniquenessViolated)
+        }
+    }
+
+    /// Who adds an object cannot do anything about its key.
+    @Test(arguments: TestedStore.all)
+    func aKeyThatIsTakenIsSaidToBeThat(kind: TestedStore) throws {
+        try kind.withStore { store in
+            try store.write([.of(insert: [item(1, "one")])])
+            do {
+                try store.write([.of(insert: [item(1, "other")])])
+                Issue.record("The second row was accepted.")
+            } catch let error as DataSourceError {
+                #expect(error.code == .uniquenessViolated && error.attributeName == nil)
+                #expect(error.message.contains("another program has inserted a row") && error.message.contains("Add"))
+            }
         }
     }
 

@@ -22,9 +22,9 @@ struct PromotedStandbyTests {
         proxy = try TCPProxy(to: primary.port)
     }
 
-    private func open() throws -> PersistentContainer {
+    private func open(by proxy: TCPProxy? = nil) throws -> PersistentContainer {
         let layout = ModelLayout(.contacts)
-        let connection = primary.connectionString(database: database, port: proxy.port)
+        let connection = primary.connectionString(database: database, port: (proxy ?? self.proxy).port)
         let store = try PostgreSQLStore.open(
             PostgreSQLStore.Options(
                 connection: connection, name: "store", layout: layout, identity: StoreIdentity(.contacts)))
@@ -78,6 +78,35 @@ struct PromotedStandbyTests {
         let uids = try rows("SELECT uid FROM \"ContactEntity\" ORDER BY uid")
         #expect(uids.compactMap { $0[0] } == ["draft"] + contactList(0..<4).map(\.uid))
         try await container.close()
+    }
+
+    /// It was made under a lease that the standby never heard of. The member that has the lease there goes on first.
+    @Test func aPendingSaveOverwritesNothingThatWasSavedSince() async throws {
+        let theirProxy = try TCPProxy(to: primary.port)
+        let (one, other) = (try open(), try open(by: theirProxy))
+        let (contacts, theirs) = (
+            try one.dataSource(ContactDataSource.self), try other.dataSource(ContactDataSource.self)
+        )
+        try await theirs.add(contactList(0..<2))
+        try standby.stopFollowing(primary)
+        let uid = contactList(0..<1)[0].uid
+        let primary = primary
+        try await contacts.perform(waitFor: .main) { context in
+            try context.first(ContactEntity.self, where: \.uid, equals: uid)?.name = "pending"
+            primary.kill()
+        }
+        #expect(one.pendingSaveCount == 1)
+        try standby.promote()
+        theirProxy.lead(to: standby.port)
+        _ = try await add(contactList(0..<1) { _ in "theirs" }, to: theirs)
+        proxy.lead(to: standby.port)
+        // It takes the lease once more, maybe before the pending save is tried again.
+        #expect(try await add(contactList(2..<3), to: contacts).inserted == 1)
+        try? await one.flush()
+        #expect(try rows("SELECT name FROM \"ContactEntity\" WHERE uid = '\(uid)'") == [["theirs"]])
+        #expect(try contacts.main.first(ContactEntity.self, where: \.uid == uid)?.name == "theirs")
+        try await other.close()
+        try await one.close()
     }
 
     @Test func allMembersReloadAndNoKeyIsGivenTwice() async throws {
