@@ -39,6 +39,8 @@ private struct FollowedList {
     /// What the one that is paused shows.
     var paused: ShownState
     var pausedShown: ShownList
+    /// The rows that were updated since the last report, and since the pause began. They may be as before.
+    var (updated, updatedInPause): (Set<Int64>, Set<Int64>) = ([], [])
 
     init(_ random: inout SeededRandom) {
         plan = ListWorld.Plan(&random)
@@ -56,7 +58,7 @@ private struct FollowedList {
     ) throws -> ListState? {
         var newer = NetChanges()
         for _ in 0..<random.next(below: 3) {
-            let changes = world.save(&random)
+            let changes = makeSave(&random)
             try newer.add(changes, to: plan.query)
             try net.add(changes, to: plan.query)
         }
@@ -81,6 +83,7 @@ private struct FollowedList {
         if let complaint = Self.follow(difference, old, state, &shown, expected, plan) {
             return "after a move: \(complaint)"
         }
+        updatedInPause = []
         // One that is paused is moved at once.
         let move = paused.move(to: state, ListReason(.initial))
         return Self.follow(move.difference, move.old, move.new, &pausedShown, expected, plan).map {
@@ -88,12 +91,21 @@ private struct FollowedList {
         }
     }
 
+    private mutating func makeSave(_ random: inout SeededRandom) -> ChangeSet {
+        let changes = world.save(&random)
+        let keys = changes.entities.flatMap(\.updated).map(\.key)
+        updated.formUnion(keys)
+        updatedInPause.formUnion(keys)
+        return changes
+    }
+
     /// Makes some saves, and follows them.
     ///
     /// - Returns: What is wrong then.
     mutating func save(_ random: inout SeededRandom) throws -> String? {
         var net = NetChanges()
-        for _ in 0...(random.next(below: 6) == 0 ? 2 : 0) { try net.add(world.save(&random), to: plan.query) }
+        updated = []
+        for _ in 0...(random.next(below: 6) == 0 ? 2 : 0) { try net.add(makeSave(&random), to: plan.query) }
         let old = state
         var places: RowPlaces?
         switch state.applying(net, asOf: world.lastSave) {
@@ -106,7 +118,8 @@ private struct FollowedList {
         let expected = world.shown(plan)
         if let complaint = check(expected) { return complaint }
         let report = ListReport(from: old, to: state, net, places, ListReason(.save), since: .now)
-        if let complaint = Self.follow(report.difference, old, state, &shown, expected, plan) { return complaint }
+        let complaint = Self.follow(report.difference, old, state, &shown, expected, plan, updated: updated)
+        if let complaint { return complaint }
         if paused.take(report) != nil { return "a report was shown in a pause" }
         return random.next(below: 5) == 0 ? catchUp(expected).map { "after a pause: \($0)" } : nil
     }
@@ -115,13 +128,18 @@ private struct FollowedList {
     ///
     /// - Returns: What is wrong then.
     private mutating func catchUp(_ expected: ShownList) -> String? {
-        defer { paused.pause() }
+        defer {
+            paused.pause()
+            updatedInPause = []
+        }
         let report = paused.resume(at: state, ListReason(.save))
         if paused.state !== state { return "it shows an older state" }
         guard let report else {
-            return pausedShown == expected ? nil : "it shows \(pausedShown) instead of \(expected)"
+            let isSame = pausedShown == expected && updatedInPause.isDisjoint(with: pausedShown.keys.joined())
+            return isSame ? nil : "it shows \(pausedShown) instead of \(expected)"
         }
-        return Self.follow(report.difference, report.old, report.new, &pausedShown, expected, plan)
+        return Self.follow(
+            report.difference, report.old, report.new, &pausedShown, expected, plan, updated: updatedInPause)
     }
 
     private func check(_ expected: ShownList) -> String? {
@@ -132,21 +150,24 @@ private struct FollowedList {
     private static func follow(
         _ difference: RowDifference, _ old: ListState, _ new: ListState, _ shown: inout ShownList,
         _ expected: ShownList,
-        _ plan: ListWorld.Plan
+        _ plan: ListWorld.Plan, updated: Set<Int64> = []
     ) -> String? {
-        if let excess = excess(difference, shown, expected, plan) { return excess }
+        if let excess = excess(difference, shown, expected, plan, updated) { return excess }
         let complaint = shown.replay(difference, from: old, to: new, result: expected)
         return complaint ?? (shown == expected ? nil : "it shows \(shown) instead of \(expected)")
     }
 
-    /// What is reported though it need not be.
+    /// What is reported though it need not be, or is not reported though its object may have been drawn in between.
     private static func excess(
-        _ difference: RowDifference, _ shown: ShownList, _ expected: ShownList, _ plan: ListWorld.Plan
+        _ difference: RowDifference, _ shown: ShownList, _ expected: ShownList, _ plan: ListWorld.Plan,
+        _ updated: Set<Int64>
     ) -> String? {
         let before = Survivors(shown)
         let after = Survivors(expected)
         let stayed = before.rows.filter { after.contents[$0.key] != nil }
-        let changed = Set(stayed.filter { after.contents[$0.key] != $0.content }.map(\.key))
+        let changed = Set(stayed.filter { after.contents[$0.key] != $0.content || updated.contains($0.key) }.map(\.key))
+        let missing = changed.subtracting(difference.changes.map(\.key))
+        if let key = missing.first { return "\(key) was updated and is not reported" }
         for change in difference.changes where change.kind == .update || change.kind == .move {
             if !changed.contains(change.key) { return "\(change.key) did not change but is reported" }
         }

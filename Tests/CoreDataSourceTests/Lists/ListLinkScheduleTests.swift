@@ -42,18 +42,18 @@ struct ListLinkScheduleTests {
         schedule.note(.reload(.backlog))
         schedule.note(.saves([try save(2, ofTopic: 2)]))
         let work = schedule.turn()
-        #expect(work?.name == "read" && work?.work.relinked == [1, 2])
+        #expect(work?.name == "read" && work?.work.touched == [1, 2])
     }
 
     @Test func aSaveDuringAReadThatMeetsIt() throws {
         var schedule = try schedule()
         schedule.note(.reload(.backlog))
         let first = schedule.turn()
-        #expect(first?.name == "read" && first?.work.relinked == [])
+        #expect(first?.name == "read" && first?.work.touched == [])
         schedule.note(.saves([try save(1, ofTopic: 3)]))
         _ = schedule.end(read(of: schedule, asOf: 1))
         let second = schedule.turn()
-        #expect(second?.name == "read" && second?.work.relinked == [3])
+        #expect(second?.name == "read" && second?.work.touched == [3])
         _ = schedule.end(read(of: schedule, asOf: 1))
         #expect(!schedule.isBehind)
     }
@@ -67,7 +67,7 @@ struct ListLinkScheduleTests {
         schedule.note(.reload(.reset))
         _ = schedule.end(read(of: schedule, asOf: 1))
         let second = schedule.turn()
-        #expect(second?.name == "read" && second?.work.relinked == [2])
+        #expect(second?.name == "read" && second?.work.touched == [2])
     }
 
     /// The list is notified of the save only after the read has met it.
@@ -82,7 +82,7 @@ struct ListLinkScheduleTests {
         _ = schedule.end(outcome)
         if !isNotified { schedule.note(.saves([try save(1, ofTopic: 3)])) }
         let second = schedule.turn()
-        #expect(second?.name == "read" && second?.work.relinked == [3])
+        #expect(second?.name == "read" && second?.work.touched == [3])
     }
 
     @Test func aSaveDuringAReadThatDoesNotMeetItIsMerged() throws {

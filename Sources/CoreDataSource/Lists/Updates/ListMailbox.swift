@@ -131,7 +131,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 extension ListMailbox.PendingUpdate {
     fileprivate mutating func join(_ later: Self) {
         new = later.new
-        if old != nil { net.add(later.net, to: new.query) }
+        if let old { net.add(later.net, from: old, to: new.query) }
         difference = nil
         reason = reason.followed(by: later.reason)
     }

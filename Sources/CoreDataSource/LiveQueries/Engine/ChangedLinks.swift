@@ -64,6 +64,28 @@ package struct ChangedLinks: Sendable {
     }
 }
 
+extension ListQuery {
+    /// The keys of the rows that count as changed after the saves, though a read may find them the same: a later save may have undone
+    /// what somebody has drawn, and links are in other rows.
+    func touchedRows(in saves: [ChangeSet]) -> Set<Int64> {
+        var touched = links.owners(in: saves)
+        for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
+            for row in changes.updated { touched.insert(row.key) }
+        }
+        return touched
+    }
+
+    /// The keys of the rows that several of the saves update, so that the last one may have undone the others.
+    func rowsUpdatedAgain(in saves: [ChangeSet]) -> Set<Int64> {
+        if saves.count < 2 { return [] }
+        var (updated, again): (Set<Int64>, Set<Int64>) = ([], [])
+        for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
+            for row in changes.updated where !updated.insert(row.key).inserted { again.insert(row.key) }
+        }
+        return again
+    }
+}
+
 extension LinkSource {
     /// Whether an update changes where the link leads, or its place.
     fileprivate func isChanged(_ row: UpdatedRow) -> Bool { columns.contains(where: row.columns.contains) }

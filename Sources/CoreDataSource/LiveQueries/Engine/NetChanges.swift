@@ -33,10 +33,14 @@ package struct NetChanges: Sendable {
     package private(set) var saves: ClosedRange<Int64>?
     /// The other containers that made saves.
     private(set) var makers: Set<StoreMember> = []
-    /// The keys of rows whose objects have other to-many relationships than before, though the row may be the same.
-    private(set) var relinked: Set<Int64> = []
+    /// The keys of rows that count as changed though they may be the same: their objects have other to-many relationships than before, or
+    /// had other values for a while, which somebody may have drawn.
+    private(set) var touched: Set<Int64> = []
 
     package init() {}
+
+    /// The keys of all rows that changed, or count as changed.
+    var keys: Set<Int64> { touched.union(rows.keys) }
 
     package var isEmpty: Bool { rows.isEmpty }
 
@@ -85,11 +89,20 @@ package struct NetChanges: Sendable {
         if let change = rows[key], !change.isListed { rows[key]?.newest = newest }
     }
 
-    /// Adds the effect of a later step. Of a list with a limit only the objects with other relationships are needed to catch up,
-    /// see ``catchingUp(from:to:_:)``.
-    package mutating func add(_ later: NetChanges, to query: ListQuery) {
-        relinked.formUnion(later.relinked)
-        if query.limit != nil { return }
+    /// Adds the effect of a later step. Of a list with a limit only the keys are needed to catch up, see ``catchingUp(from:to:_:)``.
+    ///
+    /// - Parameter first: The list before the first step.
+    package mutating func add(_ later: NetChanges, from first: ListState, to query: ListQuery) {
+        if query.limit != nil {
+            touched.formUnion(later.keys)
+            // Only rows that the list held before all steps can be the same as then.
+            if touched.count > 2 * first.rows.count + 64 {
+                var held: Set<Int64> = []
+                first.rows.forEach { if touched.contains($0.key) { held.insert($0.key) } }
+                touched = held
+            }
+            return
+        }
         for (key, change) in later.rows { add(key, change, query) }
         columns.merge(later.columns) { $0.union($1) }
         makers.formUnion(later.makers)
@@ -100,12 +113,12 @@ package struct NetChanges: Sendable {
     ///
     /// - Parameters:
     ///   - query: The query of the list.
-    ///   - relinked: The keys of rows that count as changed if both states hold them.
+    ///   - touched: The keys of rows that count as changed if both states hold them.
     package static func comparing(
-        _ old: RowStorage, with new: RowStorage, of query: ListQuery, relinked: Set<Int64> = []
+        _ old: RowStorage, with new: RowStorage, of query: ListQuery, touched: Set<Int64> = []
     ) -> (net: NetChanges, places: RowPlaces) {
         var (net, places) = (NetChanges(), RowPlaces())
-        net.relinked = relinked
+        net.touched = touched
         var before: [Int64: (row: ListedRow, index: Int)] = [:]
         before.reserveCapacity(old.count)
         var index = 0
@@ -117,7 +130,7 @@ package struct NetChanges: Sendable {
         new.forEach { row in
             defer { index += 1 }
             let previous = before.removeValue(forKey: row.key)
-            if let previous, net.isSame(previous.row, row, query), !relinked.contains(row.key) { return }
+            if let previous, net.isSame(previous.row, row, query), !touched.contains(row.key) { return }
             net.rows[row.key] = Change(entity: row.entity, old: previous?.row, newest: .row(row), isListed: true)
             places.note(row.key, old: previous?.index, new: index)
         }
@@ -136,7 +149,7 @@ package struct NetChanges: Sendable {
         from old: ListState, to new: ListState, _ missed: NetChanges
     ) -> (net: NetChanges, places: RowPlaces?) {
         if old.query.limit == nil { return (missed, nil) }
-        let (net, places) = comparing(old.rows, with: new.rows, of: new.query, relinked: missed.relinked)
+        let (net, places) = comparing(old.rows, with: new.rows, of: new.query, touched: missed.touched)
         return (net, places)
     }
 
@@ -151,14 +164,14 @@ package struct NetChanges: Sendable {
         rows[key] = Change(entity: entity, old: old, newest: new.map { .row($0) } ?? .unknown, isListed: new != nil)
     }
 
-    /// Notes the objects whose to-many relationships saves have changed.
+    /// Notes rows that count as changed though they may be the same.
     ///
     /// - Parameter held: The rows among them that the list holds after the changes.
     mutating func add(
-        relinked keys: Set<Int64>, _ held: [ListedRow], _ saves: [ChangeSet], _ links: ChangedLinks
+        touched keys: Set<Int64>, _ held: [ListedRow], _ saves: [ChangeSet], _ links: ChangedLinks
     ) {
         if keys.isEmpty { return }
-        relinked.formUnion(keys)
+        touched.formUnion(keys)
         var isAny = false
         for row in held where rows[row.key] == nil {
             isAny = true
@@ -203,13 +216,12 @@ package struct NetChanges: Sendable {
             rows[key] = change
             return
         }
-        // A row that ends as it began has not changed.
-        let isUndone =
-            first.old == nil
-            ? !change.isListed
-            : change.isListed && isSame(first.old, change.new, query) && !relinked.contains(key)
-        rows[key] =
-            isUndone
-            ? nil : Change(entity: change.entity, old: first.old, newest: change.newest, isListed: change.isListed)
+        if first.old == nil, !change.isListed {
+            rows[key] = nil
+            return
+        }
+        // A row that ends as it began counts as changed: its object may have been drawn in between.
+        if first.old != nil, change.isListed { touched.insert(key) }
+        rows[key] = Change(entity: change.entity, old: first.old, newest: change.newest, isListed: change.isListed)
     }
 }

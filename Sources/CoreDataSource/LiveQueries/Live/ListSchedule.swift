@@ -49,8 +49,8 @@ package struct ListSchedule {
     private var work: ListWork?
     /// Why the rows must be read, if they must.
     private var reading: ListReason?
-    /// The keys of the rows whose objects have other to-many relationships since the last work that read rows.
-    private var relinked: Set<Int64> = []
+    /// The keys of the rows that count as changed since the last work that read rows, though they may be the same.
+    private var touched: Set<Int64> = []
     /// The number of the state whose rows are indexed by key; -1 for none.
     private var indexedVersion = -1
     /// Whether the rows could not be read from the store; the next notice tries again.
@@ -136,14 +136,14 @@ extension ListSchedule {
         let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
         if concerning.isEmpty { return }
         if query.requeriesStore {
-            relinked.formUnion(query.links.owners(in: concerning))
+            touched.formUnion(query.touchedRows(in: concerning))
             reload(.save)
             if reading?.kind == .save { reading?.note(concerning, ofEntities: query.watched) }
         } else if reading == nil {
             keep(concerning)
         } else {
-            // The rows are about to be read, and will not show whose relationships have changed.
-            relinked.formUnion(query.links.owners(in: concerning))
+            // The rows are about to be read, and will not show which objects were others in between.
+            touched.formUnion(query.touchedRows(in: concerning))
         }
         noteNews()
     }
@@ -162,7 +162,7 @@ extension ListSchedule {
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
         if !isKept { reading = ListReason(kind, requeriesStore: query.requeriesStore) }
         // The rows that are read are newer than all of them.
-        relinked.formUnion(query.links.owners(in: pending.map(\.changes)))
+        touched.formUnion(query.touchedRows(in: pending.map(\.changes)))
         pending = []
         noteNews()
     }
@@ -178,12 +178,12 @@ extension ListSchedule {
 extension ListSchedule {
     private mutating func nextWork(_ isEverySaveWanted: Bool) -> Action {
         guard isReady else { return .none }
-        // A read has met some of the saves that came while it was done, but it did not show whose relationships they have changed.
+        // A read has met some of the saves that came while it was done, but it did not show which objects were others in between.
         let covered = pending.filter { $0.changes.number <= asOf }.map(\.changes)
         pending.removeAll { $0.changes.number <= asOf }
-        let unseen = query.links.owners(in: covered)
+        let unseen = query.links.owners(in: covered).union(query.rowsUpdatedAgain(in: covered))
         if !unseen.isEmpty {
-            relinked.formUnion(unseen)
+            touched.formUnion(unseen)
             reload(.save)
         }
         if let reading {
@@ -199,15 +199,15 @@ extension ListSchedule {
 
     /// Hands out a small piece of work to be done at once, and a large one to be done elsewhere.
     private mutating func begin(_ reason: ListReason, _ task: ListWork.Task) -> Action {
-        var (relinked, unindexedCount): (Set<Int64>, Int) = ([], 0)
+        var (touched, unindexedCount): (Set<Int64>, Int) = ([], 0)
         switch task {
-        case .read: swap(&relinked, &self.relinked)
+        case .read: swap(&touched, &self.touched)
         case .merge(let saves) where indexedVersion != version && saves.contains(where: query.links.isAny):
             unindexedCount = state.rows.count
         default: break
         }
         let next = ListWork(
-            state: state, version: version, reason: reason, task: task, relinked: relinked,
+            state: state, version: version, reason: reason, task: task, touched: touched,
             unindexedCount: unindexedCount)
         let isOnMain = next.rowCount <= mostRowsOnMain
         if !isOnMain { hasNews = false }
@@ -226,7 +226,7 @@ extension ListSchedule {
             // All rows are about to be read, as after a reset: then those that were read now are of the new store. What the
             // rows by their keys have gone on to is not shown.
             version += 1
-            relinked.formUnion(query.links.owners(in: saves))
+            touched.formUnion(query.touchedRows(in: saves))
             return .none
         case .read, .readOn, .join: break
         }
@@ -243,12 +243,12 @@ extension ListSchedule {
         case .mustRead:
             // The rows by their keys have been updated to a state that is not shown.
             version += 1
-            keepLinks(of: ended)
+            keepTouched(of: ended)
             reload(.save)
         case .isShort(let short): return begin(short.reason, .readOn(short))
         case .hasRead(let short, let tail): return join(short, tail)
         case .failed(let error):
-            keepLinks(of: ended)
+            keepTouched(of: ended)
             return fail(error, ended.reason)
         }
         return .none
@@ -263,14 +263,14 @@ extension ListSchedule {
         }
     }
 
-    /// The rows are read instead. They do not show whose relationships have changed.
-    private mutating func keepLinks(of ended: ListWork) {
-        relinked.formUnion(ended.relinked)
+    /// The rows are read instead. They do not show which objects were others in between.
+    private mutating func keepTouched(of ended: ListWork) {
+        touched.formUnion(ended.touched)
         switch ended.task {
-        case .merge(let saves), .follow(let saves, _): relinked.formUnion(query.links.owners(in: saves))
-        case .readOn(let short): relinked.formUnion(short.net.relinked)
+        case .merge(let saves), .follow(let saves, _): touched.formUnion(query.touchedRows(in: saves))
+        case .readOn(let short): touched.formUnion(short.net.keys)
         case .join(let short, _, let saves):
-            relinked.formUnion(short.net.relinked.union(query.links.owners(in: saves)))
+            touched.formUnion(short.net.keys.union(query.touchedRows(in: saves)))
         case .read: break
         }
     }
@@ -278,7 +278,7 @@ extension ListSchedule {
     private mutating func join(_ short: ShortList, _ tail: RowTail) -> Action {
         // All rows are about to be read, as after a reset: then the rows that were left are of the old store.
         if reading != nil {
-            relinked.formUnion(short.net.relinked)
+            touched.formUnion(short.net.keys)
             return .none
         }
         let newer = pending.map(\.changes).filter { $0.number <= tail.asOf }

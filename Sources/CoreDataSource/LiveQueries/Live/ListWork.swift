@@ -8,8 +8,8 @@ package struct ListWork: Sendable {
     let version: Int
     package let reason: ListReason
     package let task: Task
-    /// The keys of the rows whose objects have other to-many relationships than before, if rows are read.
-    package let relinked: Set<Int64>
+    /// If rows are read, the keys of those that count as changed though they may be the same.
+    package let touched: Set<Int64>
     /// How many rows of the list must be indexed by key first, because their objects' relationships change.
     let unindexedCount: Int
 

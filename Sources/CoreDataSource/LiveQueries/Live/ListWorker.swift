@@ -44,7 +44,7 @@ private struct ListRun {
         for save in saves { try net.add(save, to: state.query, budget) }
         let owners = state.query.links.owners(in: saves)
         let held = worker.rowsByKey.rows(owners, in: state, version: work.version)
-        net.add(relinked: owners, held, saves, state.query.links)
+        net.add(touched: owners, held, saves, state.query.links)
         let step: ListStep = net.isEmpty ? .state(state, nil) : state.applying(net, asOf: last.number)
         if case .state = step { worker.rowsByKey.advance(from: work.version, by: net) }
         return net.isEmpty ? .unchanged(state) : outcome(step, net)
@@ -55,9 +55,9 @@ private struct ListRun {
         var net = worker.rowsByKey.advance(state, version: version, to: rows)
         net.note(saves, ofEntities: state.query.watched)
         net.noteDeletions(saves, ofEntities: state.query.family)
-        let owners = state.query.links.owners(in: saves)
-        let held = worker.rowsByKey.rows(owners, in: state, version: version + 1)
-        net.add(relinked: owners, held, saves, state.query.links)
+        let touched = state.query.touchedRows(in: saves)
+        let held = worker.rowsByKey.rows(touched, in: state, version: version + 1)
+        net.add(touched: touched, held, saves, state.query.links)
         reason.didReadStore = true
         return outcome(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
     }
@@ -66,7 +66,7 @@ private struct ListRun {
         let new = try ListState.read(state.query, worker.root, worker.layout)
         reason.didReadStore = true
         if !state.isRead { return .changed(ListReport(first: new, reason, since: start)) }
-        var (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, relinked: work.relinked)
+        var (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: work.touched)
         if reason.kind == .reset { net.noteAllDeleted() }
         return outcome(.state(new, places), net)
     }
@@ -91,7 +91,7 @@ private struct ListRun {
         }
         let owners = state.query.links.owners(in: saves)
         let held = worker.rowsByKey.rows(owners, in: state, version: work.version)
-        net.add(relinked: owners, held, saves, state.query.links)
+        net.add(touched: owners, held, saves, state.query.links)
         return outcome(short.head.continued(by: tail, newer), net)
     }
 

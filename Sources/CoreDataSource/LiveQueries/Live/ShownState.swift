@@ -33,7 +33,7 @@ package struct ShownState {
     /// - Returns: What must be shown now; nil while it is paused.
     package mutating func take(_ report: ListReport) -> ListReport? {
         if missed != nil {
-            missed?.add(report.net, to: report.new.query)
+            missed?.add(report.net, from: state, to: report.new.query)
             return nil
         }
         state = report.new

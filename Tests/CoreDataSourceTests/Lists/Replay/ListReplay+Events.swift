@@ -5,7 +5,9 @@ import TestSupport
 /// What happens in a replay.
 extension ListReplay {
     func happen() async throws {
-        switch random.next(below: 32) {
+        let event = random.next(below: 32)
+        note("event \(event)")
+        switch event {
         case 0..<8: try save()
         case 8..<13: try await saveAndWait()
         case 13..<16: try register(dataKey(), orMove: nil)
@@ -31,6 +33,7 @@ extension ListReplay {
         saveCount += 1
         let (ofTopics, seed) = (random.next(below: 3) == 0, random.next())
         let source: DataSource<String> = ofTopics ? topics : letters
+        note("save, topics: \(ofTopics)")
         try source.performAndWait { try ReplayEdit.edit($0, ofTopics: ofTopics, isLarge: false, seed: seed) }
     }
 
@@ -53,6 +56,7 @@ extension ListReplay {
         let (ofTopics, seed) = (random.next(below: 3) == 0, random.next())
         let isLarge = !ofTopics && random.next(below: 12) == 0
         let source: DataSource<String> = ofTopics ? topics : letters
+        note("save and wait, topics: \(ofTopics), large: \(isLarge)")
         try await source.perform(waitFor: random.next(below: 2) == 0 ? .main : .store) {
             try ReplayEdit.edit($0, ofTopics: ofTopics, isLarge: isLarge, seed: seed)
         }
@@ -86,6 +90,7 @@ extension ListReplay {
         let new = ReplayTable(request, dataKey, self)
         try reading { try request.register(new, dataKey, letters) }
         tables[dataKey] = new
+        note("register \(dataKey), second: \(isSecond)")
         new.reload()
     }
 

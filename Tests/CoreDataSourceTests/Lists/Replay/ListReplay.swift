@@ -33,6 +33,14 @@ final class ListReplay {
         random = SeededRandom(seed: seed)
     }
 
+    private static let isTraced = ProcessInfo.processInfo.environment["COREDATASOURCE_LIST_TRACE"] != nil
+
+    func note(_ event: @autoclosure () -> String) {
+        guard Self.isTraced else { return }
+        print(event())
+        for (dataKey, table) in tables.sorted(by: { $0.key < $1.key }) where table.request.isOfTopics { print("    \(dataKey) \(table.shown.sections.map { $0.rows.map(\.content) })") }
+    }
+
     func complain(_ complaint: String) { complaints.append(complaint) }
 
     /// Lets go of everything.
@@ -91,7 +99,9 @@ final class ListReplay {
         guard actCount > 0, random.next(below: 4) == 0 else { return }
         actCount -= 1
         do {
-            switch random.next(below: 14) {
+            let event = random.next(below: 14)
+            note("in \(table.dataKey): \(event)")
+            switch event {
             case 0, 1: try save()
             case 2: try fetch()
             case 3: try register(dataKey(), orMove: table)
@@ -117,7 +127,9 @@ final class ListReplay {
     func step() async throws {
         actCount = 4
         for _ in 0..<1 + random.next(below: 4) { try await happen() }
+        note("settle")
         try await settle()
+        note("compare")
         try await compare()
     }
 }

@@ -42,6 +42,8 @@ enum ReplayRequest {
         return request
     }
 
+    var isOfTopics: Bool { if case .topics = self { true } else { false } }
+
     /// Whether the place where it begins is one among its own values, which a cursor keeps as they were.
     var isMovable: Bool {
         if case .letters(let request, _) = self { request.order.count == 2 } else { true }
@@ -118,6 +120,7 @@ final class ReplayTable: DataSourceDelegate {
             ShownList.Change(
                 old: indexPath.map { ($0.section, $0.item) }, new: newIndexPath.map { ($0.section, $0.item) },
                 isUpdate: type == .update))
+        replay.note("\(dataKey): \(type) \(object.replayCell) at \(String(describing: newIndexPath ?? indexPath))")
         replay.hold(object)
         replay.act(in: self)
     }
