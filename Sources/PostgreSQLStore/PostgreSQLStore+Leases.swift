@@ -9,7 +9,7 @@ extension PostgreSQLStore {
     }
 
     private func facts() throws(DataSourceError) -> LeaseFacts {
-        try feeding { (feed) throws(DataSourceError) in try feed.leases() }
+        try follower.feeding { (feed) throws(DataSourceError) in try feed.leases() }
     }
 
     package func takeLeases(
@@ -50,7 +50,7 @@ extension PostgreSQLStore {
     private func changeLeases(
         _ change: @Sendable (inout LeaseDesk, LeaseFacts) -> Void
     ) throws(DataSourceError) -> LeaseTable {
-        try inTime { () throws(DataSourceError) in
+        try follower.inTime { () throws(DataSourceError) in
             let (table, isChanged) = try clerk.withLockInTime { (clerk) throws(DataSourceError) in
                 guard let clerk else { throw DataSourceError.storeClosed }
                 return try clerk.change { desk, facts in
@@ -58,7 +58,7 @@ extension PostgreSQLStore {
                     settle(&desk, facts)
                 }
             }
-            if isChanged { listener.withLock { $0 }?.notifyOthers() }
+            if isChanged { follower.notifyOthers() }
             return table
         }
     }

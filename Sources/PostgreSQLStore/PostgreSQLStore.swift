@@ -21,22 +21,11 @@ package final class PostgreSQLStore: PersistentStore {
     package var member: StoreMember { membership.member }
     private let membership: Membership
     package let counters = PostgreSQLCounters()
-    package let longestValue = min(RowSnapshot.longestValue, 256 << 20)
-    let options: Options
+    package let longestValue = PostgreSQLOptions.longestValue
+    let follower: StoreFollower
     private let opening: StoreOpening
     private let state: Guarded<State>
-    private let feed: Guarded<FeedReader?>
     let clerk: Guarded<LeaseClerk?>
-    let listener: Guarded<Listener?>
-    private let handlers = Guarded(Handlers())
-    private let readers: ReaderPool
-    private let trustKeeper: TrustKeeper
-    private let heartbeats = Heartbeats()
-
-    private struct Handlers {
-        var news: (@Sendable () -> Void)?
-        var failures: (@Sendable (DataSourceError) -> Void)?
-    }
 
     /// Opens the store, makes it if there is none, and resets it if it was made for another model or database key and the
     /// policy allows that.
@@ -51,20 +40,19 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     private init(_ opening: StoreOpening, _ opened: sending StoreOpening.Result) {
-        options = opening.options
         self.opening = opening
         startup = opened.startup
         membership = opened.membership
         let (schema, position) = (opened.schema, opened.position)
-        feed = Guarded(FeedReader(opening.options, schema, own: opened.membership.member.number, heartbeats))
-        clerk = Guarded(LeaseClerk(opening, schema, opened.membership, counters, heartbeats))
-        let trust = TrustKeeper()
-        trustKeeper = trust
-        listener = Guarded(Listener(opening.options, schema, opened.membership, trust))
-        readers = ReaderPool(opening.options, schema, counters)
+        follower = StoreFollower(opening.options, schema, opened.membership, counters)
+        clerk = Guarded(LeaseClerk(opening, schema, opened.membership, counters, follower.heartbeats))
         state = Guarded(
-            State(writer: Writer(opening, opened, counters, trust), schema: schema, firstPosition: position))
+            State(
+                writer: Writer(opening, opened, counters, follower.trustKeeper), schema: schema, firstPosition: position
+            ))
     }
+
+    var options: Options { opening.options }
 
     // MARK: Rows
 
@@ -74,10 +62,10 @@ package final class PostgreSQLStore: PersistentStore {
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         do throws(DataSourceError) {
             let outcome = try writing { (writer) throws(DataSourceError) in try writer.commit(group) }
-            if !outcome.refused.isEmpty || outcome.foundOutsideWrites { trustKeeper.end() }
+            if !outcome.refused.isEmpty || outcome.foundOutsideWrites { follower.trustKeeper.end() }
             return outcome
         } catch {
-            trustKeeper.end()
+            follower.trustKeeper.end()
             throw error
         }
     }
@@ -85,7 +73,7 @@ package final class PostgreSQLStore: PersistentStore {
     private func writing<R: Sendable>(
         _ body: (Writer) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
-        try inTime { () throws(DataSourceError) in
+        try follower.inTime { () throws(DataSourceError) in
             try state.withLockInTime { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
                 // What failed may have been committed, too.
@@ -96,49 +84,27 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     private func notifyOthers(_ writer: Writer?) {
-        if writer?.takeNewsForOthers() == true { listener.withLock { $0 }?.notifyOthers() }
+        if writer?.takeNewsForOthers() == true { follower.notifyOthers() }
     }
 
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
     {
-        // One state for each read: its position determines which rows must be laid over it.
-        try inTime { () throws(DataSourceError) in try readers.read(body) }
+        try follower.read(body)
     }
 
-    /// Runs a call that may wait for the server. Main waits only for a while.
-    func inTime<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        try MainWait.limited(to: options.mainPatience, body)
-    }
-
-    package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {
-        handlers.withLock { $0.failures = handler }
-        listener.withLock { $0 }?.report(to: handler)
-    }
+    package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { follower.report(to: handler) }
 
     /// Replaces this store by an empty one, as another generation.
     ///
     /// - Throws: `storeInUse`, with their names, if others have the store open.
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
-        try readers.pause { () throws(DataSourceError) in
-            // Nothing follows the store meanwhile, because a follower only knows the old generation.
-            let old = listener.withLock { $0 }
-            old?.end()
-            let result = Result { () throws(DataSourceError) in try replace() }
-            let (schema, isOpen) = state.withLock { ($0.schema, $0.writer != nil) }
-            if isOpen { startListening(schema) }
-            let startup = try result.get()
+        let present = { self.state.withLock { $0.writer == nil ? nil : $0.schema } }
+        return try follower.pause(thenFollow: present) { () throws(DataSourceError) in
+            let startup = try replace()
             didEmpty()
             return startup
         }
-    }
-
-    private func startListening(_ schema: PostgreSQLSchema) {
-        let new = Listener(options, schema, membership, trustKeeper)
-        let (news, failures) = handlers.withLock { ($0.news, $0.failures) }
-        if let news { new.listen(news) }
-        if let failures { new.report(to: failures) }
-        listener.withLock { $0 = new }
     }
 
     private func replace() throws(DataSourceError) -> StoreStartup {
@@ -147,35 +113,22 @@ package final class PostgreSQLStore: PersistentStore {
             let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
                 let (startup, opened) = try writer.reset()
-                state.writer = Writer(opening, opened, counters, trustKeeper)
+                state.writer = Writer(opening, opened, counters, follower.trustKeeper)
                 state.schema = opened.schema
                 state.firstPosition = 0
                 return (startup, opened.schema)
             }
             clerk?.close()
-            clerk = LeaseClerk(opening, schema, membership, counters, heartbeats)
+            clerk = LeaseClerk(opening, schema, membership, counters, follower.heartbeats)
             return (startup, schema)
         }
-        feed.withLock { feed in
-            feed?.close()
-            feed = FeedReader(options, schema, own: member.number, heartbeats)
-        }
-        readers.set(schema)
+        follower.set(schema)
         return startup
     }
 
     /// Waits for reads and writes under way, and reports to the others that this member has left.
     package func close() {
-        readers.close()
-        let listener = listener.withLock { listener in
-            defer { listener = nil }
-            return listener
-        }
-        listener?.end()
-        feed.withLock { feed in
-            feed?.close()
-            feed = nil
-        }
+        follower.close()
         clerk.withLock { clerk in
             clerk?.close()
             clerk = nil
@@ -185,8 +138,6 @@ package final class PostgreSQLStore: PersistentStore {
             state.writer = nil
         }
     }
-
-    deinit { listener.withLock { $0 }?.end() }
 }
 
 extension PostgreSQLStore: HeadStartStore {
@@ -214,14 +165,14 @@ extension PostgreSQLStore: StoreSharing {
 
     package var leaseTimes: LeaseTimes { options.leaseTimes }
 
-    package var trust: LeaseTrust? { trustKeeper.trust }
+    package var trust: LeaseTrust? { follower.trustKeeper.trust }
 
     package func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
         try writing { (writer) throws(DataSourceError) in try writer.reserveKeys(count) }
     }
 
     package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
-        try feeding { (feed) throws(DataSourceError) in
+        try follower.feeding { (feed) throws(DataSourceError) in
             var news = try feed.news(after: position)
             // A save with an unknown outcome may or may not be there.
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
@@ -237,18 +188,6 @@ extension PostgreSQLStore: StoreSharing {
         }
     }
 
-    func feeding<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        try inTime { () throws(DataSourceError) in
-            try feed.withLockInTime { (feed) throws(DataSourceError) in
-                guard let feed else { throw DataSourceError.storeClosed }
-                return try body(feed)
-            }
-        }
-    }
-
-    package func listen(_ handler: @escaping @Sendable () -> Void) {
-        handlers.withLock { $0.news = handler }
-        listener.withLock { $0 }?.listen(handler)
-    }
+    package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }
 }
 #endif

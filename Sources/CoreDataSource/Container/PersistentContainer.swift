@@ -54,9 +54,13 @@ public final class PersistentContainer: Sendable {
         public var fileMode: Int
         /// Whether the store is opened for reading only. False by default.
         ///
-        /// No file is made or changed, so the store may be on a read-only medium. It must exist and be made for this model and
-        /// these keys. Saves throw `storeReadOnly`. Several containers may read one store. While they do, no container can
-        /// write it.
+        /// The store must exist and be made for this model and these keys. Saves throw `storeReadOnly`.
+        ///
+        /// No file is made or changed, so the store may be on a read-only medium. Several containers may read one file. While they
+        /// do, no container can write it.
+        ///
+        /// A store on a server may be written meanwhile: lists follow what others save. The user needs no more than the right to read
+        /// its tables, and the server may be a standby. After a reset by others, reads throw `storeReset`.
         public var isReadOnly: Bool
         /// Called repeatedly while a migration (``ResetPolicy/migrate``) carries rows over, and once at its end. It is called
         /// on the thread that opens the store, which waits for it.

@@ -40,18 +40,16 @@ extension StoreLocation {
         _ server: ServerLocation, _ layout: ModelLayout, _ identity: StoreIdentity,
         _ configuration: PersistentContainer.Configuration, _ tracing: StatementTracing?
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
-        if configuration.isReadOnly {
-            throw DataSourceError(
-                .invalidRequest,
-                "A store on a server cannot be opened for reading only. Leave out isReadOnly, and connect as a user who may write."
-            )
-        }
         var options = PostgreSQLStore.Options(
             connection: server.connection, name: server.name, layout: layout, identity: identity,
             synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
         options.migrationProgress = configuration.migrationProgress
         options.tracing = tracing
         options.mainPatience = configuration.mainPatience
+        if configuration.isReadOnly {
+            let store = try PostgreSQLReadOnlyStore.open(options)
+            return (store, store.startup)
+        }
         let store = try PostgreSQLStore.open(options)
         return (store, store.startup)
     }

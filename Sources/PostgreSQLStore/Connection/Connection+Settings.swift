@@ -41,7 +41,8 @@ extension Connection {
             "search_path": "''", "standard_conforming_strings": "on", "jit": "off",
             "lock_timeout": Connection.longestLock,
             "statement_timeout": "0", "idle_in_transaction_session_timeout": "0",
-            "default_transaction_isolation": "'read committed'", "default_transaction_read_only": "off",
+            "default_transaction_isolation": "'read committed'",
+            "default_transaction_read_only": target.isReadOnly ? "on" : "off",
         ]
         let process = try pipeline(
             settings.sorted(by: { $0.key < $1.key }).map { Request("SET \($0) = \($1)", isKept: false) } + [

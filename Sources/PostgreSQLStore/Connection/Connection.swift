@@ -42,7 +42,8 @@ final class Connection {
             ("keepalives_interval", "2"), ("keepalives_count", "3"),
             ("fallback_application_name", target.programName),
             // If there are several hosts, the primary server.
-            ("target_session_attrs", "read-write"), ("dbname", target.connection), ("client_encoding", "UTF8"),
+            ("target_session_attrs", target.isReadOnly ? "any" : "read-write"), ("dbname", target.connection),
+            ("client_encoding", "UTF8"),
         ]
         try target.check()
         let start = ContinuousClock.now

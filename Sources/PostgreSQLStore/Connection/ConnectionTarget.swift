@@ -7,6 +7,8 @@ internal import RowStore
 struct ConnectionTarget: Sendable {
     /// A URI or keywords, as libpq reads them. It may contain a password, so no error and no log shows it.
     let connection: String
+    /// Whether a standby will do.
+    var isReadOnly = false
     /// How long an answer may take, and after how much of that time the server is asked whether it works on it.
     var patience: Duration
     var silence = Duration.seconds(10)

@@ -42,8 +42,9 @@ extension DataSourceError {
         case "42501", "28000", "28P01":
             (
                 .permissionDenied,
-                "The server's user lacks a right. It must be allowed to create schemas in the database, and to read and "
-                    + "write the tables of the store."
+                "The server's user lacks a right. To make, reset or migrate a store it must own it, or be allowed to create schemas in "
+                    + "the database; to use one it must be allowed to read and write its tables. With Configuration.isReadOnly, "
+                    + "reading is enough."
             )
         case "25006": (.storeReadOnly, "The server only takes reads: it is a standby.")
         case "3F000", "42P01", "42703", "42804", "42883", "42P17", "23502":

@@ -12,6 +12,8 @@ package struct PostgreSQLOptions: Sendable {
     package var identity: StoreIdentity
     package var synchronous: SynchronousLevel
     package var resetPolicy: ResetPolicy
+    /// Whether nothing is made or changed.
+    var isReadOnly = false
     /// The listener for the statements that run once the store is open.
     package var tracing: StatementTracing?
     /// Called while rows are carried over to another model.
@@ -35,6 +37,9 @@ package struct PostgreSQLOptions: Sendable {
     /// Waits before something is tried again.
     package var wait: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
 
+    /// The longest value that a store on a server takes, in bytes.
+    static let longestValue = min(RowSnapshot.longestValue, 256 << 20)
+
     package init(
         connection: String, name: String, layout: ModelLayout, identity: StoreIdentity,
         synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard
@@ -47,6 +52,8 @@ package struct PostgreSQLOptions: Sendable {
         self.resetPolicy = resetPolicy
     }
 
-    var target: ConnectionTarget { ConnectionTarget(connection: connection, patience: patience, silence: silence) }
+    var target: ConnectionTarget {
+        ConnectionTarget(connection: connection, isReadOnly: isReadOnly, patience: patience, silence: silence)
+    }
 }
 #endif

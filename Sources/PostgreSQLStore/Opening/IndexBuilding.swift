@@ -9,6 +9,13 @@ struct IndexBuilding {
     /// How long building beside others waits for each of their transactions.
     private static let patience = "10s"
 
+    /// Whether this role may build and drop indexes.
+    func isAllowed() throws(DataSourceError) -> Bool {
+        try connection.rows(
+            "SELECT pg_has_role(nspowner, 'USAGE') FROM pg_namespace WHERE nspname = $1", [WireValue(schema.name)]
+        ).isTrue(0, 0)
+    }
+
     /// The indexes that are missing. One that was not built to its end counts as missing.
     func missing() throws(DataSourceError) -> [PostgreSQLTable.Index] {
         let valid = try present(isValid: true)

@@ -49,7 +49,10 @@ struct StoreOpening {
         if startup.reason == .current {
             try schema.checkTables(connection, options.name)
             let indexes = IndexBuilding(connection: connection, schema: schema)
-            if try Members(connection, schema).reports(besides: nil).isEmpty {
+            // A role that may not has the indexes that the store's owner built.
+            if try !indexes.isAllowed() {
+                unbuilt = nil
+            } else if try Members(connection, schema).reports(besides: nil).isEmpty {
                 try indexes.updateAlone()
             } else if unbuilt?.schema.name != schema.name, try !indexes.missing().isEmpty {
                 unbuilt = indexes

@@ -9,7 +9,8 @@ final class FeedReader {
     private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
     private let encoding: ChangeEncoding
-    private let own: Int64
+    /// Nil if there are no saves of its own.
+    private let own: Int64?
     private let heartbeats: Heartbeats
     private var connection: Connection?
     private var members: [Int64: StoreMember] = [:]
@@ -21,7 +22,7 @@ final class FeedReader {
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 
-    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, own: Int64, _ heartbeats: Heartbeats) {
+    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, own: Int64?, _ heartbeats: Heartbeats) {
         self.options = options
         self.schema = schema
         self.own = own
@@ -107,7 +108,7 @@ final class FeedReader {
             sum(size) OVER (ORDER BY position) - size AS before FROM \(schema.term(PostgreSQLSchema.changes)) \
             WHERE position > $1 ORDER BY position LIMIT \(FeedReader.pageSize)) p \
             WHERE p.before < \(FeedReader.pageBytes)) c ON true ORDER BY c.position
-            """, [WireValue(start), WireValue(own)])
+            """, [WireValue(start), own.map { WireValue($0) } ?? .null])
     }
 
     private func event(

@@ -20,7 +20,8 @@ final class Listener: Sendable {
 
     private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
-    private let membership: Membership
+    /// Nil for one that may only read: nobody waits for its reports.
+    private let membership: Membership?
     private let trust: TrustKeeper
     private let state = Guarded(State())
     private let isEnding = Atomic(false)
@@ -33,7 +34,7 @@ final class Listener: Sendable {
     /// Written to end the thread's wait. Nobody waits to write or to read.
     private let wakeUp: (read: Int32, write: Int32)
 
-    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ membership: Membership, _ trust: TrustKeeper) {
+    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ membership: Membership?, _ trust: TrustKeeper) {
         self.options = options
         self.trust = trust
         self.schema = schema
@@ -100,7 +101,9 @@ final class Listener: Sendable {
                     if ContinuousClock.now >= nextBeat {
                         try beat(connection)
                         nextBeat = .now + .milliseconds(Members.beat)
-                        if let old = try oldTransactions.look(connection) { state.withLock { $0.report }?(old) }
+                        if membership != nil, let old = try oldTransactions.look(connection) {
+                            state.withLock { $0.report }?(old)
+                        }
                     }
                 } else {
                     (connection, isNotified) = try connected()
@@ -144,7 +147,9 @@ final class Listener: Sendable {
         (connection.patience, connection.silence) = (min(options.patience, .milliseconds(Members.silence)), nil)
         // Neither a beat nor a notification has to survive a crash, and neither may wait for a disk or a standby.
         try connection.run("SET synchronous_commit = off")
-        var isNotified = options.isNotified
+        // A standby sends none.
+        let isStandby = try connection.rows("SELECT pg_is_in_recovery()").isTrue(0, 0)
+        var isNotified = options.isNotified && !isStandby
         if isNotified {
             do throws(DataSourceError) { try connection.run("LISTEN \(schema.channel.quoted)") } catch {
                 if !connection.isUsable { throw error }
@@ -158,7 +163,8 @@ final class Listener: Sendable {
     private func beat(_ connection: Connection) throws(DataSourceError) {
         let sent = ContinuousClock.now
         try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
-            try Members(connection, schema).beat(membership)
+            if let membership { return try Members(connection, schema).beat(membership) }
+            _ = try connection.rows("SELECT 1 FROM \(schema.term(PostgreSQLSchema.feed))")
         }
         trust.didBeat(at: sent)
     }

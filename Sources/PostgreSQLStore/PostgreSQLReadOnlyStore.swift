@@ -1,0 +1,93 @@
+#if PostgreSQL
+package import RowStore
+
+/// A store that is opened for reading only: as a role that may only read its tables, or on a standby.
+///
+/// It follows what others save, and is no member: nobody waits for it, and a reset does not ask for it. After a reset its reads throw
+/// `storeReset`.
+package final class PostgreSQLReadOnlyStore: PersistentStore {
+    /// The result of opening the store.
+    package let startup = StoreStartup(reason: .current)
+    package let longestValue = PostgreSQLOptions.longestValue
+    package let firstPosition: Int64
+    package let member = StoreMember(number: noMember, processID: 0, name: "a reader")
+    private let follower: StoreFollower
+    private let layout: ModelLayout
+
+    /// A number that no member has.
+    private static let noMember: Int64 = -1
+
+    /// Opens the store. Nothing is made or changed.
+    ///
+    /// - Throws: `notAFile` if there is no store; `modelChanged` if it was made for another model or database key; and what opening it
+    ///   for writing throws if the server cannot be used.
+    package static func open(_ options: PostgreSQLOptions) throws(DataSourceError) -> PostgreSQLReadOnlyStore {
+        var options = options
+        options.isReadOnly = true
+        let (schema, position) = try ReadOnlyOpening(options: options).run()
+        return PostgreSQLReadOnlyStore(options, schema, position)
+    }
+
+    private init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ position: Int64) {
+        layout = options.layout
+        firstPosition = position
+        follower = StoreFollower(options, schema, nil, PostgreSQLCounters())
+    }
+
+    package var isReadOnly: Bool { true }
+    package var isRemote: Bool { true }
+    package var sharing: (any StoreSharing)? { self }
+    package var firstFreeKey: Int64 { 1 }
+
+    package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
+        throws(DataSourceError) -> R
+    {
+        try follower.read(body)
+    }
+
+    package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { follower.report(to: handler) }
+
+    package func close() { follower.close() }
+
+    package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
+        throw DataSourceError.storeReadOnly
+    }
+
+    package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
+        throw DataSourceError.storeReadOnly
+    }
+}
+
+extension PostgreSQLReadOnlyStore: StoreSharing {
+    package var leaseTimes: LeaseTimes { follower.options.leaseTimes }
+
+    package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
+        try follower.feeding { (feed) throws(DataSourceError) in try feed.news(after: position) }
+    }
+
+    package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }
+
+    package func leases() throws(DataSourceError) -> LeaseTable {
+        let facts = try follower.feeding { (feed) throws(DataSourceError) in try feed.leases() }
+        return facts.table(facts.desk, layout, asSeenBy: member.number)
+    }
+
+    package func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
+        throw DataSourceError.storeReadOnly
+    }
+
+    package func takeLeases(
+        _ entities: [Int], for source: String
+    ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
+        throw DataSourceError.storeReadOnly
+    }
+
+    package func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable {
+        throw DataSourceError.storeReadOnly
+    }
+
+    package func settleLeases(answered: [Int64], withdrawn: Int64?) throws(DataSourceError) -> LeaseTable {
+        throw DataSourceError.storeReadOnly
+    }
+}
+#endif

@@ -1,0 +1,114 @@
+#if PostgreSQL
+internal import RowStore
+
+/// What reads a store and follows what others write to it, for members and for those that may only read.
+final class StoreFollower: Sendable {
+    let options: PostgreSQLOptions
+    let heartbeats = Heartbeats()
+    let trustKeeper = TrustKeeper()
+    /// Nil for one that is no member: nobody waits for it.
+    private let membership: Membership?
+    private let readers: ReaderPool
+    private let feed: Guarded<FeedReader?>
+    private let listener: Guarded<Listener?>
+    private let handlers = Guarded(Handlers())
+
+    private struct Handlers {
+        var news: (@Sendable () -> Void)?
+        var failures: (@Sendable (DataSourceError) -> Void)?
+    }
+
+    init(
+        _ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ membership: Membership?,
+        _ counters: PostgreSQLCounters
+    ) {
+        self.options = options
+        self.membership = membership
+        readers = ReaderPool(options, schema, counters)
+        feed = Guarded(FeedReader(options, schema, own: membership?.member.number, heartbeats))
+        listener = Guarded(Listener(options, schema, membership, trustKeeper))
+    }
+
+    deinit { listener.withLock { $0 }?.end() }
+
+    /// Runs a call that may wait for the server. Main waits only for a while.
+    func inTime<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try MainWait.limited(to: options.mainPatience, body)
+    }
+
+    /// Each read sees one state, whose position determines which rows must be laid over it.
+    func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try inTime { () throws(DataSourceError) in try readers.read(body) }
+    }
+
+    func feeding<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
+        try inTime { () throws(DataSourceError) in
+            try feed.withLockInTime { (feed) throws(DataSourceError) in
+                guard let feed else { throw DataSourceError.storeClosed }
+                return try body(feed)
+            }
+        }
+    }
+
+    // MARK: Listening
+
+    func listen(_ handler: @escaping @Sendable () -> Void) {
+        handlers.withLock { $0.news = handler }
+        listener.withLock { $0 }?.listen(handler)
+    }
+
+    func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {
+        handlers.withLock { $0.failures = handler }
+        listener.withLock { $0 }?.report(to: handler)
+    }
+
+    func notifyOthers() { listener.withLock { $0 }?.notifyOthers() }
+
+    // MARK: Generations
+
+    /// Runs the body while nothing is read, and nothing follows the store: a follower only knows one generation.
+    ///
+    /// - Parameter schema: The generation to follow afterwards; nil to follow none.
+    func pause<R>(
+        thenFollow schema: () -> PostgreSQLSchema?, _ body: () throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        try readers.pause { () throws(DataSourceError) in
+            listener.withLock { $0 }?.end()
+            let result = Result { () throws(DataSourceError) in try body() }
+            if let schema = schema() { startListening(schema) }
+            return try result.get()
+        }
+    }
+
+    private func startListening(_ schema: PostgreSQLSchema) {
+        let new = Listener(options, schema, membership, trustKeeper)
+        let (news, failures) = handlers.withLock { ($0.news, $0.failures) }
+        if let news { new.listen(news) }
+        if let failures { new.report(to: failures) }
+        listener.withLock { $0 = new }
+    }
+
+    /// Reads another generation from now on.
+    func set(_ schema: PostgreSQLSchema) {
+        feed.withLock { feed in
+            feed?.close()
+            feed = FeedReader(options, schema, own: membership?.member.number, heartbeats)
+        }
+        readers.set(schema)
+    }
+
+    /// Waits for reads under way. Nothing is read or reported afterwards.
+    func close() {
+        readers.close()
+        let listener = listener.withLock { listener in
+            defer { listener = nil }
+            return listener
+        }
+        listener?.end()
+        feed.withLock { feed in
+            feed?.close()
+            feed = nil
+        }
+    }
+}
+#endif
