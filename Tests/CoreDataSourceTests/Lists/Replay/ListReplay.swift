@@ -38,7 +38,9 @@ final class ListReplay {
     func note(_ event: @autoclosure () -> String) {
         guard Self.isTraced else { return }
         print(event())
-        for (dataKey, table) in tables.sorted(by: { $0.key < $1.key }) where table.request.isOfTopics { print("    \(dataKey) \(table.shown.sections.map { $0.rows.map(\.content) })") }
+        for (dataKey, table) in tables.sorted(by: { $0.key < $1.key }) where table.request.isOfTopics {
+            print("    \(dataKey) \(table.shown.sections.map { $0.rows.map(\.content) })")
+        }
     }
 
     func complain(_ complaint: String) { complaints.append(complaint) }
