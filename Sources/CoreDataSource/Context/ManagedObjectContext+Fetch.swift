@@ -150,6 +150,7 @@ extension ManagedObjectContext {
         if plan.tests != nil { return try unsortedObjects(plan).count }
         if !plan.query.joined.isEmpty { return try countJoined(plan) }
         var total = 0
+        var stored: [Int] = []
         for entity in plan.family {
             let query = plan.query.unlimited.of(entity: entity)
             if isRegistered(query) {
@@ -159,11 +160,11 @@ extension ManagedObjectContext {
                 total += try readRows(query.keysOnly).rows.count
             } else {
                 // The store counts saved rows, as the edited ones were before.
-                total += try source.count(query, bindings[entity].layout)
+                stored.append(entity)
                 total += try countOfEdits(query)
             }
         }
-        return total
+        return total + (try source.count(plan.query, ofEntities: stored, stack.layout))
     }
 }
 

@@ -16,7 +16,9 @@ extension ManagedObjectContext {
     func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let family = bindings[entity].layout.concreteFamily
         let isUnique = family.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
-        guard isUnique, value != .null else { return try findFirst(entity, column, value) }
+        // Rows of several entities that others write are looked for in one state: an object may be replaced by one of another entity.
+        let isOneState = family.count == 1 || family.allSatisfy { bindings[$0].isOwned }
+        guard isUnique, value != .null, isOneState else { return try findFirst(entity, column, value) }
         for concrete in family {
             let binding = bindings[concrete]
             guard let constraint = binding.layout.constraint(onColumn: column) else { continue }
@@ -130,7 +132,7 @@ extension ManagedObjectContext {
             binding.isEmptinessKnown = true
             if try source.isEmpty(binding.layout) { binding.noteHoldsAllRows() }
         } else if binding.misses == 64, registeredBytes < stack.registeredObjectByteLimit {
-            try registerAll(binding, source.count(all, binding.layout))
+            try registerAll(binding, source.count(all, ofEntities: [binding.layout.index], stack.layout))
         }
         return binding.holdsAllRows
     }

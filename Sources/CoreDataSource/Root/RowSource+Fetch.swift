@@ -113,15 +113,22 @@ extension RowSource {
         return try isNewer.any ? rows(query, layout).rows.isEmpty : !isStored
     }
 
-    /// How many rows of one entity match; limit and offset are ignored.
-    func count(_ query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> Int {
+    /// How many rows of several entities match, all as of the same save; limit and offset are ignored.
+    func count(
+        _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> Int {
+        if family.isEmpty { return 0 }
         let query = query.unlimited
-        let (count, isNewest, _) = try read(.statement) { reader throws(DataSourceError) in
-            try reader.count(query)
-        } pending: {
-            $0.view(query.entity, after: $1).isEmpty
+        let (count, isNewest, _) = try read(family.count == 1 ? .statement : .snapshot) {
+            reader throws(DataSourceError) in
+            var count = 0
+            for entity in family { count += try reader.count(query.of(entity: entity)) }
+            return count
+        } pending: { rows, start in
+            family.allSatisfy { rows.view($0, after: start).isEmpty }
         }
-        return isNewest ? count : try rows(query, layout).rows.count
+        if isNewest { return count }
+        return try rows(query.keysOnly, ofEntities: family, layout).rows.reduce(0) { $0 + $1.rows.count }
     }
 
     /// The row of that key, or nil.

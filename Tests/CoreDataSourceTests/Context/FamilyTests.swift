@@ -1,5 +1,6 @@
 import CoreDataSource
 import Foundation
+import Synchronization
 import Testing
 
 /// Entities with entities below them.
@@ -60,6 +61,33 @@ struct FamilyTests {
             #expect(first?.key == "older")
         }
         #expect(try container.main.first(Item.self, where: \.number, equals: 0)?.key == "older")
+    }
+
+    /// Each entity was counted, and looked into, in a state of its own.
+    @Test func anObjectThatIsReplacedByOneOfAnotherEntityIsThereOnce() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(
+            model: .chat, store: .sqlite(directory.store), configuration: .init(synchronous: .normal))
+        let everything = try container.dataSource(Everything.self)
+        try await everything.perform { try $0.insert(Room.self).key = "same" }
+        let isDone = Atomic(false)
+        let writing = Task.detached {
+            defer { isDone.store(true, ordering: .releasing) }
+            for step in 0..<2000 {
+                try await everything.perform { context in
+                    if let old = try context.first(Item.self, where: \.key, equals: "same") { context.delete(old) }
+                    let new: Item = try step % 2 == 0 ? context.insert(Sender.self) : context.insert(Room.self)
+                    new.key = "same"
+                }
+            }
+        }
+        while !isDone.load(ordering: .acquiring) {
+            #expect(try container.main.count(Item.self) == 1)
+            #expect(try container.main.first(Item.self, where: \.key, equals: "same") != nil)
+            await Task.yield()
+        }
+        try await writing.value
+        try await container.close()
     }
 
     // MARK: A concrete parent
