@@ -1,5 +1,6 @@
 import CoreDataSource
 import RowStore
+import StoreTestModel
 import TestSupport
 import Testing
 
@@ -93,5 +94,75 @@ struct ListLinkScheduleTests {
         _ = schedule.end(read(of: schedule, asOf: 1))
         let second = schedule.turn()
         #expect(second?.name == "merge [2]")
+    }
+
+    /// A list that has too few rows after a save that changed a topic's title.
+    private func short(_ schedule: inout ListSchedule) throws -> ShortList {
+        let topic = try #require(Self.layout.entity(named: "Topic"))
+        var row = RowSnapshot(columnCount: topic.columns.count)
+        row.setValue(.text("new"), try #require(topic.column(named: "title")))
+        var changes = EntityChanges(entity: topic.index)
+        changes.updated = [.of(2, RowSnapshot(columnCount: topic.columns.count), row, topic)]
+        var save = ChangeSet(entities: [changes])
+        save.number = 1
+        schedule.note(.saves([save]))
+        let merge = schedule.turn()
+        #expect(merge?.name == "merge [1]")
+        var net = NetChanges()
+        try net.add(save, to: schedule.state.query)
+        return ShortList(head: schedule.state, net: net, reason: ListReason(.save))
+    }
+
+    private let tail = RowTail([], isLast: true, asOf: 1)
+
+    /// What the save has changed may have been changed back when the rows are read instead.
+    @Test func rowsThatChangedBeforeAFailureToReadOn() throws {
+        var schedule = try schedule()
+        let short = try short(&schedule)
+        let readOn = schedule.end(.isShort(short))?.handed
+        #expect(readOn?.name == "readOn")
+        _ = schedule.end(.failed(DataSourceError(.storeBusy, "busy")))
+        schedule.note(.reload(.save))
+        let read = schedule.turn()
+        #expect(read?.work.touched == [2])
+    }
+
+    @Test func rowsThatChangedBeforeAReadIsWantedInTheirPlace() throws {
+        var schedule = try schedule()
+        let short = try short(&schedule)
+        _ = schedule.end(.isShort(short))
+        schedule.note(.reload(.backlog))
+        _ = schedule.end(.hasRead(short, tail))
+        let read = schedule.turn()
+        #expect(read?.work.touched == [2])
+    }
+
+    @Test func rowsThatChangedBeforeRowsThatDoNotFit() throws {
+        var schedule = try schedule()
+        let short = try short(&schedule)
+        _ = schedule.end(.isShort(short))
+        let join = schedule.end(.hasRead(short, tail))?.handed
+        #expect(join?.name.hasPrefix("join") == true)
+        _ = schedule.end(.mustRead)
+        let read = schedule.turn()
+        #expect(read?.work.touched == [2])
+    }
+
+    @Test func aRowThatIsUpdatedAgainDuringARead() throws {
+        var schedule = try schedule()
+        schedule.note(.reload(.backlog))
+        _ = schedule.turn()
+        let topic = try #require(Self.layout.entity(named: "Topic"))
+        let row = RowSnapshot(columnCount: topic.columns.count)
+        for number in Int64(1)...2 {
+            var changes = EntityChanges(entity: topic.index)
+            changes.updated = [.of(2, row, row, topic)]
+            var save = ChangeSet(entities: [changes])
+            save.number = number
+            schedule.note(.saves([save]))
+        }
+        _ = schedule.end(read(of: schedule, asOf: 2))
+        let read = schedule.turn()
+        #expect(read?.work.touched == [2])
     }
 }
