@@ -65,7 +65,7 @@ extension RootContext {
     /// Whether saves are pending that were made under the lease of one of those entities.
     func hasPendingSaves(of entities: Set<Int>) -> Bool {
         state.withLock { state in
-            state.log.pending.contains { save in save.changes.leases.contains { entities.contains($0.entity) } }
+            state.log.containsPending { save in save.changes.leases.contains { entities.contains($0.entity) } }
         }
     }
 }

@@ -47,4 +47,9 @@ extension SaveLog {
         }
         return delayed
     }
+
+    /// Whether there is such a save among those that must be committed.
+    package func containsPending(_ isWanted: (LoggedSave) -> Bool) -> Bool {
+        pendingNumbers.all.contains { isWanted(saves[$0]) }
+    }
 }

@@ -128,4 +128,40 @@ struct LeaseStateTests {
         state.doubt()
         #expect(!state.isConfirmed(since: start))
     }
+
+    private func askedTable() -> LeaseTable {
+        let other = StoreMember(number: 8, processID: 2, name: "other")
+        let ticket = LeaseTable.Ticket(number: 1, member: other, entities: [0], source: "Source", isAnswered: false)
+        return LeaseTable(version: 2, leases: table(1, epoch: 1).leases, tickets: [ticket])
+    }
+
+    /// Two containers that save by turns would hand the lease over for each save.
+    @Test func aHolderGoesOnForItsTurnWhileOthersWait() throws {
+        var state = LeaseState()
+        state.take(askedTable(), own: 7, asked: state.generation, at: .now)
+        var times = LeaseTimes()
+        times.turn = .seconds(3600)
+        let first = state.use([0], times)
+        let isAsked = state.endUse(try #require(first))
+        times.turn = .zero
+        let second = state.use([0], times)
+        #expect(isAsked && second == nil)
+    }
+
+    @Test func aLeaseIsHandedOverOnceItsHolderPauses() {
+        var state = LeaseState()
+        state.take(askedTable(), own: 7, asked: state.generation, at: .now)
+        var times = LeaseTimes()
+        (times.turn, times.pause) = (.seconds(3600), .seconds(600))
+        // A save that waits for the store is no pause.
+        var step = state.nextStep(at: .now + .seconds(700), times, pending: [0])
+        #expect(step.leaving == [] && step.delay == times.pause)
+        step = state.nextStep(at: .now + .seconds(1400), times, pending: [])
+        #expect(step.leaving == [0])
+        state = LeaseState()
+        state.take(askedTable(), own: 7, asked: state.generation, at: .now)
+        times.turn = .zero
+        step = state.nextStep(at: .now, times, pending: [0])
+        #expect(step.leaving == [0])
+    }
 }

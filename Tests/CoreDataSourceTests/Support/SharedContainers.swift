@@ -39,7 +39,7 @@ extension LeaseTimes {
     /// Of a container that does not answer those who wait, as if its process were halted.
     static let stopped = {
         var times = LeaseTimes.unhurried
-        times.minimumHold = .seconds(3600)
+        (times.turn, times.pause) = (.seconds(3600), .seconds(3600))
         times.answer = .seconds(3600)
         return times
     }()

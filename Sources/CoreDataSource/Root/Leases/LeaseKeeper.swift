@@ -37,7 +37,7 @@ package final class LeaseKeeper: Sendable {
     ///
     /// - Throws: `ownedElsewhere` if another container does not hand one over in time; what the store throws.
     func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> LeaseUse {
-        if let use = state.withLock({ $0.use(entities.entities, for: source) }) { return use }
+        if let use = state.withLock({ $0.use(entities.entities, for: source, sharing.leaseTimes) }) { return use }
         let end = ContinuousClock.now + sharing.leaseTimes.patience
         var isAnotherTry = false
         while true {
@@ -201,7 +201,9 @@ package final class LeaseKeeper: Sendable {
     }
 
     private func handOver() {
-        let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes) }
+        // Asked without the lock, because the delegate has one of its own.
+        let pending = state.withLock { $0.askedHere }.filter { delegate?.hasPendingSaves(of: [$0]) ?? false }
+        let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes, pending: pending) }
         answer(step)
         guard !step.leaving.isEmpty, let delegate else { return stop(step.delay) }
         delegate.flush { _ in self.queue.async { self.release(step.leaving, delegate) } }

@@ -19,23 +19,32 @@ extension LeaseState {
         return isMoreToDo
     }
 
+    /// The entities that other containers wait for, and of which this one has the leases.
+    var askedHere: Set<Int> { asked.filter { held[$0] != nil } }
+
     /// The next actions for those who wait.
-    struct Step {
+    package struct Step {
         /// Leases that no batch uses, and that no batch may use from now on.
-        var leaving: [Int] = []
+        package var leaving: [Int] = []
         /// Tickets of others that have waited too long for a sign that they are known.
         var unanswered: [Int64] = []
         /// The batches that these tickets wait for, each only once.
         var longBatches: [LongBatch] = []
         /// When to check again; nil to wait for a change.
-        var delay: Duration?
+        package var delay: Duration?
     }
 
-    mutating func nextStep(at now: ContinuousClock.Instant, _ times: LeaseTimes) -> Step {
+    /// - Parameter pending: The entities under whose leases saves were made that wait for the store.
+    package mutating func nextStep(
+        at now: ContinuousClock.Instant, _ times: LeaseTimes, pending: Set<Int>
+    ) -> Step {
         var step = Step()
         for entity in asked.sorted() {
             guard let lease = held[entity], lease.users == 0, !lease.isLeaving, !isPromised(entity) else { continue }
-            let rest = times.minimumHold - (now - lease.since)
+            var rest = times.turn - (now - lease.since)
+            let lastUse = pending.contains(entity) ? now : lease.lastUse
+            held[entity]?.lastUse = lastUse
+            rest = min(rest, times.pause - (now - lastUse))
             if rest > .zero {
                 step.delay = min(step.delay ?? rest, rest)
             } else {

@@ -26,6 +26,8 @@ package struct LeaseState {
     struct Held {
         let epoch: Int64
         let since: ContinuousClock.Instant
+        /// When a batch last used it, or a save under it was last seen to wait for the store.
+        var lastUse: ContinuousClock.Instant
         /// How many batches use it.
         var users = 0
         /// The batch that uses it, or the first of several; nil once it was reported that others wait for it.
@@ -40,12 +42,25 @@ package struct LeaseState {
 
     // MARK: Batches
 
-    /// Lets a batch use leases, if they are all here and no other container waits for one.
-    package mutating func use(_ entities: [Int], for source: String = "") -> LeaseUse? {
+    /// Lets a batch use leases, if they are all here. One that another container waits for can be used until this container's turn ends.
+    package mutating func use(
+        _ entities: [Int], for source: String = "", _ times: LeaseTimes = LeaseTimes()
+    ) -> LeaseUse? {
+        var isAsked = false
         for entity in entities {
-            guard let lease = held[entity], !lease.isLeaving, !asked.contains(entity) else { return nil }
+            guard let lease = held[entity], !lease.isLeaving else { return nil }
+            isAsked = isAsked || asked.contains(entity)
         }
+        if isAsked, !isTurn(of: entities, times, at: .now) { return nil }
         return begin(entities, for: source)
+    }
+
+    /// Whether this container may go on to use leases that others wait for.
+    private func isTurn(of entities: [Int], _ times: LeaseTimes, at now: ContinuousClock.Instant) -> Bool {
+        entities.allSatisfy { entity in
+            guard asked.contains(entity), let lease = held[entity] else { return true }
+            return now - lease.since < times.turn && !isPromised(entity)
+        }
     }
 
     private mutating func begin(_ entities: [Int], for source: String) -> LeaseUse {
@@ -69,7 +84,9 @@ package struct LeaseState {
         // A lease that was lost meanwhile and is here again is used by other batches.
         for lease in use.epochs where held[lease.entity]?.epoch == lease.epoch {
             held[lease.entity]?.users -= 1
-            if asked.contains(lease.entity) { isAsked = true }
+            guard asked.contains(lease.entity) else { continue }
+            held[lease.entity]?.lastUse = .now
+            isAsked = true
         }
         return isAsked
     }
@@ -173,7 +190,7 @@ package struct LeaseState {
         var held: [Int: Held] = [:]
         for lease in table.leases where lease.holder.number == own {
             let known = self.held[lease.entity].flatMap { $0.epoch == lease.epoch ? $0 : nil }
-            held[lease.entity] = known ?? Held(epoch: lease.epoch, since: now)
+            held[lease.entity] = known ?? Held(epoch: lease.epoch, since: now, lastUse: now)
         }
         self.held = held
         let others = table.tickets.filter { $0.member.number != own }

@@ -8,6 +8,7 @@ extension Workload {
     /// Those on a PostgreSQL server, which this process starts.
     static let onServers = [
         Workload(id: "W23-server") { bench, _ in [try await bench.alternatingOnServer()] },
+        Workload(id: "W23-server-both") { bench, _ in [try await bench.savingBothOnServer()] },
         Workload(id: "W24-add") { bench, _ in [try await bench.addingOnServer()] },
         Workload(id: "W24-sync") { bench, _ in [try await bench.syncingOnServer()] },
         Workload(id: "W24-one") { bench, _ in [try await bench.savingOnServer(tasks: 1, aim: "")] },
@@ -47,6 +48,30 @@ extension Bench {
             try await saving(isAlone: true)
         }
         return Outcome("W23-server", n: values.count, aim: "", ours: results.ours, raw: results.raw)
+    }
+
+    /// W23-server-both: two containers save one object after the other at the same time, into the same data source; in place of raw: as
+    /// many saves of one container alone.
+    func savingBothOnServer() async throws -> Outcome {
+        let values = ContactList(0..<options.saves / 5).values
+        func saving(isAlone: Bool) async throws -> Sample {
+            let database = try Database()
+            let ours = try await ServerStore(database.connection, .full)
+            let other = try await ServerStore(database.connection, .full)
+            let latencies = Latencies()
+            let sources = isAlone ? [ours.source] : [ours.source, other.source]
+            var sample = try await ours.measure { try await saveAtOnce(values, sources, latencies) }
+            sample.latencies = latencies.all
+            try await other.container.close()
+            try await ours.container.close()
+            return sample
+        }
+        let results = try await byTurns {
+            try await saving(isAlone: false)
+        } raw: {
+            try await saving(isAlone: true)
+        }
+        return Outcome("W23-server-both", n: values.count, aim: "2.0", ours: results.ours, raw: results.raw)
     }
 
     /// W24-add: W1 on a server; raw: the faster of COPY and unnest, in one transaction.

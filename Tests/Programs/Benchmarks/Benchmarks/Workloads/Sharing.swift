@@ -57,4 +57,46 @@ extension Bench {
         }
         return Outcome("W23", n: values.count, aim: "", ours: samples.by, raw: samples.alone)
     }
+
+    /// W23-both: two containers save one object after the other at the same time, into the same data source; in place of raw: as many
+    /// saves of one container alone.
+    func savingBoth() async throws -> Outcome {
+        let list = ContactList(0..<options.saves / 5)
+        let values = list.values
+        var samples: (both: [Sample], alone: [Sample]) = ([], [])
+        for round in 0...max(3, options.rounds / 2) {
+            for isAlone in [false, true] {
+                let url = newFile()
+                let ours = try await Ours(url, .full, sharing: .processes)
+                let other = try await Ours(url, .full, sharing: .processes)
+                let sources = isAlone ? [ours.source] : [ours.source, other.source]
+                let latencies = Latencies()
+                var sample = try await ours.measure { try await saveAtOnce(values, sources, latencies) }
+                sample.latencies = latencies.all
+                try verify(url, count: values.count, checksum: list.checksum)
+                try await other.container.close()
+                try await ours.container.close()
+                remove(url)
+                if round == 0 { continue }
+                if isAlone { samples.alone.append(sample) } else { samples.both.append(sample) }
+            }
+        }
+        return Outcome("W23-both", n: values.count, aim: "2.0", ours: samples.both, raw: samples.alone)
+    }
+}
+
+/// Saves one value after the other. Each source saves a part of them, all at the same time.
+func saveAtOnce(_ values: [ContactValue], _ sources: [ContactSource], _ latencies: Latencies) async throws {
+    try await withThrowingTaskGroup(of: Void.self) { group in
+        for (number, source) in sources.enumerated() {
+            group.addTask {
+                for index in stride(from: number, to: values.count, by: sources.count) {
+                    let start = raw_now()
+                    try await source.add(values[index])
+                    latencies.add(raw_now() - start)
+                }
+            }
+        }
+        try await group.waitForAll()
+    }
 }

@@ -64,6 +64,7 @@ struct Workload: Sendable {
         Workload(id: "W22-1000") { bench, _ in [try await bench.savingShared(1000, aim: "1.5")] },
         Workload(id: "W22-10000") { bench, _ in [try await bench.savingShared(10_000, aim: "1.1")] },
         Workload(id: "W23") { bench, _ in [try await bench.alternating()] },
+        Workload(id: "W23-both") { bench, _ in [try await bench.savingBoth()] },
         Workload(id: "W25-file") { bench, _ in [try await bench.followingProcess()] },
     ]
 
