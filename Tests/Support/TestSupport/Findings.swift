@@ -55,6 +55,17 @@ package final class Findings: Sendable {
         }
     }
 
+    /// Notes a figure of which the largest value is reported.
+    package func most(_ name: String, _ value: Int) { combine(name, value, max) }
+
+    /// Notes a figure of which the sum is reported.
+    package func sum(_ name: String, _ value: Int) { combine(name, value, +) }
+
+    private func combine(_ name: String, _ value: Int, _ combine: (Int, Int) -> Int) {
+        let known = state.withLock { $0.figures.first { $0.name == name }.flatMap { Int($0.value) } }
+        figure(name, known.map { combine($0, value) } ?? value)
+    }
+
     /// One line with all figures and counts.
     package var summary: String {
         state.withLock { state in

@@ -34,7 +34,7 @@ final class BlueDataSource: RecordDataSource<Blue> {}
 /// One of the data sources, whichever entity it owns.
 protocol RecordKeeper: DataSource<RecordData> {
     nonisolated func run(_ operation: Operation) async throws
-    nonisolated func put(_ values: [RecordData]) async throws
+    nonisolated func put(_ values: [RecordData], waitFor level: SaveLevel) async throws
     /// The same with a callback.
     nonisolated func put(
         _ values: [RecordData], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void)
@@ -86,7 +86,9 @@ extension RecordDataSource: RecordKeeper {
         }
     }
 
-    nonisolated func put(_ values: [RecordData]) async throws { try await add(values) }
+    nonisolated func put(_ values: [RecordData], waitFor level: SaveLevel) async throws {
+        try await add(values, waitFor: level)
+    }
 
     nonisolated func put(
         _ values: [RecordData], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
@@ -129,6 +131,10 @@ extension RecordDataSource: RecordKeeper {
             for value in values { try self.put(value, in: context) }
         }
     }
+}
+
+extension RecordKeeper {
+    nonisolated func put(_ values: [RecordData]) async throws { try await put(values, waitFor: .store) }
 }
 
 extension Record {

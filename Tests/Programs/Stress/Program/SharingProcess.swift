@@ -20,6 +20,7 @@ final class SharingProcess {
             let words = line.split(separator: " ")
             switch words.first {
             case "saved": counts.note(Int64(words[1]) ?? 0, String(words[2]))
+            case "waited": counts.note(wait: Int(words[1]) ?? 0)
             case "copied": counts.note(checkpoints: Int(words[1]) ?? 0)
             case "refused": counts.note(refused: String(words[1]))
             case "failed": findings.violation("process \(number): \(line)", .refused)
@@ -46,6 +47,13 @@ final class SharingProcess {
         return nil
     }
 
+    /// The longest time that its main actor did nothing, in milliseconds.
+    var longestWait: Int { counts.longestWait }
+    /// The longest time from the end of a disturbance to the next save that was reported, in milliseconds; nil if there was none.
+    var recovery: Int? { counts.recovery }
+    /// Whatever disturbed it has ended.
+    func beginRecovery() { counts.beginRecovery() }
+
     /// The newest of its own saves that was reported to it.
     var acknowledged: Int64 { counts.newest }
     /// How often it has copied the log of a file.
@@ -60,6 +68,9 @@ private final class SharingCounts: Sendable {
         var newest: Int64 = 0
         var count = 0
         var checkpoints = 0
+        var longestWait = 0
+        var disturbed: ContinuousClock.Instant?
+        var recovery: Int?
         var attempts: (saved: [String], refused: [String]) = ([], [])
     }
 
@@ -70,10 +81,15 @@ private final class SharingCounts: Sendable {
             state.newest = max(state.newest, number)
             state.count += 1
             state.attempts.saved.append(text)
+            guard let disturbed = state.disturbed else { return }
+            state.disturbed = nil
+            state.recovery = max(state.recovery ?? 0, Int((.now - disturbed) / .milliseconds(1)))
         }
     }
 
     func note(checkpoints: Int) { state.withLock { $0.checkpoints = checkpoints } }
+    func note(wait: Int) { state.withLock { $0.longestWait = max($0.longestWait, wait) } }
+    func beginRecovery() { state.withLock { $0.disturbed = .now } }
     func note(refused text: String) { state.withLock { $0.attempts.refused.append(text) } }
 
     func takeAttempts() -> (saved: [String], refused: [String]) {
@@ -84,6 +100,8 @@ private final class SharingCounts: Sendable {
     }
 
     var newest: Int64 { state.withLock { $0.newest } }
+    var longestWait: Int { state.withLock { $0.longestWait } }
+    var recovery: Int? { state.withLock { $0.recovery } }
     var checkpoints: Int { state.withLock { $0.checkpoints } }
     func takeCount() -> Int {
         state.withLock { state in

@@ -8,9 +8,9 @@ import TestSupport
 final class SharingProcesses {
     private(set) var children: [SharingProcess] = []
     private let suite: String
-    private let place: SharedPlace
-    private let follower: any PersistentStore & StoreSharing
-    private var replay: FeedReplay
+    private let place: (Int) -> SharedPlace
+    private var follower: (any PersistentStore & StoreSharing)?
+    private var replay = FeedReplay(ModelLayout(.stress), after: 0)
     private let findings: Findings
     private let watchdog: Watchdog
     /// What was reported to processes that have ended.
@@ -19,15 +19,26 @@ final class SharingProcesses {
     /// Of processes that have ended.
     private var endedCheckpoints = 0
 
-    /// - Parameter suite: The name of the suite, for the watchdog.
+    /// - Parameters:
+    ///   - suite: The name of the suite, for the watchdog.
+    ///   - place: Where each process opens the store, by its number.
     init(
-        _ suite: String, _ count: Int, _ place: SharedPlace, _ follower: any PersistentStore & StoreSharing,
-        findings: Findings, watchdog: Watchdog
+        _ suite: String, _ count: Int, findings: Findings, watchdog: Watchdog, _ place: @escaping (Int) -> SharedPlace
     ) async throws {
-        (self.suite, self.place, self.follower) = (suite, place, follower)
+        (self.suite, self.place) = (suite, place)
         (self.findings, self.watchdog) = (findings, watchdog)
-        replay = FeedReplay(ModelLayout(.stress), after: follower.firstPosition)
-        for number in 0..<count { children.append(try await SharingProcess(place, number, findings)) }
+        for number in 0..<count { children.append(try await SharingProcess(place(number), number, findings)) }
+    }
+
+    /// Replays the feed of a store.
+    func follow(_ follower: any PersistentStore & StoreSharing, after position: Int64) {
+        self.follower = follower
+        replay = FeedReplay(ModelLayout(.stress), after: position)
+    }
+
+    /// What was reported as saved so far may be lost, but not what was refused be there.
+    func forgetSaved() {
+        for child in children { reported.refused += child.takeAttempts().refused }
     }
 
     /// Makes each process save so often.
@@ -52,7 +63,7 @@ final class SharingProcesses {
         let attempts = children[index].takeAttempts()
         reported = (reported.saved + attempts.saved, reported.refused + attempts.refused)
         endedCheckpoints += children[index].checkpointCount
-        children[index] = try await SharingProcess(place, number, findings)
+        children[index] = try await SharingProcess(place(number), number, findings)
     }
 
     /// Stops a process for longer than others wait for a lease that it has, in every fifth round.
@@ -73,7 +84,8 @@ final class SharingProcesses {
     func check(
         _ moment: String, _ makeReader: () throws -> any RecordReader, _ expectSaves: (SharingProcess) throws -> Void
     ) async throws {
-        try replay.takeIn(follower) { self.findings.violation("\($0), \(moment)") }
+        guard let follower else { return }
+        try replay.takeIn(follower) { self.findings.violation("\($0), \(moment)", .lost) }
         watchdog.note(suite, "what all show, \(moment)")
         for child in children { child.send("check") }
         for child in children {
@@ -97,12 +109,14 @@ final class SharingProcesses {
     func end(_ rounds: Int) async {
         for child in children { child.send("quit") }
         for child in children { _ = await child.answer() }
-        follower.close()
-        findings.figure("saves asked for", askedSaves)
-        findings.figure("commits", replay.commits)
+        follower?.close()
+        findings.most("longest wait of main, ms", children.map(\.longestWait).max() ?? 0)
+        if let recovery = children.compactMap(\.recovery).max() { findings.most("longest recovery, ms", recovery) }
+        findings.sum("saves asked for", askedSaves)
+        findings.sum("commits", Int(replay.commits))
         let checkpoints = children.reduce(endedCheckpoints) { $0 + $1.checkpointCount }
         if checkpoints > 0 { findings.figure("checkpoints", checkpoints) }
-        findings.figure("rounds of \(children.count) processes", rounds)
+        findings.sum("rounds of \(children.count) processes", rounds)
         watchdog.note(suite, nil)
     }
 }

@@ -13,7 +13,8 @@ enum Suite: String, CaseIterable {
     case outsideWrites = "outside-writes"
     /// Several processes share a store, and are killed now and then.
     case processes
-    /// Several processes share a store on a PostgreSQL server that is killed, through connections that are cut.
+    /// Several processes share a store on a PostgreSQL server that is killed and halted, through connections that are cut, and that a
+    /// standby replaces.
     case postgreSQL = "postgresql"
     /// Memory and the log stay bounded while main is blocked and readers overlap.
     case memory
@@ -35,6 +36,7 @@ enum Suite: String, CaseIterable {
         case .postgreSQL:
             #if PostgreSQL
             try await PostgreSQLSuite(size, seed, findings).run()
+            try await FailoverSuite(size, seed, findings).run()
             #else
             say("  skipped: this program was built without the trait PostgreSQL")
             #endif

@@ -4,7 +4,7 @@ import Foundation
 import PostgreSQLStore
 import TestSupport
 
-/// Several processes share a store on a server, which is killed while they save, and whose connections are cut.
+/// Several processes share a store on a server, which is killed and halted while they save, and whose connections are cut.
 ///
 /// At the end of each round, every list of every process shows what the server has, and the feed, in which each change begins
 /// where the one before it ended, comes to the same. What was reported as saved is there.
@@ -42,11 +42,13 @@ final class PostgreSQLSuite {
         var random = SeededRandom(seed: seed)
         let follower = try place(server.port).openStore()
         let shared = try await SharingProcesses(
-            "postgresql", processCount, place(proxy.port), follower, findings: findings, watchdog: watchdog)
+            "postgresql", processCount, findings: findings, watchdog: watchdog
+        ) { _ in place(proxy.port) }
+        shared.follow(follower, after: follower.firstPosition)
         for round in 1...rounds where findings.violations.count < 20 {
             let moment = "round \(round), seed \(seed)"
             shared.begin(saveCount, &random, moment)
-            try await disturb(server, proxy, random.branch(UInt64(round)))
+            try await disturb(server, proxy, shared, random.branch(UInt64(round)))
             try await shared.stopSome(round, &random)
             await shared.waitUntilDone(moment)
             let reader = try place(server.port).reader()
@@ -62,10 +64,12 @@ final class PostgreSQLSuite {
         findings.figure("cuts", rounds * cutCount)
     }
 
-    /// Kills the server once, and cuts connections.
-    private func disturb(_ server: PostgreSQLServer, _ proxy: TCPProxy, _ random: SeededRandom) async throws {
+    /// Kills the server once, halts it once, and cuts connections.
+    private func disturb(
+        _ server: PostgreSQLServer, _ proxy: TCPProxy, _ shared: SharingProcesses, _ random: SeededRandom
+    ) async throws {
         var random = random
-        let killed = random.next(below: cutCount)
+        let (killed, halted) = (random.next(below: cutCount), random.next(below: cutCount))
         for step in 0..<cutCount {
             try await Task.sleep(for: .milliseconds(random.next(below: 200)))
             switch random.next(below: 4) {
@@ -73,11 +77,18 @@ final class PostgreSQLSuite {
             case 1: _ = proxy.cutBefore("COMMIT")
             default: _ = proxy.cutReply(to: "COMMIT")
             }
+            if step == halted {
+                server.pause()
+                findings.count(.stops)
+                try await Task.sleep(for: .milliseconds(random.next(below: 3000)))
+                server.resume()
+            }
             guard step == killed else { continue }
             server.kill()
             findings.count(.kills)
             try await Task.sleep(for: .milliseconds(random.next(below: 500)))
             try server.start()
+            for child in shared.children { child.beginRecovery() }
         }
     }
 }

@@ -33,8 +33,11 @@ final class ProcessesSuite {
         let store = try StressStore(findings)
         var random = SeededRandom(seed: seed)
         let follower = try SQLiteStore.open(StressStore.sharedOptions(store.url))
+        let url = store.url
         let shared = try await SharingProcesses(
-            "processes", processCount, .file(store.url), follower, findings: findings, watchdog: watchdog)
+            "processes", processCount, findings: findings, watchdog: watchdog
+        ) { _ in .file(url) }
+        shared.follow(follower, after: follower.firstPosition)
         for round in 1...rounds where findings.violations.count < 20 {
             let moment = "round \(round), seed \(seed)"
             let killed = random.next(below: 2) == 0 ? random.next(below: processCount) : nil

@@ -39,6 +39,7 @@ struct SharingChild {
             lines.continuation.finish()
         }.start()
         var revision: Int64 = 0
+        let main = MainWatch()
         for await line in lines.stream {
             let words = line.split(separator: " ")
             switch words.first {
@@ -48,6 +49,7 @@ struct SharingChild {
                 if let store = container.stack.root.store as? SQLiteStore {
                     say("copied \(store.counters.checkpointCount)")
                 }
+                say("waited \(main.longestWait)")
                 say("done")
             case "check": say(try await difference(keepers, lists, file))
             default:
@@ -109,7 +111,8 @@ struct SharingChild {
             let kind = random.next(below: 10)
             await attempt {
                 switch kind {
-                case 0..<6: try await keeper.put(some)
+                case 0..<2: try await keeper.put(some, waitFor: .main)
+                case 2..<6: try await keeper.put(some, waitFor: .store)
                 case 6..<9: try await keeper.remove(some)
                 default: try await keeper.replaceTask(1000, with: some)
                 }
@@ -163,6 +166,25 @@ struct SharingChild {
             try await Task.sleep(for: .milliseconds(20))
         }
         return "not as the file: \(different)"
+    }
+}
+
+/// Measures how long the main actor did nothing at a time, without the time for which the whole process could not run.
+@MainActor
+private final class MainWatch {
+    /// In milliseconds.
+    private(set) var longestWait = 0
+
+    init() {
+        Task { [weak self] in
+            var last = RunningClock.shared.now
+            while let self {
+                try? await Task.sleep(for: .milliseconds(5))
+                let now = RunningClock.shared.now
+                self.longestWait = max(self.longestWait, Int((now - last) / .milliseconds(1)))
+                last = now
+            }
+        }
     }
 }
 
