@@ -169,25 +169,6 @@ struct SharingChild {
     }
 }
 
-/// Measures how long the main actor did nothing at a time, without the time for which the whole process could not run.
-@MainActor
-private final class MainWatch {
-    /// In milliseconds.
-    private(set) var longestWait = 0
-
-    init() {
-        Task { [weak self] in
-            var last = RunningClock.shared.now
-            while let self {
-                try? await Task.sleep(for: .milliseconds(5))
-                let now = RunningClock.shared.now
-                self.longestWait = max(self.longestWait, Int((now - last) / .milliseconds(1)))
-                last = now
-            }
-        }
-    }
-}
-
 extension StressStore {
     static func sharedOptions(_ url: URL) -> SQLiteStore.Options {
         var options = SQLiteStore.Options(
