@@ -22,18 +22,19 @@ extension SaveLog {
     }
 
     /// Whether saves are left out of commits.
-    var isPostponing: Bool { !postponedOrigins.isEmpty }
+    package var isPostponing: Bool { !postponedOrigins.isEmpty }
 
     /// Lets the next commit have what was postponed.
     ///
     /// - Returns: Whether there was anything.
     @discardableResult
     package mutating func resume() -> Bool {
-        defer {
-            postponedOrigins = []
-            pendingNumbers.passOverNone()
-        }
-        return isPostponing
+        let wasPostponing = isPostponing
+        postponedOrigins = []
+        pendingNumbers.passOverNone()
+        // What the commit that is under way has left out is not passed over when it ends.
+        if wasPostponing { (takesAll, hasResumed) = (false, true) }
+        return wasPostponing
     }
 
     /// Marks those that are pending as reported late.
@@ -46,6 +47,11 @@ extension SaveLog {
             delayed.append(saves[number])
         }
         return delayed
+    }
+
+    /// Whether the save with that number must be committed.
+    package func isPending(_ number: Int64) -> Bool {
+        saves.numbers(after: committed).contains(number) && saves[number].isPending
     }
 
     /// Whether there is such a save among those that must be committed.

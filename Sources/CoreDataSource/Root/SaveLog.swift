@@ -33,8 +33,10 @@ package struct SaveLog {
     private var staleness: Staleness?
     /// The origins whose saves no group contains for now.
     var postponedOrigins: Set<Int> = []
-    /// Whether only saves of postponed origins are left out of the group that was taken last.
-    private var takesAll = true
+    /// Whether only saves of postponed origins are left out of the group that was taken last, and still wait.
+    var takesAll = true
+    /// Whether saves that had been left out of the commit that is under way wait no more.
+    var hasResumed = false
     /// How many saves commits have looked at so far. For tests.
     package private(set) var lookedAt = 0
     /// How much memory saves use that are in the store while earlier ones are not, in bytes.
@@ -97,11 +99,6 @@ package struct SaveLog {
     /// The saves that must be committed.
     package var pending: [LoggedSave] { pendingNumbers.all.map { saves[$0] } }
 
-    /// Whether the save with that number must be committed.
-    package func isPending(_ number: Int64) -> Bool {
-        saves.numbers(after: committed).contains(number) && saves[number].isPending
-    }
-
     /// The pending saves that wait for no other program, as one group; nil if there are none or a commit is under way.
     package mutating func takeForCommit(at now: ContinuousClock.Instant = .now) -> [ChangeSet]? {
         guard committing == nil, !isResetting else { return nil }
@@ -115,7 +112,7 @@ package struct SaveLog {
             saves[number].isCommitting = !isLeftOut
             if isLeftOut { wait(number, since: now) } else { group.append(saves[number].changes) }
         }
-        takesAll = !isFull
+        (takesAll, hasResumed) = (!isFull, false)
         if group.isEmpty, takesAll { pendingNumbers.pass(through: newest) }
         guard !group.isEmpty else { return nil }
         committing = committed + 1...newest
@@ -139,11 +136,11 @@ package struct SaveLog {
 
     /// Ends the commit, once everyone who waited for it was notified.
     ///
-    /// - Returns: Whether saves came in meanwhile, for which no commit was tried yet.
+    /// - Returns: Whether saves came in meanwhile, or wait no more, for which no commit was tried yet.
     package mutating func endCommit() -> Bool {
         let through = committing?.upperBound ?? committed
         committing = nil
-        return pendingNumbers.all.last.map { $0 > through } ?? false
+        return pendingNumbers.all.last.map { $0 > through || hasResumed } ?? false
     }
 
     /// Takes back the pending saves with those numbers, and every later pending one of their origins.

@@ -217,13 +217,25 @@ struct SaveLogTests {
             _ = log.postpone(others, at: .now, since: .now)
             _ = log.endCommit()
         }
+        /// No save comes before an earlier one of its origin, and only those wait that are left out.
+        func checkGroup() {
+            for save in log.pending where !group.contains(save.changes.number) {
+                let later = log.pending.filter {
+                    $0.changes.origin == save.changes.origin && $0.changes.number > save.changes.number
+                }
+                #expect(!later.contains { group.contains($0.changes.number) }, "seed \(seed)")
+                #expect(log.isPostponing, "seed \(seed)")
+            }
+        }
         log.startMerging()
         for _ in 0..<400 {
             switch Int.random(in: 0..<9, using: &random) {
             case 0, 1:
                 let source = sources.randomElement(using: &random)
                 _ = log.append(LoggedSave(ChangeSet(entities: []), from: source))
-            case 2: if let taken = log.takeForCommit() { group = taken.map(\.number) }
+            case 2 where log.committing == nil:
+                group = log.takeForCommit()?.map(\.number) ?? []
+                checkGroup()
             case 3 where log.committing != nil:
                 if Bool.random(using: &random) {
                     endCommit(
@@ -249,5 +261,24 @@ struct SaveLogTests {
         #expect(ended == Set(1..<log.newest + 1), "seed \(seed)")
         #expect(merged == Array(1..<log.newest + 1), "seed \(seed)")
         #expect(log.committed == log.newest)
+    }
+
+    /// A hand-over of leases, or a timer, has it tried again while others are committed.
+    @Test func aSaveThatIsResumedDuringACommitIsCommittedNext() {
+        var log = log()
+        let sources = (1...2).map { SaveSource("\($0)", origin: $0) }
+        _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[0]))
+        _ = log.takeForCommit()
+        log.noteCommitted(except: [1])
+        _ = log.postpone([1], at: .now, since: .now)
+        _ = log.endCommit()
+        _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[1]))
+        let others = log.takeForCommit()
+        log.resume()
+        log.noteCommitted(except: [])
+        let isMoreWaiting = log.endCommit()
+        _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[0]))
+        let next = log.takeForCommit()
+        #expect(others?.map(\.number) == [2] && isMoreWaiting && next?.map(\.number) == [1, 3])
     }
 }
