@@ -54,8 +54,8 @@ struct ListLinkScheduleTests {
         schedule.note(.saves([try save(1, ofTopic: 3)]))
         _ = schedule.end(read(of: schedule, asOf: 1))
         let second = schedule.turn()
-        #expect(second?.name == "read" && second?.work.touched == [3])
-        _ = schedule.end(read(of: schedule, asOf: 1))
+        #expect(second?.name == "redraw [3]")
+        _ = schedule.end(.unchanged(schedule.state))
         #expect(!schedule.isBehind)
     }
 
@@ -83,7 +83,7 @@ struct ListLinkScheduleTests {
         _ = schedule.end(outcome)
         if !isNotified { schedule.note(.saves([try save(1, ofTopic: 3)])) }
         let second = schedule.turn()
-        #expect(second?.name == "read" && second?.work.touched == [3])
+        #expect(second?.name == "redraw [3]")
     }
 
     @Test func aSaveDuringAReadThatDoesNotMeetItIsMerged() throws {
@@ -162,7 +162,8 @@ struct ListLinkScheduleTests {
             schedule.note(.saves([save]))
         }
         _ = schedule.end(read(of: schedule, asOf: 2))
-        let read = schedule.turn()
-        #expect(read?.work.touched == [2])
+        // All rows are not read again, or a list could not keep up with a row that changes all the time.
+        let next = schedule.turn()
+        #expect(next?.name == "redraw [2]")
     }
 }

@@ -71,16 +71,19 @@ extension ListQuery {
         var touched = links.owners(in: saves)
         for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
             for row in changes.updated { touched.insert(row.key) }
+            for row in changes.deleted { touched.insert(row.key) }
         }
         return touched
     }
 
-    /// The keys of the rows that several of the saves update, so that the last one may have undone the others.
+    /// The keys of the rows that several of the saves change, so that the last one may have undone the others.
     func rowsUpdatedAgain(in saves: [ChangeSet]) -> Set<Int64> {
         if saves.count < 2 { return [] }
         var (updated, again): (Set<Int64>, Set<Int64>) = ([], [])
         for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
-            for row in changes.updated where !updated.insert(row.key).inserted { again.insert(row.key) }
+            for key in changes.updated.lazy.map(\.key) where !updated.insert(key).inserted { again.insert(key) }
+            for key in changes.deleted.lazy.map(\.key) where !updated.insert(key).inserted { again.insert(key) }
+            for key in changes.inserted.lazy.map(\.key) where !updated.insert(key).inserted { again.insert(key) }
         }
         return again
     }

@@ -182,14 +182,12 @@ extension ListSchedule {
         let covered = pending.filter { $0.changes.number <= asOf }.map(\.changes)
         pending.removeAll { $0.changes.number <= asOf }
         let unseen = query.links.owners(in: covered).union(query.rowsUpdatedAgain(in: covered))
-        if !unseen.isEmpty {
-            touched.formUnion(unseen)
-            reload(.save)
-        }
         if let reading {
+            touched.formUnion(unseen)
             self.reading = nil
             return begin(reading, .read)
         }
+        if !unseen.isEmpty { return begin(ListReason(.save), .redraw(unseen, covered)) }
         if pending.isEmpty { return .none }
         let saves = isEverySaveWanted ? [pending.removeFirst().changes] : pending.map(\.changes)
         if !isEverySaveWanted { pending = [] }
@@ -204,6 +202,7 @@ extension ListSchedule {
         case .read: swap(&touched, &self.touched)
         case .merge(let saves) where indexedVersion != version && saves.contains(where: query.links.isAny):
             unindexedCount = state.rows.count
+        case .redraw where indexedVersion != version: unindexedCount = state.rows.count
         default: break
         }
         let next = ListWork(
@@ -228,7 +227,7 @@ extension ListSchedule {
             version += 1
             touched.formUnion(query.touchedRows(in: saves))
             return .none
-        case .read, .readOn, .join: break
+        case .read, .readOn, .join, .redraw: break
         }
         switch outcome {
         case .unchanged(let state):
@@ -258,9 +257,7 @@ extension ListSchedule {
         self.state = state
         version += 1
         asOf = max(asOf, state.asOf)
-        if case .merge = ended.task, ended.unindexedCount > 0 || indexedVersion == ended.version {
-            indexedVersion = version
-        }
+        if ended.keepsIndex, ended.unindexedCount > 0 || indexedVersion == ended.version { indexedVersion = version }
     }
 
     /// The rows are read instead. They do not show which objects were others in between.
@@ -269,6 +266,7 @@ extension ListSchedule {
         switch ended.task {
         case .merge(let saves), .follow(let saves, _): touched.formUnion(query.touchedRows(in: saves))
         case .readOn(let short): touched.formUnion(short.net.keys)
+        case .redraw(let keys, _): touched.formUnion(keys)
         case .join(let short, _, let saves):
             touched.formUnion(short.net.keys.union(query.touchedRows(in: saves)))
         case .read: break

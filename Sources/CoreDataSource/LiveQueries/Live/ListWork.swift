@@ -18,6 +18,9 @@ package struct ListWork: Sendable {
         case merge([ChangeSet])
         /// Apply saves that changed related rows. The version is that of the state.
         case follow([ChangeSet], version: Int)
+        /// Report those rows, though the state has them as they are: saves that a read has met have changed what their objects lead to,
+        /// or have changed them and changed them back.
+        case redraw(Set<Int64>, [ChangeSet])
         /// Reload the rows.
         case read
         /// Read the rows that follow the remaining ones.
@@ -42,6 +45,7 @@ package struct ListWork: Sendable {
     var rowCount: Int {
         switch task {
         case .merge(let saves): saves.reduce(unindexedCount) { $0 + $1.rowCount }
+        case .redraw(let keys, _): unindexedCount + keys.count
         case .join(_, let tail, let saves): saves.reduce(tail.rows.count) { $0 + $1.rowCount }
         case .follow, .read, .readOn: .max
         }
@@ -50,8 +54,16 @@ package struct ListWork: Sendable {
     /// Whether it reads the rows of the list, or combines them with rows that were read.
     var readsRows: Bool {
         switch task {
-        case .merge, .follow: false
+        case .merge, .follow, .redraw: false
         case .read, .readOn, .join: true
+        }
+    }
+
+    /// Whether the rows by their keys are those of the next state afterwards, if they were those of this one.
+    var keepsIndex: Bool {
+        switch task {
+        case .merge, .redraw: true
+        case .follow, .read, .readOn, .join: false
         }
     }
 

@@ -31,6 +31,7 @@ private struct ListRun {
         switch task {
         case .merge(let saves): try merge(saves)
         case .follow(let saves, let version): try follow(saves, version)
+        case .redraw(let keys, let saves): redraw(keys, saves)
         case .read: try read()
         case .readOn(let short): try readOn(short)
         case .join(let short, let tail, let saves): try join(short, tail, saves)
@@ -60,6 +61,16 @@ private struct ListRun {
         net.add(touched: touched, held, saves, state.query.links)
         reason.didReadStore = true
         return outcome(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
+    }
+
+    private func redraw(_ keys: Set<Int64>, _ saves: [ChangeSet]) -> ListWork.Outcome {
+        var net = NetChanges()
+        let held = worker.rowsByKey.rows(keys, in: state, version: work.version)
+        net.add(touched: keys, held, saves, state.query.links)
+        if net.isEmpty { return .unchanged(state) }
+        net.note(saves, ofEntities: state.query.watched)
+        worker.rowsByKey.advance(from: work.version, by: net)
+        return outcome(.state(state, nil), net)
     }
 
     private mutating func read() throws(DataSourceError) -> ListWork.Outcome {

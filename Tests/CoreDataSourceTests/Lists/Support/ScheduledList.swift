@@ -150,7 +150,7 @@ struct ScheduledList {
             if zip(numbers, numbers.dropFirst()).contains(where: { $0 >= $1 }) {
                 complain("\(numbers) are out of order")
             }
-        case .read, .readOn, .join: break
+        case .read, .readOn, .join, .redraw: break
         }
     }
 
@@ -201,6 +201,8 @@ extension ScheduledList {
         case .follow(let saves, let version):
             let net = rowsByKey.advance(work.state, version: version, to: affectedRows(saves))
             return outcome(work.state.applying(net, asOf: saves.last?.number ?? 0), net, work)
+        // The rows are as they were.
+        case .redraw: return .unchanged(work.state)
         case .read:
             let new = world.state(plan)
             if !work.state.isRead { return .changed(ListReport(first: new, work.reason, since: .now)) }
