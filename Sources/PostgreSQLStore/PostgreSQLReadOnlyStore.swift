@@ -24,8 +24,10 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
     package static func open(_ options: PostgreSQLOptions) throws(DataSourceError) -> PostgreSQLReadOnlyStore {
         var options = options
         options.isReadOnly = true
-        let (schema, position) = try ReadOnlyOpening(options: options).run()
-        return PostgreSQLReadOnlyStore(options, schema, position)
+        let opened = try ReadOnlyOpening(options: options).run()
+        // Connections to several standbys would show states of different times.
+        options.server = opened.server
+        return PostgreSQLReadOnlyStore(options, opened.schema, opened.position)
     }
 
     private init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ position: Int64) {

@@ -37,14 +37,15 @@ final class Connection {
     init(_ target: ConnectionTarget) throws(DataSourceError) {
         patience = Connection.settlingPatience
         self.target = target
-        let settings: [(String, String)] = [
-            ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
-            ("keepalives_interval", "2"), ("keepalives_count", "3"),
-            ("fallback_application_name", target.programName),
-            // If there are several hosts, the primary server.
-            ("target_session_attrs", target.isReadOnly ? "any" : "read-write"), ("dbname", target.connection),
-            ("client_encoding", "UTF8"),
-        ]
+        let settings: [(String, String)] =
+            [
+                ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
+                ("keepalives_interval", "2"), ("keepalives_count", "3"),
+                ("fallback_application_name", target.programName),
+                // If there are several hosts, the primary server.
+                ("target_session_attrs", target.isReadOnly ? "any" : "read-write"), ("dbname", target.connection),
+                ("client_encoding", "UTF8"),
+            ] + target.server.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
         try target.check()
         let start = ContinuousClock.now
         let made = try Connection.attempt(settings)
@@ -124,6 +125,16 @@ final class Connection {
 
     /// Whether the server can still be used, as far as this side knows.
     var isUsable: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
+
+    /// The settings that lead to the same server again, of several that the connection string may name.
+    var server: [String: String] {
+        guard let handle else { return [:] }
+        var settings: [String: String] = [:]
+        for (name, value) in [("host", PQhost(handle)), ("hostaddr", PQhostaddr(handle)), ("port", PQport(handle))] {
+            if let value, value.pointee != 0 { settings[name] = String(cString: value) }
+        }
+        return settings
+    }
 
     /// For `poll`.
     var socket: Int32 { handle.map { PQsocket($0) } ?? -1 }

@@ -9,6 +9,8 @@ struct ConnectionTarget: Sendable {
     let connection: String
     /// Whether a standby will do.
     var isReadOnly = false
+    /// The settings that lead to one of several servers; empty for whichever answers.
+    var server: [String: String] = [:]
     /// How long an answer may take, and after how much of that time the server is asked whether it works on it.
     var patience: Duration
     var silence = Duration.seconds(10)

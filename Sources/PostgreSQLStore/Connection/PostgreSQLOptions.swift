@@ -14,6 +14,8 @@ package struct PostgreSQLOptions: Sendable {
     package var resetPolicy: ResetPolicy
     /// Whether nothing is made or changed.
     var isReadOnly = false
+    /// The settings that lead to one of several servers; empty for whichever answers.
+    var server: [String: String] = [:]
     /// The listener for the statements that run once the store is open.
     package var tracing: StatementTracing?
     /// Called while rows are carried over to another model.
@@ -53,7 +55,8 @@ package struct PostgreSQLOptions: Sendable {
     }
 
     var target: ConnectionTarget {
-        ConnectionTarget(connection: connection, isReadOnly: isReadOnly, patience: patience, silence: silence)
+        ConnectionTarget(
+            connection: connection, isReadOnly: isReadOnly, server: server, patience: patience, silence: silence)
     }
 }
 #endif

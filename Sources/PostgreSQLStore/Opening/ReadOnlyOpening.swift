@@ -5,31 +5,52 @@ internal import RowStore
 struct ReadOnlyOpening {
     let options: PostgreSQLOptions
 
-    /// - Returns: The generation that is there, and the position of its newest save.
+    struct Result {
+        let schema: PostgreSQLSchema
+        /// The position of its newest save.
+        let position: Int64
+        /// The settings that lead to the server that has it. Others may be behind or ahead of it.
+        let server: [String: String]
+    }
+
     /// - Throws: `notAFile` if there is no store, `modelChanged` if it would have to be reset or migrated.
-    func run() throws(DataSourceError) -> (schema: PostgreSQLSchema, position: Int64) {
+    func run() throws(DataSourceError) -> Result {
         let connection = try Connection(options.target)
         defer { connection.close() }
-        return try connection.look { () throws(DataSourceError) in
-            guard let entry = try Registry(connection).existingEntry(options.name) else {
-                throw DataSourceError(
-                    .notAFile,
-                    "The database has no store \(options.name) that this role may see, and a read-only container cannot make one."
-                )
-            }
-            let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
+        while true {
+            var found: Registry.Entry?
             do throws(DataSourceError) {
-                _ = try StartupDecision(.metadata(rows), options.identity, .fail)
-            } catch  where error.code == .modelChanged {
-                throw DataSourceError(
-                    .modelChanged,
-                    "The store was made for another model or database key, and a read-only container cannot reset or migrate it. "
-                        + "Open it for writing first.", cause: error.cause)
+                return try connection.look { () throws(DataSourceError) in
+                    found = try Registry(connection).existingEntry(options.name)
+                    return try look(connection, found)
+                }
+            } catch  where error.code == .storeCorrupt && connection.isUsable {
+                // The tables are gone if another process has just reset the store.
+                if try Registry(connection).existingEntry(options.name) == found { throw error }
             }
-            let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
-            try schema.checkTables(connection, options.name)
-            return (schema, try connection.rows("SELECT \(schema.position)").integer(0, 0))
         }
+    }
+
+    private func look(_ connection: Connection, _ entry: Registry.Entry?) throws(DataSourceError) -> Result {
+        guard let entry else {
+            throw DataSourceError(
+                .notAFile,
+                "The database has no store \(options.name) that this role may see, and a read-only container cannot make one."
+            )
+        }
+        let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
+        do throws(DataSourceError) {
+            _ = try StartupDecision(.metadata(rows), options.identity, .fail)
+        } catch  where error.code == .modelChanged {
+            throw DataSourceError(
+                .modelChanged,
+                "The store was made for another model or database key, and a read-only container cannot reset or migrate it. "
+                    + "Open it for writing first.", cause: error.cause)
+        }
+        let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
+        try schema.checkTables(connection, options.name)
+        let position = try connection.rows("SELECT \(schema.position)").integer(0, 0)
+        return Result(schema: schema, position: position, server: connection.server)
     }
 }
 #endif

@@ -51,6 +51,15 @@ final class Reader: @unchecked Sendable {
         position = results[1].integer(0, 0)
     }
 
+    /// The error of a read; `storeReset` if the tables are gone because another process has reset the store meanwhile.
+    func explained(_ error: DataSourceError) -> DataSourceError {
+        do throws(DataSourceError) {
+            return try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in throw error }
+        } catch {
+            return error
+        }
+    }
+
     /// Ends that state. A connection that fails to do so cannot be used any more.
     func end() {
         guard connection.isUsable else { return }

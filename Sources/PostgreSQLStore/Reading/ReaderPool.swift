@@ -39,7 +39,7 @@ final class ReaderPool: Sendable {
             reader.end()
             giveBack(reader, generation)
         }
-        return try body(reader)
+        do throws(DataSourceError) { return try body(reader) } catch { throw reader.explained(error) }
     }
 
     /// A reader whose state has begun. If its connection was lost while it was not used, it is replaced.
