@@ -169,14 +169,6 @@ extension ManagedObjectContext {
 }
 
 extension RowQuery {
-    /// The same rows in any order, without their values.
-    var keysOnly: RowQuery {
-        var query = self
-        query.isOrdered = false
-        query.columns = []
-        return query
-    }
-
     /// Whether the query asks for every row of its entity.
     fileprivate var isWhole: Bool { predicate == .constant(true) && limit == nil && offset == 0 }
 }

@@ -21,7 +21,7 @@ extension RootContext {
             }
             return leaseVersion
         }
-        if let known { leases?.note(known, at: asked) }
+        if let known, !store.isReadOnly { leases?.note(known, at: asked) }
     }
 
     private func isBehind(_ wanted: Int64?) -> Bool {

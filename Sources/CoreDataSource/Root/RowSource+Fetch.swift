@@ -128,7 +128,17 @@ extension RowSource {
             family.allSatisfy { rows.view($0, after: start).isEmpty }
         }
         if isNewest { return count }
-        return try rows(query.keysOnly, ofEntities: family, layout).rows.reduce(0) { $0 + $1.rows.count }
+        if let entity = family.first, family.count == 1 {
+            return try rows(query.of(entity: entity).keysOnly, layout.entities[entity]).rows.count
+        }
+        // Only of entities with pending rows are the rows read.
+        func sum(_ source: RowSource) throws(DataSourceError) -> Int {
+            var count = 0
+            for entity in family { count += try source.count(query, ofEntities: [entity], layout) }
+            return count
+        }
+        guard case .root(let root) = self else { return try sum(self) }
+        return try root.withSnapshot { snapshot throws(DataSourceError) in try sum(.snapshot(snapshot)) }
     }
 
     /// The row of that key, or nil.
@@ -193,5 +203,15 @@ extension RowSource {
             return stored.flatMap { rows.row(entity, $0.key, after: start) == nil ? $0 : nil }
         }
         return (found, asOf)
+    }
+}
+
+extension RowQuery {
+    /// The same rows in any order, without their values.
+    var keysOnly: RowQuery {
+        var query = self
+        query.isOrdered = false
+        query.columns = []
+        return query
     }
 }

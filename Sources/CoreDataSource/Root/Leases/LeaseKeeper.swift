@@ -4,8 +4,8 @@ internal import RowStore
 /// The leases of one container, in a shared store.
 ///
 /// A batch uses the leases of all entities that it can change, from before it begins until it ends. A lease is kept when no
-/// batch uses it, until another container asks for it: then no batch begins, what is pending under it is committed, and it is
-/// handed over.
+/// batch uses it, until another container asks for it: then, once this container's turn has ended or it pauses, no batch begins, what is
+/// pending under it is committed, and it is handed over.
 ///
 /// The store decides who has which lease. The state here follows the store, in the order of its versions.
 package final class LeaseKeeper: Sendable {

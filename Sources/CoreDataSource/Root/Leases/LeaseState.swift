@@ -84,9 +84,8 @@ package struct LeaseState {
         // A lease that was lost meanwhile and is here again is used by other batches.
         for lease in use.epochs where held[lease.entity]?.epoch == lease.epoch {
             held[lease.entity]?.users -= 1
-            guard asked.contains(lease.entity) else { continue }
             held[lease.entity]?.lastUse = .now
-            isAsked = true
+            if asked.contains(lease.entity) { isAsked = true }
         }
         return isAsked
     }
