@@ -10,7 +10,10 @@ final class SharingProcess {
     private let answers: AsyncStream<String>
     private let counts: SharingCounts
 
-    init(_ place: SharedPlace, _ number: Int, _ findings: Findings) async throws {
+    /// - Parameter didSave: Called for each of its saves that was reported.
+    init(
+        _ place: SharedPlace, _ number: Int, _ findings: Findings, didSave: @escaping @Sendable () -> Void
+    ) async throws {
         self.number = number
         let stream = AsyncStream<String>.makeStream()
         let counts = SharingCounts()
@@ -19,7 +22,9 @@ final class SharingProcess {
             guard let line else { return stream.continuation.finish() }
             let words = line.split(separator: " ")
             switch words.first {
-            case "saved": counts.note(Int64(words[1]) ?? 0, String(words[2]))
+            case "saved":
+                counts.note(Int64(words[1]) ?? 0, String(words[2]))
+                didSave()
             case "waited": counts.note(wait: Int(words[1]) ?? 0)
             case "copied": counts.note(checkpoints: Int(words[1]) ?? 0)
             case "refused": counts.note(refused: String(words[1]))

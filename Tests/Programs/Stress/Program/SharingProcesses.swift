@@ -27,7 +27,12 @@ final class SharingProcesses {
     ) async throws {
         (self.suite, self.place) = (suite, place)
         (self.findings, self.watchdog) = (findings, watchdog)
-        for number in 0..<count { children.append(try await SharingProcess(place(number), number, findings)) }
+        for number in 0..<count { children.append(try await start(number)) }
+    }
+
+    private func start(_ number: Int) async throws -> SharingProcess {
+        // On a busy machine a round may take long, but nobody is stuck while saves come.
+        try await SharingProcess(place(number), number, findings) { [watchdog, suite] in watchdog.renew(suite) }
     }
 
     /// Replays the feed of a store.
@@ -63,7 +68,7 @@ final class SharingProcesses {
         let attempts = children[index].takeAttempts()
         reported = (reported.saved + attempts.saved, reported.refused + attempts.refused)
         endedCheckpoints += children[index].checkpointCount
-        children[index] = try await SharingProcess(place(number), number, findings)
+        children[index] = try await start(number)
     }
 
     /// Stops a process for longer than others wait for a lease that it has, in every fifth round.
@@ -111,7 +116,10 @@ final class SharingProcesses {
         for child in children { _ = await child.answer() }
         follower?.close()
         findings.most("longest wait of main, ms", children.map(\.longestWait).max() ?? 0)
-        if let recovery = children.compactMap(\.recovery).max() { findings.most("longest recovery, ms", recovery) }
+        // Where processes are halted, too, it contains that.
+        if let recovery = children.compactMap(\.recovery).max() {
+            findings.most("longest recovery in \(suite), ms", recovery)
+        }
         findings.sum("saves asked for", askedSaves)
         findings.sum("commits", Int(replay.commits))
         let checkpoints = children.reduce(endedCheckpoints) { $0 + $1.checkpointCount }

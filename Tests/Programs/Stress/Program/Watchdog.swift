@@ -34,6 +34,9 @@ final class Watchdog: Sendable {
         parts.withLock { $0[part] = activity.map { Part(activity: $0, since: RunningClock.shared.now) } }
     }
 
+    /// Notes that a part goes on with what it is doing.
+    func renew(_ part: String) { parts.withLock { $0[part]?.since = RunningClock.shared.now } }
+
     private func look() {
         let now = RunningClock.shared.now
         let parts = parts.withLock { $0 }
