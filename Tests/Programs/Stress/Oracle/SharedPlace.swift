@@ -44,10 +44,14 @@ enum SharedPlace: LosslessStringConvertible, Sendable {
         #if PostgreSQL
         case .server:
             let store = try openStore()
-            return PersistentContainer(ModelLayout(.stress), store, store.startup)
+            return PersistentContainer(
+                ModelLayout(.stress), store, store.startup, .init(mainPatience: SharedPlace.mainPatience))
         #endif
         }
     }
+
+    /// On a machine with much else to do, main may wait longer for a server than an app would.
+    private static let mainPatience = Duration.seconds(3600)
 
     /// The rows as another program has them.
     func reader() throws -> any RecordReader {
@@ -62,10 +66,11 @@ enum SharedPlace: LosslessStringConvertible, Sendable {
     #if PostgreSQL
     func openStore() throws -> PostgreSQLStore {
         guard case .server(let connection, _, _) = self else { throw Suite.Misunderstood(arguments: [description]) }
-        return try PostgreSQLStore.open(
-            PostgreSQLStore.Options(
-                connection: connection, name: "stress", layout: ModelLayout(.stress),
-                identity: TestModel.identity(of: .stress), resetPolicy: .fail))
+        var options = PostgreSQLStore.Options(
+            connection: connection, name: "stress", layout: ModelLayout(.stress),
+            identity: TestModel.identity(of: .stress), resetPolicy: .fail)
+        options.mainPatience = SharedPlace.mainPatience
+        return try PostgreSQLStore.open(options)
     }
     #endif
 }

@@ -121,15 +121,17 @@ struct SharingChild {
     }
 
     private nonisolated static func attempt(_ body: () async throws -> Void) async {
-        // On a machine with much else to do, another process may keep the file longer than a save waits for it. A server
-        // may be away for a while; what it did not write is tried again.
-        for attempt in 1... {
+        // On a machine with much else to do, another process may keep the file longer than a save waits for it. A server may be
+        // away for as long as it takes to start another one; the watchdog of the suite says if it never comes back.
+        var attempts = 0
+        while true {
             do {
                 return try await body()
-            } catch let error as DataSourceError where mayBeTriedAgain(error) && attempt < 200 {
+            } catch let error as DataSourceError where mayBeTriedAgain(error) && attempts < 200 {
+                if error.code != .storeUnavailable { attempts += 1 }
                 try? await Task.sleep(for: .milliseconds(error.code == .storeBusy ? 0 : 20))
             } catch {
-                return say("failed \(error)")
+                return say("failed \("\(error)".replacing("\n", with: " "))")
             }
         }
     }
