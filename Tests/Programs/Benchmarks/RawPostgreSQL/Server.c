@@ -182,10 +182,10 @@ static void commit_many(raw_server *server) {
     char sql[900];
     snprintf(
         sql, sizeof sql,
-        "UPDATE %s SET position = position + 1; "
-        "INSERT INTO %s SELECT position, 0, clock_timestamp(), 0, 'ContactEntity', NULL FROM %s; "
+        "SELECT 1 FROM %s FOR UPDATE; "
+        "INSERT INTO %s SELECT coalesce(max(position), 0) + 1, 0, clock_timestamp(), 0, 'ContactEntity', NULL FROM %s; "
         "SELECT pg_notify('raw', ''); COMMIT",
-        server->feed, server->changes, server->feed);
+        server->feed, server->changes, server->changes);
     done(server, sql);
 }
 
@@ -201,12 +201,13 @@ static void prepare(raw_server *server) {
         sql, sizeof sql, "INSERT INTO %s (%s) VALUES ($1::bigint, $2, $3, $4, $5, $6::bigint, $7::bigint, $8::float8, $9::float8)",
         server->table, columns);
     PQclear(PQprepare(server->handle, "insert", sql, 0, NULL));
-    snprintf(sql, sizeof sql, "UPDATE %s SET position = position + 1", server->feed);
+    snprintf(sql, sizeof sql, "SELECT 1 FROM %s FOR UPDATE", server->feed);
     PQclear(PQprepare(server->handle, "feed", sql, 0, NULL));
     // As many bytes as the library notes for a row.
     snprintf(
-        sql, sizeof sql, "INSERT INTO %s SELECT position, 0, clock_timestamp(), 248, NULL, $1::bytea FROM %s",
-        server->changes, server->feed);
+        sql, sizeof sql,
+        "INSERT INTO %s SELECT coalesce(max(position), 0) + 1, 0, clock_timestamp(), 248, NULL, $1::bytea FROM %s",
+        server->changes, server->changes);
     PQclear(PQprepare(server->handle, "note", sql, 0, NULL));
     PQclear(PQprepare(server->handle, "notify", "SELECT pg_notify('raw', '')", 0, NULL));
     PQclear(PQprepare(server->handle, "begin", "BEGIN", 0, NULL));
