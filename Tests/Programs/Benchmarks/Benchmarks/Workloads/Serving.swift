@@ -24,43 +24,26 @@ extension Bench {
     /// W23-server: two containers save one object each by turns, so that the lease is handed over each time; in place of raw: as
     /// many saves of one container alone.
     func alternatingOnServer() async throws -> Outcome {
-        let values = ContactList(0..<100).values
-        func saving(isAlone: Bool) async throws -> Sample {
-            let database = try Database()
-            let ours = try await ServerStore(database.connection, .full)
-            let other = try await ServerStore(database.connection, .full)
-            let latencies = Latencies()
-            var sample = try await ours.measure {
-                for (index, value) in values.enumerated() {
-                    let start = raw_now()
-                    try await (isAlone || index % 2 == 0 ? ours : other).source.add(value)
-                    latencies.add(raw_now() - start)
-                }
-            }
-            sample.latencies = latencies.all
-            try await other.container.close()
-            try await ours.container.close()
-            return sample
-        }
-        let results = try await byTurns {
-            try await saving(isAlone: false)
-        } raw: {
-            try await saving(isAlone: true)
-        }
-        return Outcome("W23-server", n: values.count, aim: "", ours: results.ours, raw: results.raw)
+        try await savingOfTwoOnServer("W23-server", 100, aim: "", saveByTurns)
     }
 
     /// W23-server-both: two containers save one object after the other at the same time, into the same data source; in place of raw: as
     /// many saves of one container alone.
     func savingBothOnServer() async throws -> Outcome {
-        let values = ContactList(0..<options.saves / 5).values
+        try await savingOfTwoOnServer("W23-server-both", options.saves / 5, aim: "2.0", saveAtOnce)
+    }
+
+    private func savingOfTwoOnServer(
+        _ id: String, _ count: Int, aim: String, _ save: @escaping SavingOfTwo
+    ) async throws -> Outcome {
+        let values = ContactList(0..<count).values
         func saving(isAlone: Bool) async throws -> Sample {
             let database = try Database()
             let ours = try await ServerStore(database.connection, .full)
             let other = try await ServerStore(database.connection, .full)
-            let latencies = Latencies()
             let sources = isAlone ? [ours.source] : [ours.source, other.source]
-            var sample = try await ours.measure { try await saveAtOnce(values, sources, latencies) }
+            let latencies = Latencies()
+            var sample = try await ours.measure { try await save(values, sources, latencies) }
             sample.latencies = latencies.all
             try await other.container.close()
             try await ours.container.close()
@@ -71,7 +54,7 @@ extension Bench {
         } raw: {
             try await saving(isAlone: true)
         }
-        return Outcome("W23-server-both", n: values.count, aim: "2.0", ours: results.ours, raw: results.raw)
+        return Outcome(id, n: values.count, aim: aim, ours: results.ours, raw: results.raw)
     }
 
     /// W24-add: W1 on a server; raw: the faster of COPY and unnest, in one transaction.

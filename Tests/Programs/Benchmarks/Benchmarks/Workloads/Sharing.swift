@@ -30,48 +30,29 @@ extension Bench {
     /// W23: two containers save one object each by turns, so that the lease is handed over each time; in place of raw: as many saves
     /// of one container alone.
     func alternating() async throws -> Outcome {
-        let list = ContactList(0..<100)
-        let values = list.values
-        var samples: (by: [Sample], alone: [Sample]) = ([], [])
-        for round in 0...max(3, options.rounds / 2) {
-            for isAlone in [false, true] {
-                let url = newFile()
-                let ours = try await Ours(url, .normal, sharing: .processes)
-                let other = try await Ours(url, .normal, sharing: .processes)
-                let latencies = Latencies()
-                var sample = try await ours.measure {
-                    for (index, value) in values.enumerated() {
-                        let start = raw_now()
-                        try await (isAlone || index % 2 == 0 ? ours : other).source.add(value)
-                        latencies.add(raw_now() - start)
-                    }
-                }
-                sample.latencies = latencies.all
-                try verify(url, count: values.count, checksum: list.checksum)
-                try await other.container.close()
-                try await ours.container.close()
-                remove(url)
-                if round == 0 { continue }
-                if isAlone { samples.alone.append(sample) } else { samples.by.append(sample) }
-            }
-        }
-        return Outcome("W23", n: values.count, aim: "", ours: samples.by, raw: samples.alone)
+        try await savingOfTwo("W23", 100, .normal, aim: "", saveByTurns)
     }
 
     /// W23-both: two containers save one object after the other at the same time, into the same data source; in place of raw: as many
     /// saves of one container alone.
     func savingBoth() async throws -> Outcome {
-        let list = ContactList(0..<options.saves / 5)
+        try await savingOfTwo("W23-both", options.saves / 5, .full, aim: "2.0", saveAtOnce)
+    }
+
+    private func savingOfTwo(
+        _ id: String, _ count: Int, _ synchronous: SynchronousLevel, aim: String, _ save: @escaping SavingOfTwo
+    ) async throws -> Outcome {
+        let list = ContactList(0..<count)
         let values = list.values
         var samples: (both: [Sample], alone: [Sample]) = ([], [])
         for round in 0...max(3, options.rounds / 2) {
             for isAlone in [false, true] {
                 let url = newFile()
-                let ours = try await Ours(url, .full, sharing: .processes)
-                let other = try await Ours(url, .full, sharing: .processes)
+                let ours = try await Ours(url, synchronous, sharing: .processes)
+                let other = try await Ours(url, synchronous, sharing: .processes)
                 let sources = isAlone ? [ours.source] : [ours.source, other.source]
                 let latencies = Latencies()
-                var sample = try await ours.measure { try await saveAtOnce(values, sources, latencies) }
+                var sample = try await ours.measure { try await save(values, sources, latencies) }
                 sample.latencies = latencies.all
                 try verify(url, count: values.count, checksum: list.checksum)
                 try await other.container.close()
@@ -81,21 +62,30 @@ extension Bench {
                 if isAlone { samples.alone.append(sample) } else { samples.both.append(sample) }
             }
         }
-        return Outcome("W23-both", n: values.count, aim: "2.0", ours: samples.both, raw: samples.alone)
+        return Outcome(id, n: values.count, aim: aim, ours: samples.both, raw: samples.alone)
     }
 }
 
-/// Saves one value after the other. Each source saves a part of them, all at the same time.
-func saveAtOnce(_ values: [ContactValue], _ sources: [ContactSource], _ latencies: Latencies) async throws {
+/// Saves values one by one, each with one of the sources.
+typealias SavingOfTwo =
+    @Sendable (_ values: [ContactValue], _ sources: [ContactSource], _ latencies: Latencies)
+    async throws -> Void
+
+/// The sources save by turns.
+@Sendable func saveByTurns(_ values: [ContactValue], _ sources: [ContactSource], _ latencies: Latencies) async throws {
+    for (index, value) in values.enumerated() {
+        let start = raw_now()
+        try await sources[index % sources.count].add(value)
+        latencies.add(raw_now() - start)
+    }
+}
+
+/// Each source saves a part of the values, all at the same time.
+@Sendable func saveAtOnce(_ values: [ContactValue], _ sources: [ContactSource], _ latencies: Latencies) async throws {
     try await withThrowingTaskGroup(of: Void.self) { group in
         for (number, source) in sources.enumerated() {
-            group.addTask {
-                for index in stride(from: number, to: values.count, by: sources.count) {
-                    let start = raw_now()
-                    try await source.add(values[index])
-                    latencies.add(raw_now() - start)
-                }
-            }
+            let own = stride(from: number, to: values.count, by: sources.count).map { values[$0] }
+            group.addTask { try await saveByTurns(own, [source], latencies) }
         }
         try await group.waitForAll()
     }
