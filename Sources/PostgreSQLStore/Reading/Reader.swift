@@ -41,22 +41,20 @@ final class Reader: @unchecked Sendable {
 
     /// Begins a state that all reads share, and notes its position.
     func begin() throws(DataSourceError) {
-        let results = try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
-            try connection.pipeline([
-                Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-                Request("SELECT \(schema.position) FROM \(schema.term(PostgreSQLSchema.feed))"),
-            ])
-        }
+        let results = try pipeline([
+            Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
+            Request("SELECT \(schema.position) FROM \(schema.term(PostgreSQLSchema.feed))"),
+        ])
         guard results[1].rowCount == 1 else { throw DataSourceError(damagedSharing: schema.name) }
         position = results[1].integer(0, 0)
     }
 
-    /// The error of a read; `storeReset` if the tables are gone because another process has reset the store meanwhile.
-    func explained(_ error: DataSourceError) -> DataSourceError {
-        do throws(DataSourceError) {
-            return try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in throw error }
-        } catch {
-            return error
+    /// Runs statements of the state.
+    ///
+    /// - Throws: `storeReset` if the tables are gone because another process has reset the store meanwhile.
+    private func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
+        try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
+            try connection.pipeline(requests)
         }
     }
 
@@ -87,7 +85,7 @@ extension Reader: StatementReader {
         _ table: PostgreSQLTable, _ sql: String, _ parameters: [WireValue]
     ) throws(DataSourceError) -> StoredRow? {
         counters.count(statements: 1)
-        let found = try connection.rows(sql, parameters)
+        let found = try pipeline([Request(sql, parameters)])[0]
         return found.rowCount == 0 ? nil : found.row(0, table.layout, table.stored)
     }
 
@@ -95,7 +93,7 @@ extension Reader: StatementReader {
         counters.count(statements: 1)
         let request = Request(
             "EXPLAIN (COSTS OFF) " + statement.sql, statement.parameters.map { WireValue($0) }, isKept: false)
-        let found = try connection.pipeline([request])[0]
+        let found = try pipeline([request])[0]
         return (0..<found.rowCount).map { found.text($0, 0) }
     }
 
@@ -107,7 +105,7 @@ extension Reader: StatementReader {
         // A few rows need no cursor, and so only one round trip.
         if let most = statement.rowLimit, most <= Reader.firstPage {
             let request = Request(statement.sql, parameters, isKept: parameters.count <= Reader.keptParameters)
-            let found = try connection.pipeline([request])[0]
+            let found = try pipeline([request])[0]
             for row in 0..<found.rowCount {
                 guard try goOn(found.row(row, of: statement)) else { return }
             }
@@ -118,7 +116,7 @@ extension Reader: StatementReader {
         let cursor = "_c\(cursorNumber)"
         func fetch(_ count: Int) -> Request { Request("FETCH \(count) FROM \(cursor)", isKept: false) }
         let first = statement.hasLongColumns ? 16 : Reader.firstPage
-        let declared = try connection.pipeline([
+        let declared = try pipeline([
             Request("DECLARE \(cursor) NO SCROLL CURSOR FOR \(statement.sql)", parameters, isKept: false),
             fetch(first),
         ])
@@ -135,12 +133,12 @@ extension Reader: StatementReader {
             if found.rowCount < wanted { return try close(cursor) }
             let average = max(1, bytes / max(1, found.rowCount))
             wanted = max(1, min(Reader.longestPage, wanted * 16, Reader.pageBytes / average))
-            found = try connection.pipeline([fetch(wanted)])[0]
+            found = try pipeline([fetch(wanted)])[0]
         }
     }
 
     private func close(_ cursor: String) throws(DataSourceError) {
-        _ = try connection.pipeline([Request("CLOSE \(cursor)", isKept: false)])
+        _ = try pipeline([Request("CLOSE \(cursor)", isKept: false)])
     }
 }
 

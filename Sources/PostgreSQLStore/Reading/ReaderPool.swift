@@ -39,7 +39,7 @@ final class ReaderPool: Sendable {
             reader.end()
             giveBack(reader, generation)
         }
-        do throws(DataSourceError) { return try body(reader) } catch { throw reader.explained(error) }
+        return try body(reader)
     }
 
     /// A reader whose state has begun. If its connection was lost while it was not used, it is replaced.

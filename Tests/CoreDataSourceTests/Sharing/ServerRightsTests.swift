@@ -1,5 +1,6 @@
 #if PostgreSQL
 import CoreDataSource
+import Dispatch
 import Foundation
 import PostgreSQLStore
 import TestSupport
@@ -127,6 +128,40 @@ struct ServerRightsTests {
             #expect(try container.main.count(ContactEntity.self) == count)
             #expect(container.pendingSaveCount == 0)
         }
+    }
+
+    /// Nobody asks it. Tables that it reads are not dropped until it has read them, but they may get another name.
+    @Test(arguments: [ResetPolicy.backup(keep: 1), .discard])
+    func aReadUnderWayDuringAResetGoesOnOrSaysSo(policy: ResetPolicy) async throws {
+        let owner = try await open(as: "deploy", .contacts, .init(resetPolicy: policy))
+        try await owner.dataSource(ContactDataSource.self).add(contactList(0..<5))
+        let report = try await open(as: "report", .contacts, .init(isReadOnly: true))
+        let (didBegin, isReset) = (DispatchSemaphore(value: 0), DispatchSemaphore(value: 0))
+        let reading = Task.detached { () -> DataSourceError.Code? in
+            do {
+                try await report.read { context in
+                    _ = try context.count(ContactEntity.self)
+                    didBegin.signal()
+                    isReset.wait()
+                    _ = try context.count(GroupEntity.self)
+                }
+            } catch { return (error as? DataSourceError)?.code }
+            return nil
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async {
+                didBegin.wait()
+                continuation.resume()
+            }
+        }
+        let refused = await refusal { try await owner.reset() }
+        isReset.signal()
+        let code = await reading.value
+        #expect([refused, code] == (policy == .discard ? [.storeBusy, nil] : [nil, .storeReset]))
+        try await owner.reset()
+        #expect(await refusal { try await report.read { try $0.count(ContactEntity.self) } } == .storeReset)
+        try await report.close()
+        try await owner.close()
     }
 
     @Test func inspectingNeedsNoMoreThanReading() async throws {

@@ -36,6 +36,29 @@ struct StandbyTests {
         try await container.close()
     }
 
+    /// Another server may be behind or ahead of what its lists show.
+    @Test func aContainerThatOnlyReadsStaysWithOneServer() async throws {
+        let server = try PostgreSQLServer.shared
+        let database = try server.makeDatabase()
+        let location = StoreLocation.postgreSQL(server.connectionString(database: database), name: "contacts")
+        let container = try await PersistentContainer(model: .contacts, store: location)
+        try await container.dataSource(ContactDataSource.self).add(contactList(0..<1))
+        let proxies = try (0..<2).map { _ in try TCPProxy(to: server.port) }
+        let hosts = proxies.map { "127.0.0.1:\($0.port)" }.joined(separator: ",")
+        let several = "postgresql://\(PostgreSQLServer.user)@\(hosts)/\(database)?sslmode=disable&gssencmode=disable"
+        let reading = try await opened(.postgreSQL(several, name: "contacts"))
+        #expect(try await reading.read { try $0.count(ContactEntity.self) } == 1)
+        proxies[0].goAway()
+        await #expect { try await reading.read { try $0.count(ContactEntity.self) } } throws: {
+            ($0 as? DataSourceError)?.code == .storeUnavailable
+        }
+        proxies[0].comeBack()
+        proxies[1].goAway()
+        #expect(try await reading.read { try $0.count(ContactEntity.self) } == 1)
+        try await reading.close()
+        try await container.close()
+    }
+
     /// A standby may be behind.
     private func opened(_ location: StoreLocation) async throws -> PersistentContainer {
         while true {
