@@ -76,6 +76,24 @@ struct ServerRightsTests {
         try await again.close()
     }
 
+    /// A new model may declare indexes, which its owner builds. Until then, others do without.
+    @Test func aRoleThatMayNotBuildIndexesOpensTheStore() async throws {
+        try await open(as: "deploy").close()
+        let session = try server.session(database: database)
+        let found = "SELECT format('%I.%I', schemaname, indexname) FROM pg_indexes WHERE indexname LIKE '\\_index %'"
+        let indexes = try session.run(found).compactMap { $0[0] }
+        #expect(!indexes.isEmpty)
+        for index in indexes { try session.run("DROP INDEX \(index)") }
+        for _ in 0..<2 {
+            let service = try await open(as: "service")
+            try await service.dataSource(ContactDataSource.self).add(contactList(0..<5))
+            try await service.close()
+        }
+        #expect(try session.run(found) == [])
+        try await open(as: "deploy").close()
+        #expect(try session.run(found).count == indexes.count)
+    }
+
     /// A new generation has new tables, which the roles may use as well.
     @Test func theRightsOutlastAReset() async throws {
         let owner = try await open(as: "deploy")
