@@ -64,28 +64,59 @@ package struct ChangedLinks: Sendable {
     }
 }
 
+/// Rows of a list that count as changed, though a read may find them as they were: a later save may have undone what somebody has
+/// drawn, and links are in other rows.
+package struct TouchedRows: Sendable, Equatable {
+    /// The keys of rows of the list.
+    package var keys: Set<Int64> = []
+    /// What rows of the list lead to.
+    var related = RelatedKeys()
+
+    package init() {}
+
+    package var isEmpty: Bool { keys.isEmpty && related.isEmpty }
+
+    mutating func formUnion(_ other: TouchedRows) {
+        keys.formUnion(other.keys)
+        related.formUnion(other.related)
+    }
+}
+
 extension ListQuery {
-    /// The keys of the rows that count as changed after the saves, though a read may find them the same: a later save may have undone
-    /// what somebody has drawn, and links are in other rows.
-    func touchedRows(in saves: [ChangeSet]) -> Set<Int64> {
-        var touched = links.owners(in: saves)
+    /// The rows that count as changed after the saves.
+    func touchedRows(in saves: [ChangeSet]) -> TouchedRows {
+        var touched = TouchedRows()
+        touched.keys = links.owners(in: saves)
         for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
-            for row in changes.updated { touched.insert(row.key) }
-            for row in changes.deleted { touched.insert(row.key) }
+            for row in changes.updated { touched.keys.insert(row.key) }
+            for row in changes.deleted { touched.keys.insert(row.key) }
         }
+        touched.related = RelatedKeys(saves, relatedColumns)
         return touched
     }
 
-    /// The keys of the rows that several of the saves change, so that the last one may have undone the others.
-    func rowsUpdatedAgain(in saves: [ChangeSet]) -> Set<Int64> {
-        if saves.count < 2 { return [] }
-        var (updated, again): (Set<Int64>, Set<Int64>) = ([], [])
+    /// The rows that several of the saves change, so that the last one may have undone the others.
+    func rowsChangedAgain(in saves: [ChangeSet]) -> TouchedRows {
+        if saves.count < 2 { return TouchedRows() }
+        var (touched, changed) = (TouchedRows(), Set<Int64>())
         for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
-            for key in changes.updated.lazy.map(\.key) where !updated.insert(key).inserted { again.insert(key) }
-            for key in changes.deleted.lazy.map(\.key) where !updated.insert(key).inserted { again.insert(key) }
-            for key in changes.inserted.lazy.map(\.key) where !updated.insert(key).inserted { again.insert(key) }
+            let keys = [changes.updated.map(\.key), changes.deleted.map(\.key), changes.inserted.map(\.key)]
+            for key in keys.joined() where !changed.insert(key).inserted { touched.keys.insert(key) }
         }
-        return again
+        // What a row shows of them may be made of several.
+        touched.related = RelatedKeys(saves, relatedColumns)
+        return touched
+    }
+
+    /// The keys of the rows of the list that saves change.
+    func changedKeys(in saves: [ChangeSet]) -> Set<Int64> {
+        var keys: Set<Int64> = []
+        for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
+            for row in changes.inserted { keys.insert(row.key) }
+            for row in changes.updated { keys.insert(row.key) }
+            for row in changes.deleted { keys.insert(row.key) }
+        }
+        return keys
     }
 }
 

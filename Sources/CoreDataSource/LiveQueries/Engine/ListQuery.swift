@@ -8,6 +8,8 @@ package struct ListQuery: Sendable {
     package let predicate: RowPredicate
     /// The joined columns of the rows.
     package let joined: [JoinedColumn]
+    /// The columns of related rows on which the list depends.
+    let relatedColumns: RelatedColumns
     /// The entities, and the layouts of links, whose rows determine what the list shows.
     let watched: Set<Int>
     package let order: ListOrder
@@ -40,6 +42,7 @@ package struct ListQuery: Sendable {
         var watched = Set(self.family)
         for column in joined { column.related?.collectEntities(&watched) }
         self.watched = watched
+        relatedColumns = RelatedColumns(joined, of: self.family)
         self.order = order
         self.limit = limit
         // A list that is read after each save needs none.

@@ -34,7 +34,7 @@ extension RowDifference {
     ///   - net: What happened to rows between the two states. Of all other rows, only those are reported that cross a limit.
     ///   - places: The places of these rows; nil to look them up.
     package init(from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces? = nil) {
-        var touched = TouchedRows(from: old, to: new, net, places)
+        var touched = DifferingRows(from: old, to: new, net, places)
         touched.addThoseAtTheLimit(net)
         let stayed = touched.rowsThatStay()
         changes = touched.changes(stayed)
@@ -73,7 +73,7 @@ extension RowDifference {
 }
 
 /// The rows that differ between the two states, and their places.
-private struct TouchedRows {
+private struct DifferingRows {
     struct Row {
         let entity: Int
         let key: Int64

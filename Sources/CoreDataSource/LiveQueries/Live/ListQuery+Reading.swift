@@ -35,25 +35,20 @@ extension RowTail {
 }
 
 extension ListQuery {
-    /// The present rows of those that saves may have changed; nil for rows that the list does not show.
-    func affectedRows(
-        _ saves: [ChangeSet], _ root: RootContext, _ layout: ModelLayout
-    ) throws(DataSourceError) -> [Int64: ListedRow?] {
-        let budget = QueryBudget()
-        let view = SourceView(source: root.rows, layout: layout)
-        let keys = try RelatedChanges(saves, self, view, budget).keys(of: self)
+    /// The present rows with those keys, and the save up to which they were read; nil for rows that the list does not show.
+    func rows(
+        _ keys: Set<Int64>, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: Int64) {
         var rows: [Int64: ListedRow?] = [:]
         for key in keys { rows[key] = .some(nil) }
-        var query = RowQuery(
-            entity: entity, predicate: .isMember(.key, ValueList(keys.map { .integer($0) }, .natural)), budget: budget)
+        let isKept = RowPredicate.isMember(.key, ValueList(keys.map { .integer($0) }, .natural))
+        var query = RowQuery(entity: entity, predicate: keys.isEmpty ? .constant(false) : isKept, budget: QueryBudget())
         query.joined = joined
         query.returnsJoined = true
         query.isOrdered = false
-        if keys.isEmpty { return rows }
-        for (entity, stored) in try root.rows.joinedRows(query, family, layout).rows {
-            rows[stored.key] = .some(try listed(entity, stored, budget))
-        }
-        return rows
+        let (found, asOf) = try root.rows.joinedRows(query, family, layout)
+        for (entity, stored) in found { rows[stored.key] = .some(try listed(entity, stored, query.budget)) }
+        return (rows, asOf)
     }
 
     /// The query for a store, which cannot sort by a computed section, and so cannot use a place in that order either.

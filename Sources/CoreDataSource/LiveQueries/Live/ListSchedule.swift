@@ -49,8 +49,8 @@ package struct ListSchedule {
     private var work: ListWork?
     /// Why the rows must be read, if they must.
     private var reading: ListReason?
-    /// The keys of the rows that count as changed since the last work that read rows, though they may be the same.
-    private var touched: Set<Int64> = []
+    /// The rows that count as changed since the last work that read rows, though they may be the same.
+    private var touched = TouchedRows()
     /// The number of the state whose rows are indexed by key; -1 for none.
     private var indexedVersion = -1
     /// Whether the rows could not be read from the store; the next notice tries again.
@@ -181,7 +181,8 @@ extension ListSchedule {
         // A read has met some of the saves that came while it was done, but it did not show which objects were others in between.
         let covered = pending.filter { $0.changes.number <= asOf }.map(\.changes)
         pending.removeAll { $0.changes.number <= asOf }
-        let unseen = query.links.owners(in: covered).union(query.rowsUpdatedAgain(in: covered))
+        var unseen = query.rowsChangedAgain(in: covered)
+        unseen.keys.formUnion(query.links.owners(in: covered))
         if let reading {
             touched.formUnion(unseen)
             self.reading = nil
@@ -197,7 +198,7 @@ extension ListSchedule {
 
     /// Hands out a small piece of work to be done at once, and a large one to be done elsewhere.
     private mutating func begin(_ reason: ListReason, _ task: ListWork.Task) -> Action {
-        var (touched, unindexedCount): (Set<Int64>, Int) = ([], 0)
+        var (touched, unindexedCount) = (TouchedRows(), 0)
         switch task {
         case .read: swap(&touched, &self.touched)
         case .merge(let saves) where indexedVersion != version && saves.contains(where: query.links.isAny):
@@ -265,10 +266,11 @@ extension ListSchedule {
         touched.formUnion(ended.touched)
         switch ended.task {
         case .merge(let saves), .follow(let saves, _): touched.formUnion(query.touchedRows(in: saves))
-        case .readOn(let short): touched.formUnion(short.net.keys)
-        case .redraw(let keys, _): touched.formUnion(keys)
+        case .readOn(let short): touched.keys.formUnion(short.net.keys)
+        case .redraw(let rows, _): touched.formUnion(rows)
         case .join(let short, _, let saves):
-            touched.formUnion(short.net.keys.union(query.touchedRows(in: saves)))
+            touched.keys.formUnion(short.net.keys)
+            touched.formUnion(query.touchedRows(in: saves))
         case .read: break
         }
     }
@@ -276,7 +278,7 @@ extension ListSchedule {
     private mutating func join(_ short: ShortList, _ tail: RowTail) -> Action {
         // All rows are about to be read, as after a reset: then the rows that were left are of the old store.
         if reading != nil {
-            touched.formUnion(short.net.keys)
+            touched.keys.formUnion(short.net.keys)
             return .none
         }
         let newer = pending.map(\.changes).filter { $0.number <= tail.asOf }

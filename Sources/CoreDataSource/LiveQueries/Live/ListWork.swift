@@ -8,8 +8,8 @@ package struct ListWork: Sendable {
     let version: Int
     package let reason: ListReason
     package let task: Task
-    /// If rows are read, the keys of those that count as changed though they may be the same.
-    package let touched: Set<Int64>
+    /// If rows are read, those that count as changed though they may be the same.
+    package let touched: TouchedRows
     /// How many rows of the list must be indexed by key first, because their objects' relationships change.
     let unindexedCount: Int
 
@@ -20,7 +20,7 @@ package struct ListWork: Sendable {
         case follow([ChangeSet], version: Int)
         /// Report those rows, though the state has them as they are: saves that a read has met have changed what their objects lead to,
         /// or have changed them and changed them back.
-        case redraw(Set<Int64>, [ChangeSet])
+        case redraw(TouchedRows, [ChangeSet])
         /// Reload the rows.
         case read
         /// Read the rows that follow the remaining ones.
@@ -45,7 +45,7 @@ package struct ListWork: Sendable {
     var rowCount: Int {
         switch task {
         case .merge(let saves): saves.reduce(unindexedCount) { $0 + $1.rowCount }
-        case .redraw(let keys, _): unindexedCount + keys.count
+        case .redraw(let rows, _): rows.related.isEmpty ? unindexedCount + rows.keys.count : .max
         case .join(_, let tail, let saves): saves.reduce(tail.rows.count) { $0 + $1.rowCount }
         case .follow, .read, .readOn: .max
         }

@@ -31,7 +31,7 @@ private struct ListRun {
         switch task {
         case .merge(let saves): try merge(saves)
         case .follow(let saves, let version): try follow(saves, version)
-        case .redraw(let keys, let saves): redraw(keys, saves)
+        case .redraw(let rows, let saves): try redraw(rows, saves)
         case .read: try read()
         case .readOn(let short): try readOn(short)
         case .join(let short, let tail, let saves): try join(short, tail, saves)
@@ -52,19 +52,31 @@ private struct ListRun {
     }
 
     private mutating func follow(_ saves: [ChangeSet], _ version: Int) throws(DataSourceError) -> ListWork.Outcome {
-        let rows = try state.query.affectedRows(saves, worker.root, worker.layout)
+        let (query, related) = (state.query, RelatedKeys(saves, state.query.relatedColumns))
+        let owners = try owners(of: related)
+        let changed = query.changedKeys(in: saves).union(owners)
+        let (rows, asOf) = try query.rows(changed, worker.root, worker.layout)
         var net = worker.rowsByKey.advance(state, version: version, to: rows)
         net.note(saves, ofEntities: state.query.watched)
         net.noteDeletions(saves, ofEntities: state.query.family)
-        let touched = state.query.touchedRows(in: saves)
+        var touched = query.touchedRows(in: saves).keys
+        let before = worker.rowsByKey.noteRead(asOf: asOf)
+        if related.mayBeUndone(from: max(before, state.asOf), to: asOf) { touched.formUnion(owners) }
         let held = worker.rowsByKey.rows(touched, in: state, version: version + 1)
-        net.add(touched: touched, held, saves, state.query.links)
+        net.add(touched: touched, held, saves, query.links)
         reason.didReadStore = true
         return outcome(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
     }
 
-    private func redraw(_ keys: Set<Int64>, _ saves: [ChangeSet]) -> ListWork.Outcome {
+    /// The keys of the rows of the list that lead to changed rows.
+    private func owners(of related: RelatedKeys) throws(DataSourceError) -> Set<Int64> {
+        let view = SourceView(source: worker.root.rows, layout: worker.layout)
+        return try related.owners(of: state.query, in: view, QueryBudget())
+    }
+
+    private func redraw(_ rows: TouchedRows, _ saves: [ChangeSet]) throws(DataSourceError) -> ListWork.Outcome {
         var net = NetChanges()
+        let keys = try rows.keys.union(owners(of: rows.related))
         let held = worker.rowsByKey.rows(keys, in: state, version: work.version)
         net.add(touched: keys, held, saves, state.query.links)
         if net.isEmpty { return .unchanged(state) }
@@ -77,7 +89,12 @@ private struct ListRun {
         let new = try ListState.read(state.query, worker.root, worker.layout)
         reason.didReadStore = true
         if !state.isRead { return .changed(ListReport(first: new, reason, since: start)) }
-        var (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: work.touched)
+        var touched = work.touched.keys
+        let before = worker.rowsByKey.noteRead(asOf: new.asOf)
+        if work.touched.related.mayBeUndone(from: max(before, state.asOf), to: new.asOf) {
+            try touched.formUnion(owners(of: work.touched.related))
+        }
+        var (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: touched)
         if reason.kind == .reset { net.noteAllDeleted() }
         return outcome(.state(new, places), net)
     }

@@ -35,7 +35,7 @@ extension ListReplay {
                     "\(table.shown.keys == fresh.shown.keys ? "cells" : "table"): \(dataKey) of \(table.request) shows \(table.shown) instead of \(fresh.shown)"
                 )
             }
-            let answered = shown(dataKey)
+            let answered = shown(dataKey, table.request)
             if answered != fresh.shown { complain("objects: \(dataKey) answers \(answered) instead of \(fresh.shown)") }
             letters.unregister(dataKey: "fresh")
             // A fresh list may be wrong as the other one is.
@@ -61,12 +61,13 @@ extension ListReplay {
 
     /// What a list shows is read page by page, and so is what its objects lead to, whatever was saved.
     private func countStatements() async throws {
-        guard url != nil, let dataKey = tables.keys.sorted().randomElement(using: &random) else { return }
+        guard url != nil, let dataKey = tables.keys.sorted().randomElement(using: &random), let table = tables[dataKey]
+        else { return }
         // Saves and look-ups of others count, too.
         try await container.flush()
         forget()
         let before = container.statementCount
-        let rows = shown(dataKey).sections.reduce(0) { $0 + $1.rows.count }
+        let rows = shown(dataKey, table.request).sections.reduce(0) { $0 + $1.rows.count }
         let count = container.statementCount - before
         // A page of objects, and of what its relationships lead to; and what tidies up the log at the same time.
         let most = 6 * ((rows + 63) / 64) + 10

@@ -61,13 +61,13 @@ final class ListReplay {
         container.mainTier.forgetObjects()
     }
 
-    func shown(_ dataKey: String) -> ShownList {
+    func shown(_ dataKey: String, _ request: ReplayRequest) -> ShownList {
         reading {
             ShownList(
                 sections: (0..<letters.numberOfSections(dataKey)).map { section in
                     let rows = (0..<letters.numberOfItems(dataKey, inSection: section)).compactMap { item in
                         letters.object(at: IndexPath(item: item, section: section), dataKey: dataKey).map {
-                            ShownList.Row(key: $0.objectID.key, content: $0.replayCell)
+                            ShownList.Row(key: $0.objectID.key, content: request.cell($0))
                         }
                     }
                     return ShownList.Section(

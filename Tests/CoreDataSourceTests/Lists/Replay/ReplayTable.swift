@@ -4,7 +4,8 @@ import TestSupport
 
 /// What a list of the replay shows.
 enum ReplayRequest {
-    case letters(FetchRequest<Letter>, PartialKeyPath<Letter>?)
+    /// The cells show the title of the topic if the list depends on it.
+    case letters(FetchRequest<Letter>, sectionBy: PartialKeyPath<Letter>?, showsTitle: Bool)
     case topics(FetchRequest<Topic>)
 
     init(_ random: inout SeededRandom) throws {
@@ -12,7 +13,8 @@ enum ReplayRequest {
             self = .topics(try ReplayRequest.topics(&random))
         } else {
             let section: PartialKeyPath<Letter>? = random.next(below: 3) == 0 ? \.subject : nil
-            self = .letters(ReplayRequest.letters(&random), section)
+            let (request, showsTitle) = ReplayRequest.letters(&random)
+            self = .letters(request, sectionBy: section, showsTitle: showsTitle)
         }
     }
 
@@ -28,9 +30,10 @@ enum ReplayRequest {
         return request
     }
 
-    private static func letters(_ random: inout SeededRandom) -> FetchRequest<Letter> {
+    private static func letters(_ random: inout SeededRandom) -> (FetchRequest<Letter>, showsTitle: Bool) {
         var request = FetchRequest(Letter.self, order: [.ascending(\.subject), .ascending(\.key)])
-        switch random.next(below: 6) {
+        let kind = random.next(below: 6)
+        switch kind {
         case 0: request.predicate = \.subject < "5"
         case 1: request.predicate = \.topic?.title < "2"
         case 2:
@@ -39,31 +42,37 @@ enum ReplayRequest {
         default: break
         }
         if random.next(below: 3) == 0 { request.limit = 4 }
-        return request
+        return (request, kind == 1 || kind == 3)
     }
 
     var isOfTopics: Bool { if case .topics = self { true } else { false } }
 
     /// Whether the place where it begins is one among its own values, which a cursor keeps as they were.
     var isMovable: Bool {
-        if case .letters(let request, _) = self { request.order.count == 2 } else { true }
+        if case .letters(let request, _, _) = self { request.order.count == 2 } else { true }
     }
 
     func moved(after cursor: FetchCursor?) -> ReplayRequest {
         switch self {
-        case .letters(var request, let section):
+        case .letters(var request, let section, let showsTitle):
             request.after = cursor
-            return .letters(request, section)
+            return .letters(request, sectionBy: section, showsTitle: showsTitle)
         case .topics(var request):
             request.after = cursor
             return .topics(request)
         }
     }
 
+    /// What a cell of the list shows.
+    func cell(_ object: ManagedObject) -> String {
+        guard case .letters(_, _, showsTitle: true) = self, let letter = object as? Letter else { return object.replayCell }
+        return "\(letter.replayCell) \(letter.topic?.title ?? "-")"
+    }
+
     /// The keys of what a fetch finds; nil if the list has another order.
     @MainActor func fetchedKeys(_ source: AnyDataSource) throws -> [Int64]? {
         switch self {
-        case .letters(let request, nil): try source.main.fetch(request).map(\.objectID.key)
+        case .letters(let request, sectionBy: nil, _): try source.main.fetch(request).map(\.objectID.key)
         case .letters: nil
         case .topics(let request): try source.main.fetch(request).map(\.objectID.key)
         }
@@ -71,7 +80,7 @@ enum ReplayRequest {
 
     @MainActor func register(_ delegate: any DataSourceDelegate, _ dataKey: String, _ source: AnyDataSource) throws {
         switch self {
-        case .letters(let request, let section):
+        case .letters(let request, let section, _):
             try source.register(delegate, dataKey: dataKey, request, sectionBy: section)
         case .topics(let request): try source.register(delegate, dataKey: dataKey, request)
         }
@@ -94,7 +103,7 @@ final class ReplayTable: DataSourceDelegate {
     }
 
     /// Draws all cells.
-    func reload() { shown = replay.shown(dataKey) }
+    func reload() { shown = replay.shown(dataKey, request) }
 
     /// The list begins elsewhere, which is not reported.
     func move(after cursor: FetchCursor?) {
@@ -126,7 +135,7 @@ final class ReplayTable: DataSourceDelegate {
     }
 
     func didChangeContent(dataKey: String) {
-        let result = replay.shown(dataKey)
+        let result = replay.shown(dataKey, request)
         let complaint = shown.replay(
             deletedSections: deletedSections, insertedSections: insertedSections, changes, result: result)
         if let complaint { replay.complain("table: \(complaint)") }

@@ -11,7 +11,7 @@ struct HandedWork: Equatable {
         switch work.task {
         case .merge(let saves): "merge \(saves.map(\.number))"
         case .follow(let saves, _): "follow \(saves.map(\.number))"
-        case .redraw(let keys, _): "redraw \(keys.sorted())"
+        case .redraw(let rows, _): "redraw \(rows.keys.sorted())"
         case .read: "read"
         case .readOn: "readOn"
         case .join(_, _, let saves): "join \(saves.map(\.number))"

@@ -1,0 +1,79 @@
+internal import RowStore
+
+/// The rows of a list by their keys, for lists that depend on related rows, or whose objects have to-many relationships.
+///
+/// It is built from one state of the list and updated with it, so that a change costs what it changes.
+package final class RowsByKey: Sendable {
+    private struct Held {
+        /// The number of the state that these rows belong to; -1 for none.
+        var version = -1
+        var rows: [Int64: ListedRow] = [:]
+        /// The newest save up to which rows of it were read.
+        var asOf: Int64 = -1
+
+        mutating func build(from state: ListState, _ version: Int) {
+            if self.version == version { return }
+            self.version = version
+            rows = [:]
+            rows.reserveCapacity(state.rows.count)
+            state.rows.forEach { rows[$0.key] = $0 }
+        }
+    }
+
+    private let held = Guarded(Held())
+
+    package init() {}
+
+    /// Updates it to the next state.
+    ///
+    /// - Parameters:
+    ///   - version: The number of the present state; that of the next state is one higher.
+    ///   - rows: The changed rows in the next state; nil for a row that the list does not show then.
+    /// - Returns: The difference between the two states.
+    package func advance(_ state: ListState, version: Int, to rows: [Int64: ListedRow?]) -> NetChanges {
+        held.withLock { held in
+            held.build(from: state, version)
+            held.version = version + 1
+            var difference = NetChanges()
+            for (key, new) in rows {
+                difference.add(key, old: held.rows[key], new: new, state.query)
+                held.rows[key] = new
+            }
+            return difference
+        }
+    }
+
+    /// The rows with those keys that a state holds.
+    ///
+    /// - Parameter version: The number of the state.
+    func rows(_ keys: Set<Int64>, in state: ListState, version: Int) -> [ListedRow] {
+        if keys.isEmpty { return [] }
+        return held.withLock { held in
+            held.build(from: state, version)
+            return keys.compactMap { held.rows[$0] }
+        }
+    }
+
+    /// Goes on to the next state, if it was built from the present one.
+    ///
+    /// - Parameters:
+    ///   - version: The number of the present state; that of the next state is one higher.
+    ///   - net: The difference between the two.
+    func advance(from version: Int, by net: NetChanges) {
+        held.withLock { held in
+            guard held.version == version else { return }
+            held.version = version + 1
+            for (key, change) in net.rows { held.rows[key] = change.new }
+        }
+    }
+
+    /// Notes that rows of the list were read as of a save.
+    ///
+    /// - Returns: The newest save before, up to which rows were read.
+    func noteRead(asOf number: Int64) -> Int64 {
+        held.withLock { held in
+            defer { held.asOf = max(held.asOf, number) }
+            return held.asOf
+        }
+    }
+}
