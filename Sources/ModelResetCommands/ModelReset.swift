@@ -1,3 +1,4 @@
+internal import ManagedModel
 internal import ModelReader
 internal import RowStore
 
@@ -52,5 +53,17 @@ package struct Outcome: Sendable {
         output = asJSON ? failure.json.text + "\n" : ""
         errors = (warnings + [failure.text]).map { $0 + "\n" }.joined()
         status = failure.status.rawValue
+    }
+}
+
+/// The release of the program.
+package enum Release {
+    /// Increase it by hand with each release. It is not related to stores; ``ManagedObjectModel/schemaFormat`` is.
+    package static let version = "0.1.0"
+
+    static var report: Report {
+        Report(
+            ["model-reset \(version)"],
+            .object([("version", .string(version)), ("schemaFormat", .number(ManagedObjectModel.schemaFormat))]))
     }
 }

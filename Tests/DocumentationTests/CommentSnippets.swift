@@ -164,6 +164,26 @@ struct CommentSnippets {
         }
     }
 
+    @Test func aSyncOfOneEntityDeletesAtMostAPart() async throws {
+        try await withContacts { _, contacts in
+            let serverList = [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")]
+            await #expect(throws: DataSourceError.self) {
+                let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
+                print(report)
+            }
+            #expect(try contacts.count(ContactEntity.self) == 3)
+        }
+    }
+
+    @Test func everythingIsReadFromOneMoment() async throws {
+        try await withContacts { container, _ in
+            let (names, count) = try await container.read { context in
+                (try context.values(FetchRequest<ContactEntity>(), \.name), try context.count(GroupEntity.self))
+            }
+            #expect(names.count == 3 && count == 0)
+        }
+    }
+
     @Test func aSyncReportsItsCounts() async throws {
         try await withContacts { _, contacts in
             let serverList = [Contact(uid: "1", name: "Guan Yunchang")]

@@ -43,3 +43,62 @@ public struct BackgroundContext<Contexts>: Sendable {
         return result
     }
 }
+
+/// Background contexts, under the names that `NSPersistentContainer` uses.
+///
+/// One thing differs from Core Data: a background context names the data sources whose entities it changes. Without any it only
+/// reads. Everything else is as ``perform(in:waitFor:_:)`` and ``read(_:)`` describe.
+extension PersistentContainer {
+    /// A background context that only reads. Each of its calls sees one state of all rows.
+    public func newBackgroundContext() -> BackgroundContext<ReadContext> {
+        BackgroundContext { work in try await self.read(work) }
+    }
+
+    /// A background context that writes the entities of data sources; each call is one save.
+    ///
+    /// ```swift
+    /// let background = container.newBackgroundContext(for: contacts, messages)
+    /// try await background.perform { contacts, messages in
+    ///     try ContactEntity.removeAll(in: contacts)
+    ///     try MessageEntity.removeAll(in: messages)
+    /// }
+    /// ```
+    ///
+    /// - Parameter sources: Data sources of this container. The contexts come in their order.
+    public func newBackgroundContext<each Source: DataSourceProtocol>(
+        for sources: repeat each Source
+    ) -> BackgroundContext<(repeat (each Source).Context)> {
+        let tiers = tiers(of: repeat each sources, for: "newBackgroundContext(for:)")
+        return BackgroundContext { work in
+            try await self.perform(in: tiers, waitFor: .store) { contexts in
+                let contexts = ContextIterator(contexts)
+                try work((repeat contexts.next((each Source).Context.self)))
+            }
+        }
+    }
+
+    /// Reads in the background once, as ``read(_:)`` does.
+    ///
+    /// - Throws: What the work throws, what the store throws, and `CancellationError` if the task is cancelled.
+    @discardableResult
+    public func performBackgroundTask<Result: Sendable>(
+        _ work: @Sendable (ReadContext) throws -> Result
+    ) async throws -> Result {
+        try await read(work)
+    }
+
+    /// Writes the entities of data sources in the background once, as ``perform(in:waitFor:_:)`` does.
+    ///
+    /// - Parameters:
+    ///   - sources: Data sources of this container, at least one.
+    ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - work: It gets the contexts in the order of the data sources, and runs once.
+    /// - Throws: What ``perform(in:waitFor:_:)`` throws.
+    @discardableResult
+    public func performBackgroundTask<each Source: DataSourceProtocol, Result: Sendable>(
+        for sources: repeat each Source, waitFor level: SaveLevel = .store,
+        _ work: @Sendable (repeat (each Source).Context) throws -> Result
+    ) async throws -> Result {
+        try await perform(in: repeat each sources, waitFor: level, work)
+    }
+}

@@ -1,4 +1,10 @@
 public import Foundation
+public import RowStore
+internal import SQLiteStore
+
+#if PostgreSQL
+internal import PostgreSQLStore
+#endif
 
 /// Where a container keeps its rows.
 ///
@@ -31,3 +37,150 @@ public struct StoreLocation: Sendable, Hashable {
     /// Memory. Each container has a store of its own, which is gone when the container is.
     public static let inMemory = StoreLocation(url: nil)
 }
+
+/// Who may have a store open.
+public enum StoreSharingMode: Sendable, Hashable {
+    /// One container of one process. The default.
+    case exclusive
+    /// Any number of processes of one machine, with any number of containers each. All of them must open it with this mode.
+    ///
+    /// Each process adds, syncs, deletes, reads and follows the others, as <doc:SharingAStore> explains. The file must be on a
+    /// local disk. The first container to open it may make, reset or migrate it; later ones throw `storeInUse` if they would
+    /// have to.
+    case processes
+}
+
+/// A custom store.
+package struct CustomLocation: Sendable, Hashable {
+    package let name: String
+    package let open: @Sendable (StoreOptions) throws -> (store: any PersistentStore, startup: StoreStartup)
+
+    package static func == (one: CustomLocation, other: CustomLocation) -> Bool { one.name == other.name }
+
+    package func hash(into hasher: inout Hasher) { hasher.combine(name) }
+}
+
+extension StoreLocation {
+    /// A custom store: a file format, a web service, or anything else that keeps rows. <doc:WritingAStore> explains how to
+    /// write one.
+    ///
+    /// ```swift
+    /// let location = StoreLocation.custom(folder.path) { options in
+    ///     let store = try JSONFolderStore(folder, options)
+    ///     return (store, store.startup)
+    /// }
+    /// ```
+    ///
+    /// Data sources, saves, queries, lists, syncs and resets work as with any other store. A changed model or key resets it by
+    /// the same rules: ``StoreOptions/plan(for:)`` decides. Backups, migration, `Configuration.trace` and `model-reset` work
+    /// with the library's own stores only.
+    ///
+    /// - Parameters:
+    ///   - name: What the store is, such as its path. Locations with the same name are equal, and
+    ///     ``PersistentContainer/open(_:model:)`` opens only one of them.
+    ///   - open: Makes or opens the store, once for each container, on a thread that may wait. The store belongs to this
+    ///     container alone; if another process may have it open, and it has no ``PersistentStore/sharing``, throw `storeInUse`.
+    ///     If the closure throws, opening the container throws that error, and the store must be unchanged.
+    public static func custom(
+        _ name: String,
+        open:
+            @escaping @Sendable (_ options: StoreOptions) throws -> (
+                store: any PersistentStore, startup: StoreStartup
+            )
+    ) -> StoreLocation {
+        var location = StoreLocation(url: nil)
+        location.custom = CustomLocation(name: name, open: open)
+        return location
+    }
+}
+
+extension StoreLocation {
+    /// Opens the store, or makes it.
+    func open(
+        _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: PersistentContainer.Configuration
+    ) throws -> (store: any PersistentStore, startup: StoreStartup) {
+        if let custom {
+            let options = StoreOptions(
+                layout: layout, identity: identity, resetPolicy: configuration.resetPolicy,
+                synchronous: configuration.synchronous, fileMode: configuration.fileMode,
+                isReadOnly: configuration.isReadOnly)
+            return try custom.open(options)
+        }
+        let tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
+        #if PostgreSQL
+        if let server { return try open(server, layout, identity, configuration, tracing) }
+        #endif
+        guard let url else {
+            return (InMemoryStore(layout), StoreStartup(reason: .firstLaunch))
+        }
+        var options = SQLiteStore.Options(
+            url: url, layout: layout, identity: identity, synchronous: configuration.synchronous,
+            resetPolicy: configuration.resetPolicy, migrationProgress: configuration.migrationProgress)
+        options.fileMode = configuration.fileMode
+        options.isReadOnly = configuration.isReadOnly
+        options.isShared = sharing == .processes
+        options.tracing = tracing
+        let store = try SQLiteStore.open(options)
+        return (store, store.startup)
+    }
+
+    #if PostgreSQL
+    private func open(
+        _ server: ServerLocation, _ layout: ModelLayout, _ identity: StoreIdentity,
+        _ configuration: PersistentContainer.Configuration, _ tracing: StatementTracing?
+    ) throws -> (store: any PersistentStore, startup: StoreStartup) {
+        var options = PostgreSQLStore.Options(
+            connection: server.connection, name: server.name, layout: layout, identity: identity,
+            synchronous: configuration.synchronous, resetPolicy: configuration.resetPolicy)
+        options.migrationProgress = configuration.migrationProgress
+        options.tracing = tracing
+        options.mainPatience = configuration.mainPatience
+        if configuration.isReadOnly {
+            let store = try PostgreSQLReadOnlyStore.open(options)
+            return (store, store.startup)
+        }
+        let store = try PostgreSQLStore.open(options)
+        return (store, store.startup)
+    }
+    #endif
+}
+
+#if PostgreSQL
+/// A store in a database on a server.
+package struct ServerLocation: Sendable, Hashable {
+    /// It may contain a password, so it is never shown.
+    package let connection: String
+    package let name: String
+}
+
+extension ServerLocation: CustomStringConvertible, CustomReflectable {
+    package var description: String { "PostgreSQL store \(name)" }
+    package var customMirror: Mirror { Mirror(self, children: ["name": name]) }
+}
+
+extension StoreLocation {
+    /// A store in a PostgreSQL database, for any number of processes on any number of machines. It needs the package trait
+    /// `PostgreSQL`.
+    ///
+    /// ```swift
+    /// let container = try await PersistentContainer(
+    ///     model: .contacts, store: .postgreSQL(connection, name: "contacts"))
+    /// ```
+    ///
+    /// Each process adds, syncs, deletes, reads and follows the others, as <doc:SharingAStore> explains. The first process to
+    /// open the store makes its tables, in a schema of their own. By default it is never reset: with another model or database
+    /// key, opening throws `modelChanged`. Only ``ResetPolicy/discard`` and ``ResetPolicy/backup(keep:)`` start over, once no
+    /// other process has the store open.
+    ///
+    /// - Parameters:
+    ///   - connection: A URI (`postgresql://app@db.example.com:5432/app`) or keywords (`host=... dbname=...`), as libpq reads them.
+    ///     Settings that it leaves out come from the environment (`PGHOST`, `PGPASSWORD`), the service file and the password
+    ///     file. The server must be PostgreSQL 13 or newer, and the database must have the encoding UTF-8.
+    ///   - name: The store's name. A database can have several stores.
+    public static func postgreSQL(_ connection: String, name: String) -> StoreLocation {
+        var location = StoreLocation(url: nil)
+        location.server = ServerLocation(connection: connection, name: name)
+        return location
+    }
+}
+#endif

@@ -1,3 +1,4 @@
+public import Foundation
 public import QueryLanguage
 internal import RowStore
 
@@ -88,4 +89,192 @@ extension ManagedObject {
         checkExists(column)
         setNull(column)
     }
+}
+
+// Strings, decimals and URLs are text in the store; data and UUIDs are blobs.
+
+extension String: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> String {
+        object.check(column, .text, String.self)
+        return object.row.validText(column) ?? object.damaged(column, object.row.text(column))
+    }
+
+    public static func write(_ value: String, to object: ManagedObject, at column: Int) {
+        object.check(column, .text, String.self)
+        var value = value
+        value.withUTF8 { object.setBytes(UnsafeRawBufferPointer($0), column) }
+    }
+}
+
+extension Decimal: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> Decimal {
+        object.check(column, .text, Decimal.self)
+        return object.row.decimal(column) ?? object.damaged(column, 0)
+    }
+
+    public static func write(_ value: Decimal, to object: ManagedObject, at column: Int) {
+        String.write(value.canonicalText, to: object, at: column)
+    }
+}
+
+extension URL: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> URL {
+        object.check(column, .text, URL.self)
+        return URL(string: object.row.text(column)) ?? object.damaged(column, blank)
+    }
+
+    public static func write(_ value: URL, to object: ManagedObject, at column: Int) {
+        String.write(value.absoluteString, to: object, at: column)
+    }
+}
+
+private let blank = URL(string: "about:blank") ?? URL(fileURLWithPath: "/")
+
+extension Data: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> Data {
+        object.check(column, .blob, Data.self)
+        return object.hasBytes(column) ? object.row.withBytes(column) { Data($0) } : Data()
+    }
+
+    public static func write(_ value: Data, to object: ManagedObject, at column: Int) {
+        object.check(column, .blob, Data.self)
+        value.withUnsafeBytes { object.setBytes($0, column) }
+    }
+}
+
+extension UUID: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> UUID {
+        object.check(column, .blob, UUID.self)
+        guard object.hasBytes(column) else { return UUID(uuid: zero) }
+        return object.row.withBytes(column) { bytes in
+            bytes.count == 16
+                ? UUID(uuid: bytes.loadUnaligned(as: uuid_t.self)) : object.damaged(column, UUID(uuid: zero))
+        }
+    }
+
+    public static func write(_ value: UUID, to object: ManagedObject, at column: Int) {
+        object.check(column, .blob, UUID.self)
+        withUnsafeBytes(of: value.uuid) { object.setBytes($0, column) }
+    }
+}
+
+private let zero: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
+
+// Integers and booleans are integers in the store; dates, floats and doubles are reals. Negative zero is stored as zero,
+// as SQLite does.
+
+extension Int16: AttributeStorable {}
+extension Int32: AttributeStorable {}
+extension Int64: AttributeStorable {}
+extension Int: AttributeStorable {}
+
+extension AttributeStorable where Self: FixedWidthInteger {
+    /// The value of a column of an object; zero if there is none. A stored value that the type cannot hold is reported.
+    public static func read(from object: ManagedObject, at column: Int) -> Self {
+        object.check(column, .integer, Self.self)
+        let value = object.row.integer(column)
+        return Self(exactly: value) ?? object.damaged(column, Self(truncatingIfNeeded: value))
+    }
+
+    public static func write(_ value: Self, to object: ManagedObject, at column: Int) {
+        object.check(column, .integer, Self.self)
+        object.setWord(UInt64(bitPattern: Int64(value)), column)
+    }
+}
+
+extension Bool: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> Bool {
+        object.check(column, .integer, Bool.self)
+        return object.row.integer(column) != 0
+    }
+
+    public static func write(_ value: Bool, to object: ManagedObject, at column: Int) {
+        object.check(column, .integer, Bool.self)
+        object.setWord(value ? 1 : 0, column)
+    }
+}
+
+extension Double: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> Double {
+        object.check(column, .real, Double.self)
+        return object.row.real(column)
+    }
+
+    public static func write(_ value: Double, to object: ManagedObject, at column: Int) {
+        object.check(column, .real, Double.self)
+        object.setReal(value, column)
+    }
+}
+
+extension Float: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> Float {
+        object.check(column, .real, Float.self)
+        return Float(object.row.real(column))
+    }
+
+    public static func write(_ value: Float, to object: ManagedObject, at column: Int) {
+        object.check(column, .real, Float.self)
+        object.setReal(Double(value), column)
+    }
+}
+
+extension Date: AttributeStorable {
+    public static func read(from object: ManagedObject, at column: Int) -> Date {
+        object.check(column, .real, Date.self)
+        return Date(timeIntervalSinceReferenceDate: object.row.real(column))
+    }
+
+    public static func write(_ value: Date, to object: ManagedObject, at column: Int) {
+        object.check(column, .real, Date.self)
+        object.setReal(value.timeIntervalSinceReferenceDate, column)
+    }
+}
+
+// Enums, and other types with raw values, are stored as their raw values.
+
+extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeStorable {
+    /// The case of the stored raw value. If there is none: the attribute's default value in the model, else the case with the
+    /// raw value 0, else the first of all cases. Traps if none of these exists.
+    public static func read(from object: ManagedObject, at column: Int) -> Self {
+        readIfPresent(from: object, at: column) ?? standIn(object.layout, column)
+    }
+
+    public static func readIfPresent(from object: ManagedObject, at column: Int) -> Self? {
+        if object.isNil(at: column) { return nil }
+        let raw = RawValue.read(from: object, at: column)
+        // A number that does not fit its type was truncated.
+        if case .integer(let number) = raw.storedValue.value, number != object.row.integer(column) { return nil }
+        return Self(rawValue: raw) ?? object.damaged(column, nil)
+    }
+
+    public static func write(_ value: Self, to object: ManagedObject, at column: Int) {
+        RawValue.write(value.rawValue, to: object, at: column)
+    }
+
+    private static func standIn(_ layout: EntityLayout, _ column: Int) -> Self {
+        let raw = layout.columns[column].attribute.flatMap(RowValue.init(defaultOf:)).flatMap(rawValue)
+        if let value = raw.flatMap(Self.init(rawValue:)) ?? rawValue(.integer(0)).flatMap(Self.init(rawValue:)) {
+            return value
+        }
+        if let value = (Self.self as? any CaseIterable.Type).flatMap({ firstCase($0) }) as? Self { return value }
+        preconditionFailure(
+            "\(layout.name).\(layout.columns[column].name) has a stored value that is not a case of \(Self.self), and no default. In the model, give the attribute a default value that is the raw value of a case or make it optional, or make \(Self.self) CaseIterable."
+        )
+    }
+
+    private static func rawValue(_ value: RowValue) -> RawValue? {
+        switch value {
+        case .text(let text): text as? RawValue
+        case .real(let number): number as? RawValue
+        case .integer(let number):
+            (RawValue.self as? any FixedWidthInteger.Type).flatMap { exactly($0, number) } as? RawValue
+        default: nil
+        }
+    }
+}
+
+private func firstCase<Value: CaseIterable>(_ type: Value.Type) -> Any? { type.allCases.first }
+
+private func exactly<Integer: FixedWidthInteger>(_ type: Integer.Type, _ number: Int64) -> Any? {
+    Integer(exactly: number)
 }

@@ -26,13 +26,13 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     // accesses cannot overlap.
     @exclusivity(unchecked) final var row: RowSnapshot
     // In the order in which the properties leave the least space between them.
-    @exclusivity(unchecked) final var state: ObjectState
+    @exclusivity(unchecked) final private(set) var state: ObjectState
     /// Whether a relationship was read or set while there was no context.
     final var hasFollowed = false
     /// Whether it is among the changed objects of its context. Only ``ChangedObjects`` sets it.
     @exclusivity(unchecked) final var isAmongChanged = false
     /// The row as it was last saved, while the object has edits of a saved row.
-    final var saved: RowSnapshot?
+    final private(set) var saved: RowSnapshot?
     /// Its place in ``group``.
     @exclusivity(unchecked) final var groupPlace: Int32 = 0
     /// The last save that ``row`` takes into account.
@@ -54,6 +54,40 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     }
 
     package final var layout: EntityLayout { home.layout }
+
+    // MARK: States
+    //
+    // The registry of an entity calls these, and a draft, which can undo edits.
+
+    /// A save has written its row.
+    final func markSaved(asOf number: Int64) {
+        (state, saved, asOf) = (.saved, nil, number)
+    }
+
+    /// The next save deletes its row.
+    final func markDeleted() { state = .deleted }
+
+    /// It has no row any more.
+    final func markGone() { state = .gone }
+
+    /// It has a row again, or another one.
+    final func revive(_ row: RowSnapshot, asOf number: Int64) {
+        (state, self.row, asOf) = (.saved, row, number)
+    }
+
+    /// What was changed since the last save is taken back.
+    final func endEdits() {
+        switch state {
+        case .inserted: state = .gone
+        case .edited, .deleted: (row, saved, state) = (savedRow, nil, .saved)
+        case .saved, .gone: break
+        }
+    }
+
+    /// It has other edits than before, or none.
+    final func put(_ state: ObjectState, _ row: RowSnapshot, saved: RowSnapshot?) {
+        (self.state, self.row, self.saved) = (state, row, saved)
+    }
 
     /// Gives a new object of a draft the key with which it was saved. Its context registers it again.
     final func rename(to key: Int64) { self.key = key }
@@ -157,3 +191,165 @@ extension ManagedObject: Hashable {
 
 @available(*, unavailable, message: "An object stays in its context. Pass its objectID, or values, instead.")
 extension ManagedObject: Sendable {}
+
+/// Values that lie apart (``RowQuery/leavesValuesApart``): a fetch has left them in the store, and they are read together with the
+/// whole row when one of them is needed.
+extension ManagedObject {
+    /// Whether a value of the row lies apart.
+    final var hasValuesApart: Bool { layout.hasValuesApart(row) }
+
+    /// Whether the bytes of a column are in the row, after reading them if they lie apart. False also if there is no value any more,
+    /// because the object is gone.
+    @inline(__always)
+    final func hasBytes(_ column: Int) -> Bool { !row.liesApart(column) || readApart(column) }
+
+    @inline(never)
+    private func readApart(_ column: Int) -> Bool {
+        // The number of a result may look like a value that lies apart.
+        if home.holdsAnyValue { return true }
+        home.context?.bringValues(of: self, column)
+        return !row.liesApart(column) && !row.isNull(column)
+    }
+
+    /// Whether the object has read the large values that a newer row lacks, and nothing else shows that the row has changed. What
+    /// changes them comes as a whole row, with a save, or is read by all objects anew.
+    final func holdsValuesApart(of newer: RowSnapshot) -> Bool {
+        guard layout.hasValuesApart(newer) else { return false }
+        return layout.columns.indices.allSatisfy { column in
+            if layout.columnsApart.contains(column) {
+                if row.liesApart(column) { return false }
+                if newer.liesApart(column) { return row.blobByteCount(column) == newer.blobByteCount(column) }
+            }
+            return row.isEqual(to: newer, column: column, storage: layout.columns[column].storage)
+        }
+    }
+
+    /// The row with all values. Those that lie apart and cannot be read are null.
+    final var wholeRow: RowSnapshot { row(with: layout.columnsApart) }
+
+    /// The row with the values of some columns. Others may lie apart.
+    final func row(with columns: [Int]) -> RowSnapshot {
+        if layout.columnsApart.isEmpty { return row }
+        for column in columns where layout.columnsApart.contains(column) && !hasBytes(column) {
+            return layout.withoutValuesApart(row)
+        }
+        return row
+    }
+}
+
+extension ManagedObject {
+    /// The bytes that its row takes in memory. For tests.
+    package final var rowByteCount: Int { row.byteCount }
+}
+
+/// Every edit is made here. Setting the value that is already there changes nothing, but it has to be allowed all the same: whether
+/// an edit is a mistake must not depend on the values.
+extension ManagedObject {
+    final func setNull(_ column: Int) {
+        checkIsEditable(column)
+        if row.isNull(column) || !beginEdit(column) { return }
+        row.setNull(column)
+        didEdit(column)
+    }
+
+    final func setWord(_ word: UInt64, _ column: Int) {
+        checkIsEditable(column)
+        if !row.isNull(column) && row.word(column) == word || !beginEdit(column) { return }
+        row.setWord(word, column)
+        didEdit(column)
+    }
+
+    /// Sets a real; negative zero becomes zero, as in SQLite. NaN cannot be stored, so the save will throw.
+    final func setReal(_ value: Double, _ column: Int) {
+        if value.isNaN {
+            checkIsEditable(column)
+            if beginEdit(column) {
+                home.context?.refuseNaN(self, column)
+                if editing == .inDraft { draft.didChange(self) }
+            }
+            return
+        }
+        setWord(value == 0 ? 0 : value.bitPattern, column)
+    }
+
+    final func setBytes(_ bytes: UnsafeRawBufferPointer, _ column: Int) {
+        checkIsEditable(column)
+        if row.holds(bytes, column: column) || !beginEdit(column) { return }
+        row.setBytes(bytes, column)
+        didEdit(column)
+    }
+
+    final func setValue(_ value: RowValue, _ column: Int) {
+        checkIsEditable(column)
+        if row.holds(value, column: column) || !beginEdit(column) { return }
+        row.setValue(value, column)
+        didEdit(column)
+    }
+
+    /// Traps for an object that nobody may edit, whatever the value is.
+    @inline(__always)
+    private func checkIsEditable(_ column: Int) {
+        switch editing {
+        case .inBatch: break
+        case .inDraft: draft.checkInBatch()
+        case .not:
+            preconditionFailure(
+                "\(layout.name).\(layout.columns[column].name) was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or a copy of it in a draft."
+            )
+        }
+    }
+
+    /// Notes that a value is about to be set.
+    ///
+    /// - Returns: False for a deleted object: it keeps its values, and the save throws.
+    private func beginEdit(_ column: Int) -> Bool {
+        switch state {
+        case .inserted, .edited, .saved: break
+        case .deleted, .gone:
+            home.context?.refuseEditOfDeleted(self, column)
+            return false
+        }
+        if editing == .inDraft { draft.willChange(self) }
+        if state == .saved {
+            home.context?.willEdit(self)
+            saved = row
+            state = .edited
+        }
+        return true
+    }
+
+    /// The context of an object of a draft.
+    final var draft: any ObjectContext {
+        guard let draft = home.context else {
+            preconditionFailure(
+                "An object of \(layout.name) was edited after its draft had ended. Keep a reference to the draft while its objects are edited, and make a new draft after discard()."
+            )
+        }
+        return draft
+    }
+
+    private func didEdit(_ column: Int) {
+        if layout.uniqueColumns.contains(column) {
+            checkedConstraint = -1
+            home.context?.indexUniqueValue(of: self, column)
+        }
+        if isIndexedByValues { home.context?.indexValue(of: self, column) }
+        if editing == .inDraft { draft.didChange(self) }
+    }
+
+    /// The row as it was last saved.
+    final var savedRow: RowSnapshot { saved ?? row }
+
+    /// Gives an edited object the row that was last saved. It stays among the changed objects of its context until the batch ends.
+    final func restoreSavedRow() {
+        if state == .edited, let saved { row = saved }
+    }
+
+    /// Replaces the row by a newer one from elsewhere, or by a whole one.
+    final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
+        guard number > asOf || number == asOf && hasValuesApart && !layout.hasValuesApart(newer) else { return }
+        if holdsValuesApart(of: newer) { return }
+        row = newer
+        asOf = number
+    }
+}

@@ -1,3 +1,7 @@
+internal import Foundation
+internal import QueryLanguage
+internal import RowStore
+
 /// A plain value that is made from a managed object, so that no object needs to leave its context.
 ///
 /// ```swift
@@ -22,3 +26,84 @@ nonisolated public protocol ManagedObjectConvertible: Sendable {
     /// - Throws: Any error; the fetch throws it.
     init(_ object: Object) throws
 }
+
+extension EntityLayout {
+    /// An object as a line of text.
+    func description(_ key: Int64, _ row: RowSnapshot, _ state: ObjectState = .saved) -> String {
+        let values = columns.indices.filter { !row.isNull($0) }.map { "\(columns[$0].name) \(value($0, row))" }
+        let head = "\(name)/\(key)" + state.note
+        return values.isEmpty ? head : head + ": " + values.joined(separator: ", ")
+    }
+
+    private func value(_ column: Int, _ row: RowSnapshot) -> String {
+        let kind = columns[column].attribute.flatMap { ValueKind($0.type) }
+        if columns[column].mayLieApart { return "(\(row.blobByteCount(column)) bytes)" }
+        switch row.value(column, columns[column].storage) {
+        case .null: return "nil"
+        case .integer(let number): return kind == .boolean ? "\(number != 0)" : "\(number)"
+        case .real(let number):
+            return kind == .date ? Date(timeIntervalSinceReferenceDate: number).ISO8601Format() : "\(number)"
+        case .text(let string): return kind == .decimal ? string : string.quotedForDescription
+        case .blob(let bytes):
+            guard kind == .uuid, bytes.count == 16 else { return "(\(bytes.count) bytes)" }
+            return bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) }.uuidString
+        }
+    }
+}
+
+extension ObjectState {
+    fileprivate var note: String {
+        switch self {
+        case .saved: ""
+        case .inserted: " (inserted)"
+        case .edited: " (edited)"
+        case .deleted, .gone: " (deleted)"
+        }
+    }
+}
+
+extension String {
+    /// In quotes; of a long string the beginning, and how many characters it has.
+    fileprivate var quotedForDescription: String {
+        guard utf8.count > 80, count > 80 else { return debugDescription }
+        return String(prefix(60)).debugDescription + "... (\(count) characters)"
+    }
+}
+
+/// Transformables are Codable values, stored as JSON with sorted keys, so that equal values have equal bytes.
+extension ManagedObject {
+    /// The value of a transformable column; nil if there is none, or if the stored data cannot be decoded as that type.
+    public final func transformable<Value: Codable & Sendable>(at column: Int) -> Value? {
+        if isNil(at: column) { return nil }
+        do {
+            return try JSONDecoder().decode(Value.self, from: Data.read(from: self, at: column))
+        } catch {
+            return damaged(column, nil)
+        }
+    }
+
+    /// Sets a transformable column. A value that cannot be encoded makes the save throw `validationFailed`.
+    public final func setTransformable<Value: Codable & Sendable>(_ value: Value?, at column: Int) {
+        guard let value else { return setNil(at: column) }
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        do {
+            Data.write(try encoder.encode(value), to: self, at: column)
+        } catch {
+            home.context?.refuse(
+                DataSourceError(
+                    .validationFailed,
+                    "\(layout.name).\(layout.columns[column].name) was set to a value that cannot be encoded as JSON. Change the type of the attribute.",
+                    entityName: layout.name, attributeName: layout.columns[column].name, cause: "\(error)"))
+        }
+    }
+}
+
+// What queries need to know of managed objects.
+
+extension QueriedObject where Self: ManagedObject {
+    package static var identification: AnyKeyPath { \Self.objectID }
+}
+
+extension ManagedObject: QueriedObject {}
+extension ManagedObjectID: ObjectReference {}

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RowStore
 
 /// A value of JSON, with every digit of its numbers.
@@ -115,5 +116,181 @@ extension JSONValue: Comparable {
                 one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
             }
         }
+    }
+}
+
+extension JSONValue: Codable {
+    init(from decoder: any Decoder) throws {
+        if let container = try? decoder.singleValueContainer() {
+            if container.decodeNil() {
+                self = .null
+                return
+            }
+            if let value = JSONValue(scalar: container) {
+                self = value
+                return
+            }
+        }
+        if let elements = try? [JSONValue](from: decoder) {
+            self = .array(elements)
+        } else {
+            self = .object(try [JSONName: JSONValue](from: decoder))
+        }
+    }
+
+    private init?(scalar container: any SingleValueDecodingContainer) {
+        if let value = try? container.decode(Bool.self) {
+            self = .bool(value)
+        } else if let value = try? container.decode(Int64.self) {
+            self = .integer(value)
+        } else if let value = try? container.decode(Double.self) {
+            // A decimal keeps more digits of such a number.
+            let decimal = try? container.decode(Decimal.self)
+            self = JSONValue(number: decimal.map { "\($0)" } ?? "\(value)")
+        } else if let value = try? container.decode(String.self) {
+            self = .string(value)
+        } else {
+            return nil
+        }
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .bool(let value): try container.encode(value)
+        case .integer(let value): try container.encode(value)
+        case .real(let value): try container.encode(value)
+        case .digits(let text):
+            if let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")) {
+                try container.encode(value)
+            } else {
+                try container.encode(Double(text) ?? 0)
+            }
+        case .string(let value): try container.encode(value)
+        case .array(let elements): try container.encode(elements)
+        case .object(let members): try container.encode(members)
+        }
+    }
+}
+
+/// Writing JSON: one string for each value, with sorted keys.
+extension JSONValue {
+    /// On one line and without spaces.
+    var text: String {
+        var text = ""
+        write(to: &text, indent: nil)
+        return text
+    }
+
+    /// On several lines, so that a change of one value is one changed line.
+    var prettyText: String {
+        var text = ""
+        write(to: &text, indent: 0)
+        return text
+    }
+
+    private func write(to text: inout String, indent: Int?) {
+        switch self {
+        case .null: text += "null"
+        case .bool(let value): text += value ? "true" : "false"
+        case .integer, .real, .digits: text += numberText ?? "null"
+        case .string(let string): JSONValue.write(string, to: &text)
+        case .array(let elements):
+            JSONValue.write(elements, "[", "]", to: &text, indent) { element, text, indent in
+                element.write(to: &text, indent: indent)
+            }
+        case .object(let members):
+            let sorted = members.sorted { $0.key < $1.key }
+            JSONValue.write(sorted, "{", "}", to: &text, indent) { member, text, indent in
+                JSONValue.write(member.key.text, to: &text)
+                text += indent == nil ? ":" : ": "
+                member.value.write(to: &text, indent: indent)
+            }
+        }
+    }
+
+    private static func write<Element>(
+        _ elements: [Element], _ open: String, _ close: String, to text: inout String, _ indent: Int?,
+        _ body: (Element, inout String, Int?) -> Void
+    ) {
+        text += open
+        let inner = indent.map { $0 + 1 }
+        for (index, element) in elements.enumerated() {
+            if index > 0 { text += "," }
+            if let inner { text += "\n" + String(repeating: "  ", count: inner) }
+            body(element, &text, inner)
+        }
+        if let indent, !elements.isEmpty { text += "\n" + String(repeating: "  ", count: indent) }
+        text += close
+    }
+
+    private static func write(_ string: String, to text: inout String) {
+        text += "\""
+        for scalar in string.unicodeScalars {
+            switch scalar {
+            case "\"": text += "\\\""
+            case "\\": text += "\\\\"
+            case "\n": text += "\\n"
+            case "\r": text += "\\r"
+            case "\t": text += "\\t"
+            case "\u{8}": text += "\\b"
+            case "\u{C}": text += "\\f"
+            case "\0"..<" ":
+                let digits = String(scalar.value, radix: 16)
+                text += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        text += "\""
+    }
+}
+
+/// The name of a member of a JSON object. Names are compared by their bytes: `é` as one scalar differs from `é` as two.
+struct JSONName: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
+    let text: String
+
+    init(_ text: String) {
+        self.text = text
+    }
+
+    init(stringLiteral text: String) {
+        self.text = text
+    }
+
+    static func == (one: JSONName, other: JSONName) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+
+    static func < (one: JSONName, other: JSONName) -> Bool {
+        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    }
+
+    func hash(into hasher: inout Hasher) {
+        var text = text
+        text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}
+
+extension JSONName: Codable, CodingKeyRepresentable {
+    init(from decoder: any Decoder) throws {
+        text = try String(from: decoder)
+    }
+
+    func encode(to encoder: any Encoder) throws { try text.encode(to: encoder) }
+
+    var codingKey: any CodingKey { Key(stringValue: text) }
+
+    init?(codingKey: some CodingKey) {
+        text = codingKey.stringValue
+    }
+
+    private struct Key: CodingKey {
+        let stringValue: String
+        let intValue: Int? = nil
+
+        init(stringValue: String) {
+            self.stringValue = stringValue
+        }
+
+        init?(intValue: Int) { nil }
     }
 }

@@ -60,3 +60,99 @@ extension RelationshipLayout {
         }
     }
 }
+
+/// The attribute of each entity that identifies its objects in a graph.
+struct TransferKeys {
+    /// By entity; nil where there is none.
+    private let columns: [Int?]
+
+    /// - Parameter chosen: Names of attributes by names of entities, for those entities and their sub-entities. For all others
+    ///   it is that of the first uniqueness constraint on a single attribute.
+    init(_ chosen: [String: String], _ layout: ModelLayout) throws(DataSourceError) {
+        for (name, attribute) in chosen.sorted(by: { $0.key < $1.key }) {
+            guard let entity = layout.entity(named: name) else {
+                throw DataSourceError(
+                    .unknownEntity, "A key was chosen for \"\(name)\", but the model has no such entity.",
+                    entityName: name)
+            }
+            guard let column = entity.column(named: attribute), TransferKeys.canBeKey(entity.columns[column]) else {
+                throw DataSourceError(
+                    .unknownAttribute,
+                    "\"\(attribute)\" was chosen as the key of \(name), but it is not a stored attribute, or is transformable or derived. Choose another attribute.",
+                    entityName: name, attributeName: attribute)
+            }
+        }
+        columns = layout.entities.map { entity in
+            let lineage = layout.model.entity(named: entity.name).map(layout.model.lineage) ?? []
+            if let name = lineage.lazy.compactMap({ chosen[$0.name] }).first { return entity.column(named: name) }
+            return entity.constraints.lazy.filter { $0.count == 1 && TransferKeys.canBeKey(entity.columns[$0[0]]) }
+                .first?.first
+        }
+    }
+
+    private static func canBeKey(_ column: ColumnLayout) -> Bool {
+        guard let attribute = column.attribute, column.isStored else { return false }
+        // A derived value is not part of a graph: it follows from the others.
+        return attribute.type != .transformable && attribute.derivationExpression == nil
+    }
+
+    /// The column of an entity's key; nil if it has none.
+    subscript(_ entity: EntityLayout) -> Int? { columns[entity.index] }
+
+    /// The key of a relationship's destination.
+    ///
+    /// - Parameter place: Where the key is needed: a relationship, or a place in a graph.
+    func destination(
+        _ relationship: RelationshipLayout, _ layout: ModelLayout, _ place: @autoclosure () -> String
+    ) throws(DataSourceError) -> Int {
+        if let column = columns[relationship.destination] { return column }
+        let name = layout.entities[relationship.destination].name
+        throw DataSourceError(
+            .invalidGraph,
+            "\(place()) leads to \(name), which has no attribute with a uniqueness constraint of its own. Choose an attribute: keys: [\"\(name)\": ...].",
+            entityName: name)
+    }
+}
+
+/// The form of a moment in JSON: `2026-11-26T12:00:00Z`, with a fraction of a second or another offset if needed.
+package enum TimestampText {
+    /// Whether the text is of that form, and such a day and time exist.
+    package static func isValid(_ text: String) -> Bool {
+        var rest = text.utf8[...]
+        func number(_ digits: Int, _ range: ClosedRange<Int>) -> Int? {
+            let part = rest.prefix(digits)
+            guard part.count == digits, part.allSatisfy(isDigit) else { return nil }
+            rest = rest.dropFirst(digits)
+            let value = part.reduce(0) { $0 * 10 + Int($1 - UInt8(ascii: "0")) }
+            return range.contains(value) ? value : nil
+        }
+        func take(_ character: Character) -> Bool {
+            guard rest.first == character.asciiValue else { return false }
+            rest = rest.dropFirst()
+            return true
+        }
+        guard let year = number(4, 0...9999), take("-"), let month = number(2, 1...12), take("-"),
+            number(2, 1...days(month, year)) != nil, take("T"), number(2, 0...23) != nil, take(":"),
+            number(2, 0...59) != nil, take(":"), number(2, 0...59) != nil
+        else { return false }
+        if take(".") {
+            guard let first = rest.first, isDigit(first) else { return false }
+            rest = rest.drop(while: isDigit)
+        }
+        if take("Z") { return rest.isEmpty }
+        guard take("+") || take("-"), number(2, 0...23) != nil else { return false }
+        _ = take(":")
+        return number(2, 0...59) != nil && rest.isEmpty
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
+
+    /// Before the reform of the calendar every fourth year is a leap year, as in Foundation.
+    private static func days(_ month: Int, _ year: Int) -> Int {
+        switch month {
+        case 4, 6, 9, 11: 30
+        case 2: year % 4 == 0 && (year < 1582 || year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        default: 31
+        }
+    }
+}

@@ -39,3 +39,69 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
         }.joined()
     }
 }
+
+extension ManagedObjectModel {
+    /// The version of the layout in which the stores keep a model. It is part of every hash, so raising it resets every store
+    /// whose layout this version of the package can no longer read.
+    public static let schemaFormat = 1
+
+    /// The persisted shape of the model as a string, in a fixed order. The hash is calculated from it.
+    ///
+    /// It covers entities, inheritance, abstractness, stored attributes with type and optionality, composites as their
+    /// leaves, derivations, relationships with destination, inverse, arity, order and counts, uniqueness constraints,
+    /// version hash modifiers, and ``schemaFormat``. It leaves out delete rules, indexes, class names, default values,
+    /// validation bounds, transients, fetched properties, user info, and the order of the file.
+    ///
+    /// - Complexity: linear in the properties of the model, times the depth of inheritance. The same holds for the
+    ///   hashes below: keep them if they are needed often.
+    public var canonicalForm: String {
+        var forms = CanonicalForms(self)
+        return entities.sorted { [$0.name].precedes([$1.name]) }
+            .reduce(into: "model schema \(Self.schemaFormat)\n") { $0 += forms.form(of: $1) }
+    }
+
+    /// The persisted shape of one entity as a string. It holds the hash of the parent, so a change of a parent changes its
+    /// children, and a change of a child does not change its parent.
+    public func canonicalForm(of entity: EntityDescription) -> String {
+        var forms = CanonicalForms(self)
+        return forms.form(of: entity)
+    }
+
+    /// The hash of ``canonicalForm``: equal hashes, equal persisted shape. It is the same on every machine.
+    public var hash: ModelHash {
+        ModelHash(hashing: canonicalForm)
+    }
+
+    /// The hash of every entity's canonical form, by entity name.
+    public var entityHashes: [String: ModelHash] {
+        var forms = CanonicalForms(self)
+        return forms.lookup.entities.mapValues { ModelHash(hashing: forms.form(of: $0)) }
+    }
+}
+
+/// Canonical forms of entities, with the hashes of those that are parents made once.
+private struct CanonicalForms {
+    let lookup: ModelLookup
+    private var hashes: [String: ModelHash] = [:]
+
+    init(_ model: ManagedObjectModel) {
+        lookup = ModelLookup(model)
+    }
+
+    mutating func form(of entity: EntityDescription) -> String {
+        var parentHash: ModelHash?
+        let lineage = lookup.lineage(of: entity)
+        // A valid model has no lineage without a root. Where it would end depends on where it began.
+        let isComplete = lineage.last?.parentName == nil
+        for ancestor in lineage.dropFirst().reversed() {
+            if isComplete, let hash = hashes[ancestor.name] {
+                parentHash = hash
+                continue
+            }
+            let form = EntityShape(of: ancestor, in: lookup).canonicalForm(parentHash: parentHash)
+            parentHash = ModelHash(hashing: form)
+            if isComplete { hashes[ancestor.name] = parentHash }
+        }
+        return EntityShape(of: entity, in: lookup).canonicalForm(parentHash: parentHash)
+    }
+}

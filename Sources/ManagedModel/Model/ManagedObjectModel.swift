@@ -112,3 +112,82 @@ public struct CompositeDescription: Sendable, Hashable {
         self.attributes = attributes
     }
 }
+
+extension ManagedObjectModel {
+    /// The entity and its ancestors, nearest first. A cycle, which no checked model has, ends the list.
+    public func lineage(of entity: EntityDescription) -> [EntityDescription] {
+        var lineage = [entity]
+        while let parentName = lineage.last?.parentName, let parent = self.entity(named: parentName),
+            !lineage.contains(where: { $0.name == parent.name })
+        {
+            lineage.append(parent)
+        }
+        return lineage
+    }
+
+    /// The direct sub-entities of the entity of that name, sorted by name.
+    public func children(ofEntityNamed name: String) -> [EntityDescription] {
+        entities.filter { $0.parentName == name }
+    }
+
+    /// The entity of that name and all entities below it.
+    public func family(ofEntityNamed name: String) -> [EntityDescription] {
+        guard entities.contains(where: { $0.parentName == name }) else { return entity(named: name).map { [$0] } ?? [] }
+        var names: Set = [name]
+        var count = 0
+        while names.count > count {
+            count = names.count
+            for entity in entities where entity.parentName.map(names.contains) ?? false { names.insert(entity.name) }
+        }
+        return entities.filter { names.contains($0.name) }
+    }
+}
+
+/// What the elements of an earlier version of a model are called now, for versions from which the names and the renaming identifiers
+/// of now alone would lead elsewhere.
+///
+/// One version renames an attribute, and the next one gives its old name to a new attribute: whoever skips the version between them
+/// can only guess what became of the values. A bundle has its versions, and the lock file what was edited in place, so what reads them
+/// follows the names from each to the next.
+public struct EarlierVersion: Sendable, Hashable {
+    /// The hash of that version, and the hash of each of its configurations. A store of it was made for one of them.
+    public var hashes: Set<String>
+    /// The names that entities have in that version, by their names now, without those that are new.
+    public var entityNames: [String: String]
+    /// The names that properties have in that version, by the name of the entity now, and their own names now; the leaves of
+    /// composites as `address.city`. An entity that is not listed has the properties that its names and identifiers say.
+    public var propertyNames: [String: [String: String]]
+
+    /// Makes the names of a version.
+    public init(
+        hashes: Set<String>, entityNames: [String: String], propertyNames: [String: [String: String]] = [:]
+    ) {
+        self.hashes = hashes
+        self.entityNames = entityNames
+        self.propertyNames = propertyNames
+    }
+}
+
+/// A model that is compiled into a module of an app, for code that knows only its name.
+///
+/// `ModelPlugin` generates a class for each model; apps use ``ManagedObjectModel`` and need no class of their own.
+nonisolated public protocol GeneratedModel: AnyObject {
+    /// The model.
+    static var model: ManagedObjectModel { get }
+}
+
+extension ManagedObjectModel {
+    /// The name of the class that is generated for the model with that name. Different models have different classes: a scalar
+    /// that is not an ASCII letter or digit becomes its number.
+    package static func generatedClassName(forModelNamed name: String) -> String {
+        var className = "GeneratedModel_"
+        for scalar in name.unicodeScalars {
+            if scalar.isASCII, scalar.properties.isAlphabetic || scalar.properties.numericType != nil {
+                className.unicodeScalars.append(scalar)
+            } else {
+                className += "_\(String(scalar.value, radix: 16))_"
+            }
+        }
+        return className
+    }
+}

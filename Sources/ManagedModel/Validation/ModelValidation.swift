@@ -1,3 +1,5 @@
+internal import Foundation
+
 extension ManagedObjectModel {
     /// Checks that the model is valid: names are unique, inheritance and composites have no cycles, every parent, destination,
     /// inverse, composite and constrained property exists, what is derived from another attribute has its type, and patterns are
@@ -82,6 +84,147 @@ struct ModelValidation {
                         fault.code, entity: entity.name, property: relationship.name,
                         "\(fault.sentence) Make both name each other, or neither.")
                 }
+            }
+        }
+    }
+}
+
+extension ModelValidation {
+    func checkNames() throws(ModelError) {
+        try checkUnique(model.entities.map(\.name), kind: "entities")
+        try checkUnique(model.composites.map(\.name), kind: "composites")
+        try checkUnique(model.fetchRequests.map(\.name), kind: "fetch requests")
+        try checkUnique(model.configurations.map(\.name), kind: "configurations")
+        for composite in model.composites {
+            try checkProperties(composite.attributes.map(\.name), of: composite.name)
+        }
+        for entity in model.entities {
+            try checkProperties(propertyNames(of: entity), of: entity.name)
+        }
+    }
+
+    /// No entity may define a property of one of its ancestors again: both would need the same column.
+    func checkRedefinitions() throws(ModelError) {
+        let names = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, Set(propertyNames(of: $0))) })
+        for entity in model.entities {
+            for ancestor in lookup.lineage(of: entity).dropFirst() {
+                guard let inherited = names[ancestor.name],
+                    let name = propertyNames(of: entity).first(where: inherited.contains)
+                else { continue }
+                throw ModelError(
+                    .duplicateName, entity: entity.name, property: name,
+                    "\(entity.name).\(name) is already a property of its ancestor \(ancestor.name). Rename one of them."
+                )
+            }
+        }
+    }
+
+    private func propertyNames(of entity: EntityDescription) -> [String] {
+        entity.attributes.map(\.name) + entity.relationships.map(\.name) + entity.fetchedProperties.map(\.name)
+    }
+
+    private func checkUnique(_ names: [String], kind: String) throws(ModelError) {
+        var seen: Set<String> = []
+        for name in names {
+            guard !name.isEmpty else {
+                throw ModelError(.invalidName, "One of the \(kind) has no name. Give it a name.")
+            }
+            guard seen.insert(name).inserted else {
+                throw ModelError(
+                    .duplicateName, entity: name, "Two \(kind) are called \(name). Rename or remove one of them.")
+            }
+        }
+    }
+
+    private func checkProperties(_ names: [String], of owner: String) throws(ModelError) {
+        var seen: Set<String> = []
+        for name in names {
+            guard !name.isEmpty else {
+                throw ModelError(.invalidName, entity: owner, "A property of \(owner) has no name. Give it a name.")
+            }
+            // A dot separates the parts of a key path and of a composite's column.
+            guard !name.unicodeScalars.contains(".") else {
+                throw ModelError(
+                    .invalidName, entity: owner, property: name,
+                    "The name of the property \(name) of \(owner) contains a dot. Rename it.")
+            }
+            guard seen.insert(name).inserted else {
+                throw ModelError(
+                    .duplicateName, entity: owner, property: name,
+                    "\(owner) has two properties called \(name). Rename or remove one of them.")
+            }
+        }
+    }
+}
+
+extension ModelValidation {
+    /// Every constraint has elements, and all of them have columns: attributes, leaves of composites, and to-one relationships.
+    func checkConstraints() throws(ModelError) {
+        for entity in model.entities where !entity.uniquenessConstraints.isEmpty {
+            let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
+            let byName = Dictionary(attributes.map { ($0.name, $0) }, uniquingKeysWith: { first, _ in first })
+            for constraint in entity.uniquenessConstraints {
+                guard !constraint.isEmpty else {
+                    throw ModelError(
+                        .unknownReference, entity: entity.name,
+                        "A uniqueness constraint of \(entity.name) is empty. Add an attribute to it or remove it.")
+                }
+                for name in constraint {
+                    try checkColumn(name, in: byName, of: entity)
+                }
+            }
+        }
+    }
+
+    private func checkColumn(
+        _ path: String, in attributes: [String: AttributeDescription], of entity: EntityDescription
+    ) throws(ModelError) {
+        var names = path.parts(separatedBy: ".")[...]
+        var attribute = names.popFirst().flatMap { attributes[$0] }
+        var isTransient = attribute?.isTransient ?? false
+        while let name = names.popFirst() {
+            let composite = attribute?.compositeName.flatMap { lookup.composites[$0] }
+            attribute = composite?.attributes.first { $0.name == name }
+            isTransient = isTransient || attribute?.isTransient ?? false
+        }
+        let fault: String
+        switch attribute {
+        case nil:
+            guard let relationship = lookup.relationship(named: path, of: entity) else {
+                fault = "which does not exist"
+                break
+            }
+            if !relationship.isToMany, !relationship.isTransient { return }
+            fault = relationship.isToMany ? "which is to-many" : "which is transient"
+        case let found? where found.type == .composite: fault = "which is a composite"
+        case _? where isTransient: fault = "which is transient"
+        default: return
+        }
+        throw ModelError(
+            .unknownReference, entity: entity.name, property: path,
+            "A uniqueness constraint of \(entity.name) names \(path), \(fault). Use a property that has a column.")
+    }
+}
+
+extension ModelValidation {
+    /// Checks that the pattern of each attribute is a regular expression. Another one could check no value.
+    func checkPatterns() throws(ModelError) {
+        for entity in model.entities { try checkPatterns(entity.attributes, of: entity.name) }
+        for composite in model.composites { try checkPatterns(composite.attributes, of: composite.name) }
+    }
+
+    private func checkPatterns(_ attributes: [AttributeDescription], of name: String) throws(ModelError) {
+        for attribute in attributes {
+            guard let pattern = attribute.pattern, !pattern.isEmpty else { continue }
+            do {
+                // Separately, because an expression with unbalanced parentheses could become valid when it is put into parentheses.
+                _ = try NSRegularExpression(pattern: pattern)
+                _ = try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z")
+            } catch {
+                throw ModelError(
+                    .invalidPattern, entity: name, property: attribute.name,
+                    "The pattern \(pattern) of \(name).\(attribute.name) is not a regular expression. Correct it, or leave it out."
+                )
             }
         }
     }

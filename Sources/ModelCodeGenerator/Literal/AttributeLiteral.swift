@@ -73,3 +73,80 @@ extension AttributeValue {
         }
     }
 }
+
+/// A Swift expression that makes a value, broken into lines that fit the line width.
+indirect enum Literal {
+    case text(String)
+    /// `Name(label: value)`; an argument without a value is left out.
+    case call(String, [(label: String, value: Literal?)])
+    case list([Literal])
+    case dictionary([(key: Literal, value: Literal)])
+
+    /// The expression as it is written `depth` steps into a line that already holds `used` characters.
+    func rendered(depth: Int, used: Int) -> String {
+        let line = inline
+        if used + line.count < Self.width { return line }
+        let step = String(repeating: "    ", count: depth + 1)
+        let parts = self.parts.map { part in
+            step + part.prefix + part.value.rendered(depth: depth + 1, used: step.count + part.prefix.count)
+        }
+        let end = "\n" + String(repeating: "    ", count: depth)
+        return switch self {
+        case .text(let text): text
+        case .call(let name, _): "\(name)(\n\(parts.joined(separator: ",\n")))"
+        case .list, .dictionary: "[\n\(parts.map { $0 + "," }.joined(separator: "\n"))\(end)]"
+        }
+    }
+
+    private var inline: String {
+        let parts = self.parts.map { $0.prefix + $0.value.inline }.joined(separator: ", ")
+        return switch self {
+        case .text(let text): text
+        case .call(let name, _): "\(name)(\(parts))"
+        case .list: "[\(parts)]"
+        case .dictionary(let pairs): pairs.isEmpty ? "[:]" : "[\(parts)]"
+        }
+    }
+
+    private var parts: [(prefix: String, value: Literal)] {
+        switch self {
+        case .text: []
+        case .call(_, let arguments):
+            arguments.compactMap { argument in
+                argument.value.map { (argument.label.isEmpty ? "" : "\(argument.label): ", $0) }
+            }
+        case .list(let elements): elements.map { ("", $0) }
+        case .dictionary(let pairs): pairs.map { ("\($0.key.inline): ", $0.value) }
+        }
+    }
+
+    private static let width = 180
+}
+
+extension Literal {
+    static func string(_ string: String) -> Literal { .text(StringLiteral.of(string)) }
+
+    /// Left out for nil, which is the default of every optional field of a model.
+    static func string(_ string: String?) -> Literal? { string.map { .text(StringLiteral.of($0)) } }
+
+    static func strings(_ strings: [String]) -> Literal? { strings.isEmpty ? nil : .list(strings.map { string($0) }) }
+
+    /// Left out for the default value of a field.
+    static func flag(_ flag: Bool, unless standard: Bool = false) -> Literal? {
+        flag == standard ? nil : .text("\(flag)")
+    }
+
+    static func number(_ number: Int, unless standard: Int = 0) -> Literal? {
+        number == standard ? nil : .text("\(number)")
+    }
+
+    static func list<Element>(_ elements: [Element], of literal: (Element) -> Literal) -> Literal? {
+        elements.isEmpty ? nil : .list(elements.map(literal))
+    }
+
+    /// Sorted by key, because a dictionary has no order.
+    static func userInfo(_ userInfo: [String: String]) -> Literal? {
+        guard !userInfo.isEmpty else { return nil }
+        return .dictionary(userInfo.sorted { $0.key < $1.key }.map { (string($0.key), string($0.value)) })
+    }
+}

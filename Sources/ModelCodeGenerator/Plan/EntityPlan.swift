@@ -89,3 +89,144 @@ extension ModelPlan {
             }.map(\.name))
     }
 }
+
+/// The plan for one property of a class or of a composite's struct.
+struct PropertyPlan {
+    /// The attribute's name, which is also the name of its column.
+    var attributeName: String
+    /// The identifier, not yet escaped.
+    var name: String
+    var type: PropertyType
+    /// The index of the column, or of the first leaf of a composite. In a composite, it is counted from the composite's first
+    /// leaf.
+    var column: Int
+    var isReadOnly: Bool
+    /// Whether it is calculated from other objects when it is read.
+    var isCalculated = false
+    /// Notes for the reader that the declaration does not show.
+    var notes: [String]
+}
+
+/// The properties of an entity or a composite, and why some attributes have none.
+struct PropertyList {
+    var properties: [PropertyPlan] = []
+    var omissions: [Omission] = []
+
+    struct Omission {
+        var attributeName: String
+        var reason: String
+        /// Whether the author of the model chose a type for the attribute.
+        var isOfChosenType = false
+    }
+
+    static func + (one: PropertyList, other: PropertyList) -> PropertyList {
+        PropertyList(properties: one.properties + other.properties, omissions: one.omissions + other.omissions)
+    }
+}
+
+extension PropertyPlan {
+    /// Notes on an attribute with that type and identifier.
+    static func notes(on attribute: AttributeDescription, as name: String, type: PropertyType) -> [String] {
+        var notes: [String] = []
+        if name != attribute.name { notes.append("The attribute `\(attribute.name)`.") }
+        if let expression = attribute.derivationExpression { notes.append("Derived: `\(expression)`.") }
+        if attribute.isTransient { notes.append("Transient: not in the store.") }
+        if attribute.type == .transformable, type.accessor == .attribute {
+            notes.append("Transformable, with a type that Swift cannot name: the stored bytes.")
+        }
+        return notes
+    }
+}
+
+/// The plan for the property of a relationship.
+struct RelationshipPlan {
+    enum Kind {
+        case toOne
+        case toMany
+        case ordered
+    }
+
+    /// The relationship's name in the model.
+    var relationshipName: String
+    /// The identifier, not yet escaped.
+    var name: String
+    /// The class of the destination, escaped.
+    var destination: String
+    var kind: Kind
+    /// The relationship's index among those of its entity, inherited ones first.
+    var index: Int
+}
+
+extension ModelPlan {
+    /// The relationships of some entities, each the parent of the next.
+    func relationshipList(of entities: [EntityDescription], in scope: inout NameScope) -> RelationshipList {
+        var list = RelationshipList()
+        for entity in entities {
+            let inherited = model.lineage(of: entity).dropFirst().reduce(0) { $0 + $1.relationships.count }
+            var typed: [(index: Int, relationship: RelationshipDescription)] = []
+            for (index, relationship) in entity.relationships.enumerated() {
+                if model.linkStorage(of: RelationshipName(entity: entity.name, name: relationship.name)) == .none {
+                    list.omissions.append(
+                        .init(
+                            attributeName: relationship.name,
+                            reason: "a transient to-many relationship is not stored"))
+                } else {
+                    typed.append((inherited + index, relationship))
+                }
+            }
+            let claims = typed.map { entry in
+                let name = ReservedNames.member(Identifier.sanitised(entry.relationship.name))
+                return (name, name == entry.relationship.name)
+            }
+            for (entry, name) in zip(typed, scope.claim(each: claims)) {
+                let relationship = entry.relationship
+                list.relationships.append(
+                    RelationshipPlan(
+                        relationshipName: relationship.name, name: name,
+                        destination: names.classes[relationship.destinationName].map(Identifier.escaped)
+                            ?? "ManagedObject",
+                        kind: relationship.isToMany ? relationship.isOrdered ? .ordered : .toMany : .toOne,
+                        index: entry.index))
+            }
+        }
+        return list
+    }
+}
+
+/// The properties of relationships, and why some have none.
+struct RelationshipList {
+    var relationships: [RelationshipPlan] = []
+    var omissions: [PropertyList.Omission] = []
+}
+
+/// The plan for the struct of a composite, with a property for each attribute.
+struct CompositePlan {
+    var composite: CompositeDescription
+    /// The struct's identifier, not yet escaped.
+    var name: String
+    var list: PropertyList
+}
+
+extension ModelPlan {
+    /// The composites that the properties of generated entities need, sorted by name.
+    func compositePlans(for entities: [EntityPlan]) -> [CompositePlan] {
+        let plans = model.composites.compactMap(compositePlan)
+        var needed: Set<String> = []
+        var waiting = entities.flatMap(\.list.properties)
+        while let property = waiting.popLast() {
+            guard property.type.accessor == .composite, needed.insert(property.type.name).inserted else { continue }
+            waiting += plans.first { Identifier.escaped($0.name) == property.type.name }?.list.properties ?? []
+        }
+        return plans.filter { needed.contains(Identifier.escaped($0.name)) }
+    }
+
+    private func compositePlan(for composite: CompositeDescription) -> CompositePlan? {
+        guard let name = names.structs[composite.name] else { return nil }
+        var scope = NameScope(taken: names.all)
+        let list = propertyList(of: composite.attributes, in: &scope) { index in
+            let leaves = Array(composite.attributes.prefix(index))
+            return model.columns(of: EntityDescription(name: "", attributes: leaves)).count
+        }
+        return CompositePlan(composite: composite, name: name, list: list)
+    }
+}

@@ -71,3 +71,84 @@ extension ModelPlan {
         return plan
     }
 }
+
+/// What can be found in a predicate format without its grammar: its variables, the key paths' first names, whether brackets and quotes
+/// match, and whether values and operators take turns.
+struct FormatOutline {
+    /// Without the `$`, each once, in the order of the format; those that a SUBQUERY gives a value are left out.
+    private(set) var variables: [String] = []
+    /// The first name of each key path that begins at the object itself, each once, in the order of the format.
+    private(set) var names: [String] = []
+    /// Why the format is invalid.
+    private(set) var flaw: String?
+    /// Why the format is most likely invalid.
+    private(set) var disorder: String?
+
+    private var tokens: [FormatToken] = []
+    /// The SUBQUERYs that are open: how deep their parentheses are, and their variable once it was named.
+    private var subqueries: [(depth: Int, variable: String?)] = []
+
+    init(_ format: String) {
+        var scanner = FormatScanner(format)
+        while let token = scanner.next() { tokens.append(token) }
+        flaw = scanner.flaw
+        findNames()
+        if flaw == nil { disorder = findDisorder() }
+    }
+
+    private mutating func findNames() {
+        var depth = 0
+        for (index, token) in tokens.enumerated() {
+            switch token {
+            case .open:
+                depth += 1
+                if index > 0, case .word(let word) = tokens[index - 1], word.uppercased() == "SUBQUERY" {
+                    subqueries.append((depth, nil))
+                }
+            case .close:
+                if subqueries.last?.depth == depth { subqueries.removeLast() }
+                depth -= 1
+            case .variable(let name):
+                if let last = subqueries.indices.last, subqueries[last].variable == nil,
+                    subqueries[last].depth == depth,
+                    index > 0, tokens[index - 1] == .comma
+                {
+                    subqueries[last].variable = name
+                } else if !subqueries.contains(where: { $0.variable == name }), !variables.contains(name) {
+                    variables.append(name)
+                }
+            case .word(let word):
+                let isCall = index + 1 < tokens.count && tokens[index + 1] == .open
+                // Within the test of a subquery, only what begins with its variable is certain.
+                guard !isCall, subqueries.last?.variable == nil, !FormatToken.isReserved(word), !names.contains(word)
+                else { continue }
+                names.append(word)
+            case .name(let name):
+                if subqueries.last?.variable == nil, !names.contains(name) { names.append(name) }
+            case .comma, .value, .relation, .arithmetic: continue
+            }
+        }
+    }
+
+    /// Two values or two operators without anything between them, or an operator at an end.
+    private func findDisorder() -> String? {
+        var before: FormatToken.Role?
+        for (index, token) in tokens.enumerated() {
+            let isCall = index + 1 < tokens.count && tokens[index + 1] == .open
+            let role = token.role(isCall: isCall)
+            switch (before, role) {
+            case (.value, .value), (.value, .opening):
+                return "its predicate has two values without an operator between them"
+            case (.relation, .relation), (.opening, .relation):
+                return "an operator in its predicate has no value before it"
+            case (.relation, .closing): return "an operator in its predicate has no value after it"
+            case (nil, .relation): return "its predicate begins with an operator"
+            default: break
+            }
+            // A name before parentheses is that of a function.
+            if case .call = role { before = nil } else { before = role == .closing ? .value : role }
+            if role == .separator || role == .prefix { before = .separator }
+        }
+        return before == .relation ? "its predicate ends with an operator" : nil
+    }
+}

@@ -91,3 +91,83 @@ struct PropertyTypes {
         .uri: ("URL", false, true),
     ]
 }
+
+/// The Swift type of a property, and the accessor of `ManagedObject` that reads it.
+struct PropertyType {
+    enum Accessor {
+        /// `attribute(at:)` and `setAttribute(_:at:)`.
+        case attribute
+        /// `transformable(at:)` and `setTransformable(_:at:)`.
+        case transformable
+        /// The generated struct of a composite, which reads its leaves itself.
+        case composite
+    }
+
+    var name: String
+    var isOptional: Bool
+    var accessor: Accessor
+    var needsFoundation: Bool
+    /// The type that its raw values must have, if it is a type of the app that is stored by its raw values.
+    var rawType: String?
+
+    var spelling: String { isOptional ? name + "?" : name }
+
+    /// The stored form of a value: the value itself, or its raw value, which is checked to have the attribute's type.
+    ///
+    /// - Parameter isOptional: Whether the expression of the value is optional.
+    func stored(_ value: String, isOptional: Bool) -> String {
+        guard let rawType else { return value }
+        func raw(_ value: String) -> String {
+            // Integer 64 also takes the raw values of Int.
+            rawType == "Int64" ? "Int64(truncatingIfNeeded: \(value).rawValue)" : "\(value).rawValue as \(rawType)"
+        }
+        if !isOptional { return raw(value) }
+        let optional = value.contains("?") ? "(\(value))" : value
+        return "\(optional).map { \(raw("$0")) }"
+    }
+}
+
+/// Types that the author of a model chooses, with the user info `swiftType` of an attribute.
+extension PropertyTypes {
+    /// The key of the user info in which the author names a type.
+    static let key = "swiftType"
+
+    /// `Int` for Integer 64, or a type of the app with raw values; nil if the author does not choose a type.
+    func chosen(for attribute: AttributeDescription, insteadOf plain: PropertyType) -> Decision? {
+        guard let choice = attribute.userInfo[Self.key], choice != plain.name else { return nil }
+        if choice == "Int" {
+            guard attribute.type == .integer64 else {
+                return .none(
+                    "its \(Self.key) is Int, which needs the type Integer 64, but its type is \(attribute.type.rawValue)"
+                )
+            }
+            var type = plain
+            type.name = choice
+            return .property(type)
+        }
+        guard [.string, .integer16, .integer32, .integer64].contains(attribute.type) else {
+            return .none(
+                "its \(Self.key) needs a string or an integer, but its type is \(attribute.type.rawValue)")
+        }
+        guard let name = Self.typeName(choice) else {
+            return .none("its \(Self.key) \(StringLiteral.of(choice)) is not the name of a type of the app")
+        }
+        guard attribute.isOptional || attribute.defaultValue != nil else {
+            return .none(
+                "its \(Self.key) is \(name), so it must be optional or have a default value, for stored values without a case"
+            )
+        }
+        return .property(
+            PropertyType(
+                name: name, isOptional: attribute.isOptional, accessor: .attribute, needsFoundation: false,
+                rawType: plain.name))
+    }
+
+    /// A name, optionally with those of the enclosing types: `Contact.Kind`.
+    private static func typeName(_ text: String) -> String? {
+        guard let name = TypeSpelling(text)?.name, name.allSatisfy({ $0.isLetter || $0.isNumber || "_.".contains($0) }),
+            !ReservedNames.types.contains(name)
+        else { return nil }
+        return name
+    }
+}

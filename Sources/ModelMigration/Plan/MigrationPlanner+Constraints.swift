@@ -52,3 +52,89 @@ extension MigrationPlanner {
         }
     }
 }
+
+extension MigrationPlanner {
+    /// What the new model demands of relationships, and the old one did not, must hold for the objects that are carried over, or is
+    /// reported.
+    mutating func planCounts() {
+        for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
+            for relationship in entity.relationships.filter({ !$0.isTransient }) {
+                planCount(of: relationship, RelationshipName(entity: entity.name, name: relationship.name))
+            }
+        }
+    }
+
+    private mutating func planCount(of relationship: RelationshipDescription, _ name: RelationshipName) {
+        // A to-one relationship cannot lead to more than one.
+        let bounds = relationship.bounds(maximum: relationship.isToMany ? relationship.maximumCount : 0)
+        let family = Set(new.model.family(ofEntityNamed: name.entity).map(\.name))
+        let owners = plan.entities.filter { family.contains($0.newName) }
+        guard bounds.canFail, owners.contains(where: { !held(bounds, relationship, name, for: $0) }) else { return }
+        let path = "\(name.entity).\(name.name)"
+        // Objects of earlier versions have none of a to-many relationship that is new, so real models demand what they cannot have.
+        let isBinding = !relationship.isToMany
+        let advice = isBinding ? "Make it optional, or link these objects first." : "Link the others when the app runs."
+        plan.conditions.append(
+            MigrationCondition(
+                kind: .hasCount(name, bounds),
+                complaint:
+                    "\(path): it leads to \(bounds.words) now, and some objects have \(bounds.failure). \(advice)",
+                isBinding: isBinding))
+    }
+
+    /// Whether the links that an entity's objects had were within these bounds, and are all kept.
+    private func held(
+        _ bounds: LinkBounds, _ relationship: RelationshipDescription, _ name: RelationshipName,
+        for owner: EntityMigration
+    ) -> Bool {
+        guard let entity = old.lookup.entities[owner.oldName] else { return false }
+        let lineage = Set(old.lookup.lineage(of: entity).map(\.name))
+        let matches = (relationshipSources[name] ?? []).filter { lineage.contains($0.entity) }
+        guard matches.count == 1, let before = matches.first.flatMap(old.relationship),
+            before.bounds(maximum: before.isToMany ? before.maximumCount : 1).isWithin(bounds)
+        else { return false }
+        if bounds.minimum == 0 { return true }
+        let destinations = Set(new.model.family(ofEntityNamed: relationship.destinationName).map(\.name))
+        return old.model.family(ofEntityNamed: before.destinationName).allSatisfy { destination in
+            destination.isAbstract || newNames[destination.name].map(destinations.contains) ?? false
+        }
+    }
+}
+
+/// How many objects a relationship may lead to.
+package struct LinkBounds: Sendable, Equatable {
+    /// The fewest, if there are any or ``isOptional`` is false.
+    package let minimum: Int
+    /// The most; 0 for no limit.
+    package let maximum: Int
+    /// Whether there may be none.
+    package let isOptional: Bool
+
+    fileprivate var canFail: Bool { !isOptional || minimum > 1 || maximum > 0 }
+
+    /// Whether what is within these bounds is within others.
+    fileprivate func isWithin(_ other: LinkBounds) -> Bool {
+        (other.isOptional || !isOptional) && minimum >= other.minimum
+            && (other.maximum == 0 || maximum > 0 && maximum <= other.maximum)
+    }
+
+    fileprivate var words: String {
+        var parts: [String] = []
+        if minimum > 0 { parts.append("at least \(minimum)") }
+        if maximum > 0 { parts.append("at most \(maximum)") }
+        let counts = parts.joined(separator: " and ")
+        return (isOptional && minimum > 0 ? "none, or " : "") + counts + " object"
+            + (parts.last?.hasSuffix(" 1") == true ? "" : "s")
+    }
+
+    fileprivate var failure: String {
+        minimum > 0 ? (maximum > 0 ? "fewer or more" : minimum > 1 ? "fewer" : "none") : "more"
+    }
+}
+
+extension RelationshipDescription {
+    fileprivate func bounds(maximum: Int) -> LinkBounds {
+        let fewest = isToMany ? minimumCount : 0
+        return LinkBounds(minimum: max(fewest, isOptional ? 0 : 1), maximum: maximum, isOptional: isOptional)
+    }
+}

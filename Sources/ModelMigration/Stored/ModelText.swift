@@ -61,3 +61,153 @@ extension String? {
         map { [word, $0.quotedWord] } ?? []
     }
 }
+
+extension ManagedObjectModel {
+    /// Reads a model back from its ``canonicalForm``, to find out what has changed since it was written. Nil for a form of
+    /// another release.
+    ///
+    /// The form has leaves and no composites, so the model has an attribute for each leaf, named after its whole path. Such a
+    /// model can only be compared with others that were read here.
+    package init?(canonicalForm: String) {
+        let lines = canonicalForm.utf8.split(separator: UInt8(ascii: "\n"))
+        guard let model = ModelTextReader.model(lines.dropFirst()) else { return nil }
+        self = model
+    }
+
+    /// Reads ``storedText`` back, from a file that anyone may have written to. Nil if the text is damaged, of another release,
+    /// or larger than any model's, and if the model is not valid.
+    ///
+    /// It has what ``storedText`` contains: no indexes, default values, classes or transient attributes.
+    package init?(storedText: String) {
+        guard storedText.utf8.count <= ModelLimits.textSize else { return nil }
+        let parts = storedText.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let body = String(parts[1]), let head = String(parts[0]),
+            head == ManagedObjectModel.storedHead(of: body),
+            let model = ModelTextReader.model(body.utf8.split(separator: UInt8(ascii: "\n"))[...]),
+            model.entities.count <= ModelLimits.storedEntities
+        else { return nil }
+        do { try model.validateShape() } catch { return nil }
+        self = model
+    }
+}
+
+/// Reads the lines of a model's canonical form, and of the text that a store keeps.
+struct ModelTextReader {
+    private var entities: [EntityDescription] = []
+    private var composites: [CompositeDescription] = []
+    private var configurationName: String?
+
+    static func model(_ lines: ArraySlice<Substring.UTF8View>) -> ManagedObjectModel? {
+        var reader = ModelTextReader()
+        for line in lines {
+            guard let text = String(line), var words = TextWords(text), reader.read(&words), words.isAtEnd else {
+                return nil
+            }
+        }
+        var model = ManagedObjectModel(name: "", entities: [], composites: reader.composites)
+        // In the same order: an entity's position is its number in the rows.
+        model.entities = reader.entities
+        model.configurationName = reader.configurationName
+        return model
+    }
+
+    private mutating func read(_ words: inout TextWords) -> Bool {
+        guard let kind = words.takeWord() else { return false }
+        switch kind {
+        case "configuration" where entities.isEmpty && composites.isEmpty && configurationName == nil:
+            guard let name = words.takeName() else { return false }
+            configurationName = name
+        case "entity":
+            guard let name = words.takeName() else { return false }
+            if words.take("schema"), words.takeWord() == nil { return false }
+            entities.append(EntityDescription(name: name, renamingIdentifier: words.takeName(after: "from")))
+        case "composite":
+            guard entities.isEmpty, let name = words.takeName() else { return false }
+            composites.append(CompositeDescription(name: name, attributes: []))
+        case "attribute" where entities.isEmpty:
+            guard let last = composites.indices.last, let attribute = Self.attribute(&words) else { return false }
+            composites[last].attributes.append(attribute)
+        default:
+            guard let last = entities.indices.last else { return false }
+            return Self.read(kind, &words, into: &entities[last])
+        }
+        return true
+    }
+
+    private static func read(_ kind: String, _ words: inout TextWords, into entity: inout EntityDescription) -> Bool {
+        switch kind {
+        case "parent":
+            entity.parentName = words.takeName()
+            // In the canonical form its hash follows.
+            _ = words.takeWord()
+            return entity.parentName != nil
+        case "abstract":
+            entity.isAbstract = true
+        case "modifier":
+            entity.versionHashModifier = words.takeName()
+        case "attribute":
+            guard let attribute = attribute(&words) else { return false }
+            entity.attributes.append(attribute)
+        case "relationship":
+            guard let relationship = relationship(&words) else { return false }
+            entity.relationships.append(relationship)
+        case "unique":
+            entity.uniquenessConstraints.append(words.takeNames())
+        default:
+            return false
+        }
+        return true
+    }
+
+    private static func attribute(_ words: inout TextWords) -> AttributeDescription? {
+        let path = words.takeNames().joined(separator: ".")
+        var typeWords: [String] = []
+        var isOptional: Bool?
+        while isOptional == nil, let word = words.takeWord() {
+            switch word {
+            case "optional": isOptional = true
+            case "required": isOptional = false
+            default: typeWords.append(word)
+            }
+        }
+        guard let isOptional, let type = AttributeType(rawValue: typeWords.joined(separator: " ")) else { return nil }
+        var attribute = AttributeDescription(name: path, type: type, isOptional: isOptional)
+        attribute.derivationExpression = words.takeName(after: "derived")
+        attribute.compositeName = words.takeName(after: "composite")
+        attribute.renamingIdentifier = words.takeName(after: "from")
+        if words.take("modifier") { attribute.versionHashModifier = modifiers(&words) }
+        return attribute
+    }
+
+    /// The values along the path of a leaf.
+    private static func modifiers(_ words: inout TextWords) -> String {
+        var modifiers: [String] = []
+        while !words.isAtEnd {
+            modifiers.append(words.takeName() ?? words.takeWord() ?? "none")
+        }
+        return modifiers.joined(separator: " ")
+    }
+
+    private static func relationship(_ words: inout TextWords) -> RelationshipDescription? {
+        guard let name = words.takeName(), words.take("to"), let arity = words.takeWord(),
+            let destination = words.takeName()
+        else { return nil }
+        var relationship = RelationshipDescription(
+            name: name, destinationName: destination, isToMany: arity == "many")
+        relationship.inverseName = words.takeName(after: "inverse")
+        relationship.isOrdered = words.take("ordered")
+        relationship.isOptional = words.take("optional")
+        guard relationship.isOptional || words.take("required") else { return nil }
+        if words.take("count") {
+            guard let minimum = words.takeWord().flatMap({ Int($0) }),
+                let maximum = words.takeWord().flatMap({ Int($0) })
+            else { return nil }
+            relationship.minimumCount = minimum
+            relationship.maximumCount = maximum
+        }
+        relationship.isTransient = words.take("transient")
+        relationship.renamingIdentifier = words.takeName(after: "from")
+        relationship.versionHashModifier = words.takeName(after: "modifier")
+        return relationship
+    }
+}

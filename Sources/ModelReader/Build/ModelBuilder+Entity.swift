@@ -50,3 +50,233 @@ extension ModelBuilder {
         return constraints
     }
 }
+
+extension ModelBuilder {
+    mutating func attribute(
+        _ element: MarkupElement, in owner: String
+    ) throws(ModelReaderError) -> AttributeDescription {
+        let name = try required("name", of: element)
+        lines.note(element.line, of: name, in: owner)
+        let type = try attributeType(of: element)
+        var attribute = AttributeDescription(
+            name: name,
+            type: type,
+            isOptional: flag("optional", of: element),
+            isTransient: isTransient(element, type: type),
+            defaultValue: defaultValue(of: element, type: type),
+            usesScalarValueType: flag("usesScalarValueType", of: element),
+            minimum: bound("minValueString", dateAttribute: "minDateTimeInterval", of: element, type: type),
+            maximum: bound("maxValueString", dateAttribute: "maxDateTimeInterval", of: element, type: type),
+            pattern: element.filled("regularExpressionString"),
+            valueTransformerName: element.filled("valueTransformerName"),
+            customClassName: element.filled("customClassName"),
+            allowsExternalBinaryDataStorage: flag("allowsExternalBinaryDataStorage", of: element),
+            derivationExpression: derivationExpression(of: element),
+            isIndexed: flag("indexed", of: element),
+            preservesValueInHistoryOnDeletion: flag("preserveAfterDeletion", of: element),
+            allowsCloudEncryption: flag("allowsCloudEncryption", of: element),
+            isIndexedBySpotlight: flag("spotlightIndexingEnabled", of: element),
+            versionHashModifier: element.filled("versionHashModifier"),
+            renamingIdentifier: element.filled("elementID"),
+            userInfo: userInfo(of: element))
+        if type == .composite { attribute.compositeName = try required("composite", of: element) }
+        return attribute
+    }
+
+    private func attributeType(of element: MarkupElement) throws(ModelReaderError) -> AttributeType {
+        guard let word = element.filled("attributeType") else { return .undefined }
+        guard let type = AttributeType(rawValue: word) else {
+            let known = AttributeType.allCases.filter { ![.undefined, .objectID].contains($0) }
+            throw ModelReaderError(
+                .unknownType, file: file, line: element.line,
+                "The attribute \(element["name"] ?? "") has the unknown type \(word). Choose one of "
+                    + known.map(\.rawValue).joined(separator: ", ") + ".")
+        }
+        return type
+    }
+
+    /// An attribute without a type cannot be stored.
+    private mutating func isTransient(_ element: MarkupElement, type: AttributeType) -> Bool {
+        let isTransient = flag("transient", of: element)
+        guard type == .undefined, !isTransient else { return isTransient }
+        log.warn(element.line, "The attribute \(element["name"] ?? "") has no type. It is treated as transient.")
+        return true
+    }
+
+    private mutating func defaultValue(of element: MarkupElement, type: AttributeType) -> AttributeValue? {
+        if let text = element["defaultDateTimeInterval"] {
+            if type == .date, let seconds = NumberText.double(text) { return .date(seconds) }
+            log.warn(element.line, "defaultDateTimeInterval=\"\(text)\" is not a date. It is ignored.")
+        }
+        guard let text = element["defaultValueString"] else { return nil }
+        return take(.defaultValue(text, of: type), at: element)
+    }
+
+    private mutating func bound(
+        _ name: String, dateAttribute: String, of element: MarkupElement, type: AttributeType
+    ) -> AttributeValue? {
+        if let text = element[dateAttribute] {
+            if type == .date, let seconds = NumberText.double(text) { return .date(seconds) }
+            log.warn(element.line, "\(dateAttribute)=\"\(text)\" is not a date. It is ignored.")
+        }
+        guard let text = element[name] else { return nil }
+        return take(.bound(text, of: type), at: element)
+    }
+
+    private mutating func take(_ text: ValueText, at element: MarkupElement) -> AttributeValue? {
+        if let complaint = text.complaint { log.warn(element.line, "\(element["name"] ?? ""): \(complaint)") }
+        return text.value
+    }
+
+    private mutating func derivationExpression(of element: MarkupElement) -> String? {
+        let expression = element.filled("derivationExpression")
+        let isDerived = flag("derived", of: element)
+        if isDerived, expression == nil {
+            log.warn(
+                element.line, "A derived attribute has no derivationExpression. It is treated as an ordinary attribute."
+            )
+        } else if !isDerived, expression != nil {
+            log.warn(element.line, "An attribute that is not derived has a derivationExpression. It is ignored.")
+        }
+        return isDerived ? expression : nil
+    }
+}
+
+extension ModelBuilder {
+    mutating func relationship(
+        _ element: MarkupElement, in owner: String
+    ) throws(ModelReaderError) -> RelationshipDescription {
+        let name = try required("name", of: element)
+        lines.note(element.line, of: name, in: owner)
+        let isToMany = flag("toMany", of: element)
+        let isOrdered = flag("ordered", of: element)
+        if isOrdered, !isToMany { log.warn(element.line, "\(name) is to-one and cannot be ordered.") }
+        return RelationshipDescription(
+            name: name,
+            destinationName: try required("destinationEntity", of: element),
+            inverseName: inverseName(of: element, path: PropertyPath(owner: owner, property: name)),
+            isToMany: isToMany,
+            isOrdered: isOrdered && isToMany,
+            isOptional: flag("optional", of: element),
+            isTransient: flag("transient", of: element),
+            minimumCount: try count("minCount", of: element) ?? 0,
+            maximumCount: try maximumCount(of: element, isToMany: isToMany),
+            deleteRule: deleteRule(of: element),
+            versionHashModifier: element.filled("versionHashModifier"),
+            renamingIdentifier: element.filled("elementID"),
+            userInfo: userInfo(of: element))
+    }
+
+    /// Generators write -1 for no limit.
+    private mutating func maximumCount(
+        of element: MarkupElement, isToMany: Bool
+    ) throws(ModelReaderError) -> Int {
+        let count = try count("maxCount", of: element, from: -1)
+        guard !isToMany else { return max(0, count ?? 0) }
+        if let count, count > 1 {
+            log.warn(element.line, "\(element["name"] ?? "") is to-one: maxCount=\"\(count)\" is ignored.")
+        }
+        return 1
+    }
+
+    private mutating func inverseName(of element: MarkupElement, path: PropertyPath) -> String? {
+        let name = element.filled("inverseName")
+        let entity = element.filled("inverseEntity")
+        if (name == nil) != (entity == nil) {
+            let known = name == nil ? "inverseEntity" : "inverseName"
+            let missing = name == nil ? "inverseName" : "inverseEntity"
+            log.warn(element.line, "\(path.property) has an \(known) but no \(missing).")
+        }
+        if name != nil { inverseEntities[path] = entity }
+        return name
+    }
+
+    private mutating func deleteRule(of element: MarkupElement) -> DeleteRule {
+        guard let word = element.filled("deletionRule") else { return .nullify }
+        if let rule = DeleteRule(rawValue: word) { return rule }
+        log.warn(element.line, "deletionRule=\"\(word)\" is unknown. Nullify is assumed.")
+        return .nullify
+    }
+}
+
+extension ModelBuilder {
+    mutating func fetchedProperty(
+        _ element: MarkupElement, in owner: String
+    ) throws(ModelReaderError) -> FetchedPropertyDescription {
+        let name = try required("name", of: element)
+        lines.note(element.line, of: name, in: owner)
+        guard let request = element.children(named: "fetchRequest").first else {
+            throw ModelReaderError(
+                .missingName, file: file, line: element.line,
+                "The fetched property \(owner).\(name) has no fetch request. Add a fetch request, or remove the property."
+            )
+        }
+        return FetchedPropertyDescription(
+            name: name, isOptional: flag("optional", of: element), fetchRequest: try fetchRequest(request),
+            userInfo: userInfo(of: element))
+    }
+
+    /// Absent flags have the defaults of the run time, where the result type determines two of them.
+    mutating func fetchRequest(_ element: MarkupElement) throws(ModelReaderError) -> FetchRequestTemplate {
+        let name = try required("name", of: element)
+        let resultType = resultType(of: element)
+        return FetchRequestTemplate(
+            name: name,
+            entityName: try required("entity", of: element),
+            predicateFormat: element.filled("predicateString"),
+            resultType: resultType,
+            fetchLimit: try count("fetchLimit", of: element) ?? 0,
+            includesSubentities: flag("includeSubentities", of: element, absent: true))
+    }
+
+    private mutating func resultType(of element: MarkupElement) -> FetchRequestTemplate.ResultType {
+        guard let text = element.filled("resultType") else { return .objects }
+        if let type = Int(text).flatMap(FetchRequestTemplate.ResultType.init) { return type }
+        log.warn(element.line, "resultType=\"\(text)\" is unknown. Objects are fetched.")
+        return .objects
+    }
+}
+
+extension ModelBuilder {
+    /// The indexes of both forms. Old ones have no names and get one from their columns.
+    mutating func indexes(of element: MarkupElement) throws(ModelReaderError) -> [FetchIndexDescription] {
+        var indexes: [FetchIndexDescription] = []
+        for child in element.children(named: "fetchIndex") {
+            indexes.append(FetchIndexDescription(name: try required("name", of: child), elements: elements(of: child)))
+        }
+        var names = Set(indexes.map(\.name))
+        var repetitions: [String: Int] = [:]
+        for child in element.children(named: "compoundIndexes").flatMap({ $0.children(named: "compoundIndex") }) {
+            var properties: [String] = []
+            for part in child.children(named: "index") { properties.append(try required("value", of: part)) }
+            let plainName = "by_" + properties.joined(separator: "_")
+            var name = plainName
+            while !names.insert(name).inserted {
+                repetitions[plainName, default: 1] += 1
+                name = "\(plainName)_\(repetitions[plainName, default: 1])"
+            }
+            indexes.append(
+                FetchIndexDescription(name: name, elements: properties.map { .init(property: $0) }, isCompound: true))
+        }
+        return indexes
+    }
+
+    private mutating func elements(of index: MarkupElement) -> [FetchIndexDescription.Element] {
+        var elements: [FetchIndexDescription.Element] = []
+        for element in index.children(named: "fetchIndexElement") {
+            guard let property = element.filled("property") else {
+                log.warn(element.line, "An element of an index names no property. It is skipped.")
+                continue
+            }
+            if let type = element.filled("type"), type != "Binary" {
+                log.warn(element.line, "An index of type \(type) is made as a plain one.")
+            }
+            let order = element["order"] ?? "ascending"
+            if !["ascending", "descending"].contains(order) {
+                log.warn(element.line, "order=\"\(order)\" is unknown. The index is ascending.")
+            }
+            elements.append(.init(property: property, isAscending: order != "descending"))
+        }
+        return elements
+    }
+}

@@ -44,3 +44,12 @@ enum CommandName: String, CaseIterable {
 
     private static var list: String { allCases.map(\.rawValue).joined(separator: ", ") }
 }
+
+extension CommandLineWords {
+    /// The words after the name of a command. Every command has `--json`.
+    init(
+        command words: ArraySlice<String>, flags: Set<String> = [], values: Set<String> = [], lists: Set<String> = []
+    ) throws {
+        try self.init(words, flags: flags.union(["--json"]), values: values, lists: lists)
+    }
+}

@@ -81,3 +81,86 @@ extension RelationshipDescription {
         return "\(fewest)…\(maximumCount > 0 ? String(maximumCount) : "*")" + (isOrdered ? " ordered" : "")
     }
 }
+
+/// The boxes of a model and the lines between them.
+struct EntityGraph {
+    /// One end of a line: a row of a box, or its name.
+    struct End {
+        var box: Int
+        var row: Int?
+        var mark = Mark.none
+
+        /// The distance from the top of the box to the end of the line. A relationship that ends at the name keeps clear of
+        /// inheritance there.
+        func offset(in box: EntityBox) -> Double {
+            box.offset(ofRelationship: row) + (row == nil && mark != .none && mark != .parent ? 8 : 0)
+        }
+    }
+
+    enum Mark {
+        case none, one, many, parent
+    }
+
+    struct Line {
+        var from: End
+        var to: End
+        var isInheritance = false
+    }
+
+    var boxes: [EntityBox]
+    var lines: [Line] = []
+    private let numbers: [String: Int]
+
+    init(_ model: ManagedObjectModel) {
+        let roots = model.entities.map { model.lineage(of: $0).last?.name ?? $0.name }
+        let families = Dictionary(Set(roots).sorted().enumerated().map { ($1, $0) }) { first, _ in first }
+        boxes = zip(model.entities, roots).map { EntityBox($0, color: families[$1] ?? 0) }
+        numbers = Dictionary(model.entities.enumerated().map { ($1.name, $0) }) { first, _ in first }
+        for (number, entity) in model.entities.enumerated() {
+            if let parent = entity.parentName.flatMap({ numbers[$0] }) {
+                lines.append(
+                    Line(from: End(box: parent, mark: .parent), to: End(box: number), isInheritance: true))
+            }
+            for row in entity.relationships.indices { addLine(of: row, in: number) }
+        }
+    }
+
+    /// A relationship and its inverse are one line with a mark at each end; one without an inverse ends at the name.
+    private mutating func addLine(of row: Int, in number: Int) {
+        let relationship = boxes[number].entity.relationships[row]
+        guard let destination = numbers[relationship.destinationName] else { return }
+        let mark = relationship.isToMany ? Mark.many : .one
+        guard let inverse = inverseRow(of: relationship, from: number, at: destination) else {
+            lines.append(Line(from: End(box: number, row: row), to: End(box: destination, mark: mark)))
+            return
+        }
+        // The inverse has already made the line.
+        if (destination, inverse) < (number, row) { return }
+        let back = boxes[destination].entity.relationships[inverse].isToMany ? Mark.many : .one
+        let from = End(box: number, row: row, mark: (destination, inverse) == (number, row) ? .none : back)
+        lines.append(Line(from: from, to: End(box: destination, row: inverse, mark: mark)))
+    }
+
+    private func inverseRow(of relationship: RelationshipDescription, from number: Int, at destination: Int) -> Int? {
+        let name = boxes[number].entity.name
+        return boxes[destination].entity.relationships.firstIndex {
+            $0.name == relationship.inverseName && $0.destinationName == name && $0.inverseName == relationship.name
+        }
+    }
+
+    /// The numbers of the connected boxes, in groups; each group is sorted, and so are the groups.
+    var groups: [[Int]] {
+        var group = Array(boxes.indices)
+        func find(_ box: Int) -> Int {
+            var box = box
+            while group[box] != box { box = group[box] }
+            return box
+        }
+        for line in lines {
+            let one = find(line.from.box)
+            let other = find(line.to.box)
+            group[max(one, other)] = min(one, other)
+        }
+        return Dictionary(grouping: boxes.indices, by: find).sorted { $0.key < $1.key }.map(\.value)
+    }
+}

@@ -83,3 +83,206 @@ struct Layering {
         }
     }
 }
+
+/// The layers of a group, each a list from top to bottom of boxes and of lines that pass between them.
+struct LayerGrid {
+    struct Node {
+        /// The number of the box; nil for a line that passes.
+        var box: Int?
+        var layer: Int
+        var height: Double
+    }
+
+    /// A stretch of a line from one layer to the next.
+    struct Segment {
+        var left: Int
+        var right: Int
+        /// Where it leaves and arrives, measured from the top of each node.
+        var leftOffset: Double
+        var rightOffset: Double
+    }
+
+    /// A line in the grid: the nodes on its way, from left to right.
+    struct Route {
+        var line: Int
+        var nodes: [Int]
+    }
+
+    var nodes: [Node] = []
+    var layers: [[Int]]
+    private(set) var segments: [Segment] = []
+    private(set) var routes: [Route] = []
+
+    init(_ graph: EntityGraph, _ group: [Int]) {
+        let layering = Layering(graph, group).layers
+        layers = Array(repeating: [], count: (layering.values.max() ?? 0) + 1)
+        var numbers: [Int: Int] = [:]
+        for box in group {
+            numbers[box] = add(Node(box: box, layer: layering[box] ?? 0, height: graph.boxes[box].height))
+        }
+        for (index, line) in graph.lines.enumerated() {
+            guard let from = numbers[line.from.box], let to = numbers[line.to.box], from != to else { continue }
+            let (left, right) = nodes[from].layer < nodes[to].layer ? (line.from, line.to) : (line.to, line.from)
+            let ends = nodes[from].layer < nodes[to].layer ? (from, to) : (to, from)
+            addRoute(
+                index, from: ends.0, to: ends.1, left.offset(in: graph.boxes[left.box]),
+                right.offset(in: graph.boxes[right.box]))
+        }
+    }
+
+    private mutating func add(_ node: Node) -> Int {
+        nodes.append(node)
+        layers[node.layer].append(nodes.count - 1)
+        return nodes.count - 1
+    }
+
+    private mutating func addRoute(
+        _ line: Int, from left: Int, to right: Int, _ leftOffset: Double, _ rightOffset: Double
+    ) {
+        var route = Route(line: line, nodes: [left])
+        for layer in (nodes[left].layer + 1)..<max(nodes[left].layer + 1, nodes[right].layer) {
+            route.nodes.append(add(Node(box: nil, layer: layer, height: Self.passHeight)))
+        }
+        route.nodes.append(right)
+        for (one, other) in zip(route.nodes, route.nodes.dropFirst()) {
+            segments.append(
+                Segment(
+                    left: one, right: other, leftOffset: one == left ? leftOffset : Self.passHeight / 2,
+                    rightOffset: other == right ? rightOffset : Self.passHeight / 2))
+        }
+        routes.append(route)
+    }
+
+    private static let passHeight = 6.0
+
+    /// The least distance from the top of a node to that of the next one.
+    func step(_ node: Int, _ next: Int) -> Double {
+        nodes[node].height
+            + (nodes[node].box != nil && nodes[next].box != nil ? 30 : nodes[next].box == nodes[node].box ? 8 : 18)
+    }
+}
+
+/// Sorts the layers so that few lines cross.
+struct LayerOrder {
+    private(set) var grid: LayerGrid
+    private var places: [Int: Double] = [:]
+    private let leftSegments: [Int: [LayerGrid.Segment]]
+    private let rightSegments: [Int: [LayerGrid.Segment]]
+
+    init(_ grid: LayerGrid) {
+        self.grid = grid
+        leftSegments = Dictionary(grouping: grid.segments, by: \.right)
+        rightSegments = Dictionary(grouping: grid.segments, by: \.left)
+        for layer in grid.layers.indices { notePlaces(of: layer) }
+        sweep()
+    }
+
+    /// Moves back and forth, sorts each layer by the neighbours in the previous one, and keeps the best order.
+    private mutating func sweep() {
+        var best = (grid.layers, crossings)
+        let isLarge = grid.segments.count > 1500
+        for round in 0..<(isLarge ? 4 : 24) where best.1 > 0 {
+            let isForward = round.isMultiple(of: 2)
+            let layers = isForward ? Array(grid.layers.indices) : grid.layers.indices.reversed()
+            for layer in layers.dropFirst() { sort(layer, isForward ? leftSegments : rightSegments, isForward) }
+            let found = isLarge ? best.1 - 1 : crossings
+            if found < best.1 { best = (grid.layers, found) }
+        }
+        grid.layers = best.0
+    }
+
+    private mutating func sort(_ layer: Int, _ segments: [Int: [LayerGrid.Segment]], _ isForward: Bool) {
+        let keys = grid.layers[layer].map { node in
+            let found = (segments[node] ?? []).map { isForward ? leftPlace($0) : rightPlace($0) }
+            return found.isEmpty ? places[node] ?? 0 : found.reduce(0, +) / Double(found.count)
+        }
+        let sorted = zip(keys, grid.layers[layer]).enumerated().sorted {
+            ($0.element.0, $0.offset) < ($1.element.0, $1.offset)
+        }
+        grid.layers[layer] = sorted.map(\.element.1)
+        notePlaces(of: layer)
+    }
+
+    private mutating func notePlaces(of layer: Int) {
+        var top = 0.0
+        for node in grid.layers[layer] {
+            places[node] = top
+            top += grid.nodes[node].height + 12
+        }
+        // So that a short layer is not at the top of a long one.
+        for node in grid.layers[layer] { places[node, default: 0] -= top / 2 }
+    }
+
+    private func leftPlace(_ segment: LayerGrid.Segment) -> Double {
+        (places[segment.left] ?? 0) + segment.leftOffset
+    }
+
+    private func rightPlace(_ segment: LayerGrid.Segment) -> Double {
+        (places[segment.right] ?? 0) + segment.rightOffset
+    }
+
+    private var crossings: Int {
+        Dictionary(grouping: grid.segments) { grid.nodes[$0.left].layer }.values.reduce(0) { total, segments in
+            let places = segments.map { (leftPlace($0), rightPlace($0)) }.sorted { $0 < $1 }
+            return total
+                + places.indices.reduce(0) { sum, index in
+                    sum + places[(index + 1)...].count { $0.1 < places[index].1 }
+                }
+        }
+    }
+}
+
+/// Places each node of a sorted grid vertically, so that lines are short and straight and nothing overlaps.
+struct LayerPlacement {
+    /// The top of each node.
+    private(set) var tops: [Double]
+    private let grid: LayerGrid
+    private let leftSegments: [Int: [LayerGrid.Segment]]
+    private let rightSegments: [Int: [LayerGrid.Segment]]
+
+    init(_ grid: LayerGrid) {
+        self.grid = grid
+        leftSegments = Dictionary(grouping: grid.segments, by: \.right)
+        rightSegments = Dictionary(grouping: grid.segments, by: \.left)
+        tops = Array(repeating: 0, count: grid.nodes.count)
+        for layer in grid.layers { place(layer) { _ in (0, 1) } }
+        for round in 0..<24 {
+            let layers = round.isMultiple(of: 2) ? Array(grid.layers.indices) : grid.layers.indices.reversed()
+            for layer in layers { place(grid.layers[layer], wish) }
+        }
+        let highest = tops.min() ?? 0
+        tops = tops.map { $0 - highest }
+    }
+
+    /// The average height of the node's lines, and its weight: greatest for lines that pass.
+    private func wish(of node: Int) -> (top: Double, weight: Double) {
+        let wishes =
+            (leftSegments[node] ?? []).map { tops[$0.left] + $0.leftOffset - $0.rightOffset }
+            + (rightSegments[node] ?? []).map { tops[$0.right] + $0.rightOffset - $0.leftOffset }
+        guard !wishes.isEmpty else { return (tops[node], 0.1) }
+        return (wishes.reduce(0, +) / Double(wishes.count), grid.nodes[node].box == nil ? 4 : Double(wishes.count))
+    }
+
+    /// Places the nodes of a layer as near to their wishes as their order and their heights allow. Nodes that would overlap are
+    /// joined into a block at their average wish.
+    private mutating func place(_ layer: [Int], _ wish: (Int) -> (top: Double, weight: Double)) {
+        var blocks: [(wish: Double, weight: Double, count: Int)] = []
+        var offsets: [Double] = []
+        for (index, node) in layer.enumerated() {
+            let offset = index == 0 ? 0 : (offsets.last ?? 0) + grid.step(layer[index - 1], node)
+            offsets.append(offset)
+            let wish = wish(node)
+            var block = (wish: wish.top - offset, weight: wish.weight, count: 1)
+            while let last = blocks.last, last.wish > block.wish {
+                blocks.removeLast()
+                let weight = last.weight + block.weight
+                block.wish = (last.wish * last.weight + block.wish * block.weight) / weight
+                block.weight = weight
+                block.count += last.count
+            }
+            blocks.append(block)
+        }
+        let places = blocks.flatMap { Array(repeating: $0.wish, count: $0.count) }
+        for (index, node) in layer.enumerated() { tops[node] = places[index] + offsets[index] }
+    }
+}

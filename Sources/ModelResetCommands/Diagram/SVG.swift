@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// Writes a drawing as an SVG file.
 struct SVG {
     private let graph: EntityGraph
@@ -80,4 +82,163 @@ enum Palette {
 
     static func dark(_ index: Int) -> String { colors[index % colors.count].0 }
     static func light(_ index: Int) -> String { colors[index % colors.count].1 }
+}
+
+extension String {
+    /// The approximate width of the text at that size, in the widest of the drawing's fonts.
+    func width(size: Double) -> Double {
+        unicodeScalars.reduce(0) { $0 + $1.width } * size
+    }
+}
+
+extension Unicode.Scalar {
+    fileprivate var width: Double {
+        switch self {
+        case "i", "j", "l", "I", "|", "'", ".", ",", ":", ";", " ", "f", "t", "r", "(", ")", "[", "]": 0.42
+        case "m", "w", "M", "W", "@", "%": 1.0
+        case "a"..."z", "0"..."9", "_": 0.64
+        case "A"..."Z": 0.74
+        case "\u{80}"..."\u{24F}", "\u{370}"..."\u{5FF}", "…", "→": 0.84
+        default: isASCII ? 0.7 : 1.1
+        }
+    }
+}
+
+/// The markup of one box.
+struct BoxMarkup {
+    private let box: EntityBox
+    private let frame: Drawing.Frame
+
+    init(_ box: EntityBox, _ frame: Drawing.Frame) {
+        self.box = box
+        self.frame = frame
+    }
+
+    var text: String {
+        let dark = Palette.dark(box.color)
+        let rectangle = "width=\"\(frame.width.short)\" height=\"\(frame.height.short)\" rx=\"6\""
+        var text = "<g transform=\"translate(\(frame.x.short) \(frame.y.short))\">\n"
+        text += "<rect \(rectangle) fill=\"\(dark)\"/>\n"
+        // The body covers all but the name and leaves the frame.
+        text += """
+            <path d="M1 \(EntityBox.headerHeight.short)H\((frame.width - 1).short)V\((frame.height - 6).short)\
+            q0 5 -5 5H6q-5 0 -5 -5Z" fill="\(Palette.light(box.color))"/>
+
+            """
+        text += header
+        for (index, row) in box.attributes.enumerated() {
+            text += markup(of: row, at: box.offset(ofAttribute: index), color: "#1f2933")
+        }
+        for (index, row) in box.relationships.enumerated() {
+            text += markup(of: row, at: box.offset(ofRelationship: index), color: dark)
+        }
+        if !box.attributes.isEmpty, !box.relationships.isEmpty {
+            let y = box.offset(ofRelationship: 0) - EntityBox.rowHeight / 2 - EntityBox.dividerHeight / 2
+            text +=
+                "<path d=\"M1 \(y.short)H\((frame.width - 1).short)\" stroke=\"\(dark)\" stroke-opacity=\"0.35\"/>\n"
+        }
+        return text + "</g>\n"
+    }
+
+    private var header: String {
+        let style = box.entity.isAbstract ? " font-style=\"italic\"" : ""
+        var text = """
+            <text x="\(EntityBox.padding.short)" y="20" font-size="\(EntityBox.titleSize.short)" font-weight="bold"\
+            \(style) fill="#ffffff">\(box.entity.name.escaped)</text>
+
+            """
+        if let subtitle = box.subtitle {
+            text += """
+                <text x="\((frame.width - EntityBox.padding).short)" y="19" font-size="10" text-anchor="end" \
+                fill="#ffffff" fill-opacity="0.85">\(subtitle)</text>
+
+                """
+        }
+        return text
+    }
+
+    private func markup(of row: EntityBox.Row, at middle: Double, color: String) -> String {
+        let y = (middle + 4).short
+        let style = (row.isUnique ? " font-weight=\"bold\"" : "") + (row.isFaint ? " font-style=\"italic\"" : "")
+        return """
+            <text x="\(EntityBox.padding.short)" y="\(y)"\(style) fill="\(color)">\(row.name.escaped)</text>
+            <text x="\((frame.width - EntityBox.padding).short)" y="\(y)" text-anchor="end" fill="#7b8794">\
+            \(row.detail.escaped)</text>
+
+            """
+    }
+}
+
+/// The markup of one line, with its marks.
+struct PathMarkup {
+    private let path: Drawing.Path
+    private let line: EntityGraph.Line
+    private let color: String
+
+    init(_ path: Drawing.Path, of graph: EntityGraph) {
+        self.path = path
+        line = graph.lines[path.line]
+        color = Palette.dark(graph.boxes[line.from.box].color)
+    }
+
+    var text: String {
+        guard let first = path.points.first, let last = path.points.last else { return "" }
+        let width = line.isInheritance ? "2" : "1.4"
+        let curve = """
+            <path d="\(path.isLoop ? loop(first, last) : way)" fill="none" stroke="\(color)" stroke-width="\(width)" \
+            stroke-opacity="0.8"/>
+
+            """
+        // The path goes from left to right; the line may go the other way.
+        let marks = path.isForward ? (line.from.mark, line.to.mark) : (line.to.mark, line.from.mark)
+        return curve + mark(marks.0, at: first, direction: 1) + mark(marks.1, at: last, direction: path.isLoop ? 1 : -1)
+    }
+
+    private var way: String {
+        var way = ""
+        for (index, point) in path.points.enumerated() {
+            if index == 0 {
+                way += "M\(point.x.short) \(point.y.short)"
+            } else if index.isMultiple(of: 2) {
+                let before = path.points[index - 1]
+                let middle = ((before.x + point.x) / 2).short
+                way += "C\(middle) \(before.y.short) \(middle) \(point.y.short) \(point.x.short) \(point.y.short)"
+            } else {
+                way += "H\(point.x.short)"
+            }
+        }
+        return way
+    }
+
+    private func loop(_ first: Drawing.Point, _ last: Drawing.Point) -> String {
+        let isPoint = first == last
+        let out = (first.x + 30).short
+        let spread = isPoint ? 14.0 : 0
+        return
+            "M\(first.x.short) \(first.y.short)C\(out) \((first.y - spread).short) \(out) \((last.y + spread).short) "
+            + "\(last.x.short) \(last.y.short)"
+    }
+
+    /// Arrow heads that touch the box: one, two, or a hollow one, pointing away from the box.
+    private func mark(_ mark: EntityGraph.Mark, at point: Drawing.Point, direction: Double) -> String {
+        switch mark {
+        case .none: ""
+        case .one: head(at: point, 9, 4, direction, fill: color)
+        case .many:
+            head(at: point, 8, 4, direction, fill: color)
+                + head(at: Drawing.Point(x: point.x + 8 * direction, y: point.y), 8, 4, direction, fill: color)
+        case .parent: head(at: point, 13, 7, direction, fill: "#ffffff")
+        }
+    }
+
+    private func head(
+        at point: Drawing.Point, _ length: Double, _ half: Double, _ direction: Double, fill: String
+    ) -> String {
+        let x = (point.x + length * direction).short
+        return """
+            <path d="M\(point.x.short) \(point.y.short)L\(x) \((point.y - half).short)V\((point.y + half).short)Z" \
+            fill="\(fill)" stroke="\(color)" stroke-width="1"/>
+
+            """
+    }
 }

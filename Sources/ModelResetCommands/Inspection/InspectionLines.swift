@@ -92,3 +92,114 @@ extension StoreInspection.Feed {
         members.first { $0.member.number == number }?.member.description ?? "member \(number), which has ended"
     }
 }
+
+/// A value of a column, for people and for programs.
+struct ValueText {
+    let value: RowValue
+    let type: AttributeType?
+
+    init(_ value: RowValue, _ column: ColumnLayout) {
+        self.value = value
+        type = column.attribute?.type
+    }
+
+    /// The longest string that is shown in full.
+    private static let limit = 60
+
+    /// On one line, and not too long.
+    var text: String {
+        switch value {
+        case .null: return "nil"
+        case .integer(let number): return type == .boolean ? "\(number != 0)" : "\(number)"
+        case .real(let number): return date(number) ?? "\(number)"
+        case .text(let text):
+            if type == .decimal { return text }
+            let start = text.prefix(ValueText.limit)
+            return JSON.string(String(start)).text + (start.endIndex == text.endIndex ? "" : "...")
+        case .blob(let bytes): return uuid(bytes) ?? (bytes.count == 1 ? "1 byte" : "\(bytes.count) bytes")
+        }
+    }
+
+    /// The whole value. Bytes are in base 64.
+    var json: JSON {
+        switch value {
+        case .null: .null
+        case .integer(let number): type == .boolean ? .flag(number != 0) : .number(Int(number))
+        case .real(let number): date(number).map { .string($0) } ?? .real(number)
+        case .text(let text): .string(text)
+        case .blob(let bytes): .string(uuid(bytes) ?? Data(bytes).base64EncodedString())
+        }
+    }
+
+    private func date(_ number: Double) -> String? {
+        // Years with four digits; a number outside of them is shown as it is.
+        guard type == .date, (-63_000_000_000...252_000_000_000).contains(number) else { return nil }
+        return Date(timeIntervalSinceReferenceDate: number).ISO8601Format()
+    }
+
+    private func uuid(_ bytes: [UInt8]) -> String? {
+        guard type == .uuid, bytes.count == 16 else { return nil }
+        return bytes.withUnsafeBytes { UUID(uuid: $0.loadUnaligned(as: uuid_t.self)).uuidString }
+    }
+}
+
+/// The JSON of an inspection.
+extension StoreInspection {
+    /// - Parameter occupants: The processes that have the store open; nil if the list of members shows them.
+    func json(_ title: String, _ occupants: StoreOccupants?, _ changes: ChangeReader) -> JSON {
+        let isOpen = occupants?.isOpen ?? feed?.members.contains { $0.isAlive } ?? false
+        return .object([
+            ("store", .string(title)), ("format", .number(Int(metadata.format))),
+            ("databaseKey", .string(metadata.identity.databaseKey ?? "")),
+            ("modelHash", .string(metadata.identity.modelHash)),
+            ("storeID", .string(metadata.storeID)), ("open", .flag(isOpen)),
+            ("entities", counts.map { .list($0.map { entity($0.entity, $0.count) }) } ?? .null),
+            ("members", .list(feed?.members.map { member($0.member, $0.isAlive) } ?? [])),
+            ("leases", .list(feed?.leases ?? [])), ("waiting", .list(feed?.tickets ?? [])),
+            ("feed", feed?.json(changes) ?? .null),
+        ])
+    }
+
+    private func entity(_ name: String, _ count: Int) -> JSON {
+        .object([
+            ("name", .string(name)), ("count", .number(count)), ("source", .string(feed?.desk.leases[name]?.source)),
+        ])
+    }
+
+    private func member(_ member: StoreMember, _ isAlive: Bool) -> JSON {
+        .object([
+            ("number", .number(Int(member.number))), ("process", .number(Int(member.processID))),
+            ("name", .string(member.name)), ("alive", .flag(isAlive)),
+        ])
+    }
+}
+
+extension StoreInspection.Feed {
+    fileprivate var leases: [JSON] {
+        desk.leases.sorted { $0.key < $1.key }.compactMap { entity, lease in
+            guard let holder = lease.holder else { return nil }
+            return .object([
+                ("entity", .string(entity)), ("holder", .number(Int(holder))), ("source", .string(lease.source)),
+                ("epoch", .number(Int(lease.epoch))), ("milliseconds", .number(Int(max(now - lease.since, 0)))),
+            ])
+        }
+    }
+
+    fileprivate var tickets: [JSON] {
+        desk.tickets.map { ticket in
+            .object([
+                ("number", .number(Int(ticket.number))), ("member", .number(Int(ticket.member))),
+                ("source", .string(ticket.source)), ("entities", .strings(ticket.entities)),
+                ("milliseconds", .number(Int(max(now - ticket.since, 0)))),
+                ("answered", .list(ticket.answered.sorted().map { .number(Int($0)) })),
+            ])
+        }
+    }
+
+    fileprivate func json(_ changes: ChangeReader) -> JSON {
+        .object([
+            ("position", .number(Int(position))), ("lowest", .number(Int(lowest))),
+            ("saves", .list(saves.map { changes.json($0, members.map(\.member)) })),
+        ])
+    }
+}

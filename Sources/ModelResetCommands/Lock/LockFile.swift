@@ -1,4 +1,6 @@
 internal import Foundation
+internal import ManagedModel
+internal import ModelMigration
 internal import ModelReader
 
 /// The lock file on the disk.
@@ -76,4 +78,77 @@ struct LockFile {
         }
         return resolved(url.deletingLastPathComponent()).appending(component: url.lastPathComponent)
     }
+}
+
+/// A lock file in which Git left a merge conflict.
+struct LockConflict {
+    /// What the file is to everyone else.
+    let error: LockFileError
+    let sides: [(name: String, lock: ModelLock)]
+    /// The models that both sides have in the same state, or only one of them has.
+    private(set) var undisputed = ModelLock()
+    /// The paths of the models of which the sides say something else.
+    private(set) var disputed: [String] = []
+
+    /// Nil if the sides are no lock files.
+    init?(_ text: String, _ error: LockFileError) {
+        guard error.code == LockFileError.mergeConflict, let texts = ModelLock.sides(of: text) else { return nil }
+        self.error = error
+        do {
+            sides = try texts.map { (name: $0.name, lock: try ModelLock(text: $0.text, file: error.file)) }
+        } catch {
+            return nil
+        }
+        for path in Set(sides.flatMap { $0.lock.models.map(\.path) }).sorted() {
+            let found = sides.compactMap { $0.lock.model(at: path) }
+            if found.count == 2, found[0] != found[1] {
+                disputed.append(path)
+            } else {
+                undisputed.put(found[0])
+            }
+        }
+    }
+}
+
+/// What differs between a model and what was locked.
+enum LockDifference {
+    case comparison(ModelComparison)
+    /// Why there is none.
+    case remark(String)
+
+    /// - Parameter old: The locked model; nil for one of another release.
+    init(from old: ManagedObjectModel?, to new: ManagedObjectModel?) {
+        guard let old, let new else {
+            self = .remark("The lock file was written by another release, so the changes cannot be listed.")
+            return
+        }
+        let comparison = ModelComparison(from: old, to: new)
+        // Equal strings of other bytes.
+        guard old.canonicalForm != new.canonicalForm else {
+            self = .remark(
+                "The names are the same in another form of Unicode. This release reads every name in NFC, and makes tables with that."
+            )
+            return
+        }
+        self =
+            comparison.plan.changes.isEmpty
+            ? .remark("This release lays out the tables in another way.") : .comparison(comparison)
+    }
+
+    /// Indented.
+    var lines: [String] {
+        switch self {
+        case .comparison(let comparison): comparison.lines.map { "  \($0)" }
+        case .remark(let remark): ["  \(remark)"]
+        }
+    }
+
+    var changes: [String] {
+        switch self {
+        case .comparison(let comparison): comparison.plan.changes.map(\.description)
+        case .remark(let remark): [remark]
+        }
+    }
+
+    var migrationJSON: JSON { if case .comparison(let comparison) = self { comparison.migrationJSON } else { .null } }
 }

@@ -1,3 +1,9 @@
+internal import CommandLineWords
+internal import Foundation
+internal import ManagedModel
+internal import ModelReader
+internal import RowStore
+
 /// The exit codes of the program.
 enum ExitStatus: Int32 {
     case fine = 0
@@ -22,5 +28,129 @@ struct Report {
         text = lines.map { $0 + "\n" }.joined()
         self.json = json
         self.status = status
+    }
+}
+
+/// Why a command failed.
+struct Failure {
+    var status: ExitStatus
+    var text: String
+    var json: JSON
+
+    init(_ error: any Error) {
+        switch error {
+        case let error as UsageError:
+            status = .usage
+            text = "model-reset: error: \(error.message)\nTry model-reset --help."
+            json = Failure.json(code: "usage", message: error.message)
+        case let error as OutputError:
+            status = .usage
+            text = "model-reset: error: \(error.message)"
+            json = Failure.json(code: "file", message: error.message)
+        case let error as ModelReaderError:
+            status = .unreadableModel
+            text = "\(error)"
+            json = Failure.json(
+                code: error.code.description, message: error.message, file: error.file, line: error.line)
+        case let error as LockFileError:
+            status = .unreadableModel
+            text = "\(error)"
+            json = Failure.json(code: error.code, message: error.message, file: error.file, line: error.line)
+        case let error as DataSourceError:
+            status = error.code == .unreadableModel ? .unreadableModel : .storeError
+            text = "model-reset: error: \(error)"
+            json = Failure.json(code: error.code.rawValue, message: error.message, cause: error.cause)
+        default:
+            status = .usage
+            text = "model-reset: error: \(error.localizedDescription)"
+            json = Failure.json(code: "file", message: error.localizedDescription)
+        }
+    }
+
+    private static func json(
+        code: String, message: String, file: String? = nil, line: Int? = nil, cause: String? = nil
+    ) -> JSON {
+        var members: [(String, JSON)] = [("code", .string(code)), ("message", .string(message))]
+        if let file { members.append(("file", .string(file))) }
+        if let line { members.append(("line", .number(line))) }
+        if let cause { members.append(("cause", .string(cause))) }
+        return .object([("error", .object(members))])
+    }
+}
+
+/// A file that a command writes.
+struct OutputFile {
+    let path: String
+
+    /// Writes the whole file or nothing, and makes missing folders.
+    func write(_ text: String) throws {
+        let url = URL(filePath: path)
+        let folder = url.deletingLastPathComponent()
+        do {
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        } catch {
+            throw OutputError("the folder \(folder.path) cannot be made (\(error.localizedDescription))")
+        }
+        do {
+            try Data(text.utf8).write(to: url, options: .atomic)
+        } catch {
+            throw OutputError("\(path) cannot be written (\(error.localizedDescription))")
+        }
+    }
+}
+
+/// A file cannot be written.
+struct OutputError: Error {
+    var message: String
+
+    init(_ message: String) {
+        self.message = message
+    }
+}
+
+/// A JSON value whose members keep their order, so that the same result is always the same string.
+enum JSON {
+    case string(String)
+    case number(Int)
+    /// A string if JSON has no such number.
+    case real(Double)
+    case flag(Bool)
+    case null
+    case list([JSON])
+    case object([(String, JSON)])
+
+    static func string(_ text: String?) -> JSON { text.map(JSON.string) ?? .null }
+
+    static func strings(_ texts: [String]) -> JSON { .list(texts.map(JSON.string)) }
+
+    /// The value on one line.
+    var text: String {
+        switch self {
+        case .string(let text): JSON.quoted(text)
+        case .number(let number): String(number)
+        case .real(let number): number.isFinite ? String(number) : JSON.quoted(String(number))
+        case .flag(let flag): flag ? "true" : "false"
+        case .null: "null"
+        case .list(let values): "[" + values.map(\.text).joined(separator: ",") + "]"
+        case .object(let members):
+            "{" + members.map { "\(JSON.quoted($0)):\($1.text)" }.joined(separator: ",") + "}"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": quoted += "\\\(scalar)"
+            case "\n": quoted += "\\n"
+            case "\t": quoted += "\\t"
+            case "\r": quoted += "\\r"
+            case "\u{0}"..<" ", "\u{7F}", "\u{2028}", "\u{2029}":
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
     }
 }

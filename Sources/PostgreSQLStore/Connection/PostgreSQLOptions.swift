@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import CPostgreSQL
 internal import Foundation
 package import RowStore
 
@@ -57,6 +58,110 @@ package struct PostgreSQLOptions: Sendable {
     var target: ConnectionTarget {
         ConnectionTarget(
             connection: connection, isReadOnly: isReadOnly, server: server, patience: patience, silence: silence)
+    }
+}
+
+/// The address of a server, and how long to wait for it.
+struct ConnectionTarget: Sendable {
+    /// A URI or keywords, as libpq reads them. It may contain a password, so no error and no log shows it.
+    let connection: String
+    /// Whether a standby will do.
+    var isReadOnly = false
+    /// The settings that lead to one of several servers; empty for whichever answers.
+    var server: [String: String] = [:]
+    /// How long an answer may take, and after how much of that time the server is asked whether it works on it.
+    var patience: Duration
+    var silence = Duration.seconds(10)
+
+    static let unreadableText =
+        "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with special characters in the password as % and two digits, such as %40 for @ and %2F for /."
+
+    var programName: String { ProcessInfo.processInfo.processName }
+
+    /// - Throws: `invalidRequest` for text that libpq cannot read. libpq's message may show parts of the password, so it is not
+    ///   passed on.
+    func check() throws(DataSourceError) {
+        let options = PQconninfoParse(connection, nil)
+        defer { PQconninfoFree(options) }
+        var isReadable = options != nil
+        var option = options
+        // In a URI, only a database whose name has an @ is refused with it.
+        let isURI = ["postgres://", "postgresql://"].contains { connection.hasPrefix($0) }
+        while let found = option?.pointee, let keyword = found.keyword {
+            // A password with an @ or a / that was not written as %40 or %2F ends up there.
+            let isOfAddress = ["host", "port"].contains(String(cString: keyword))
+            if isOfAddress || (isURI && String(cString: keyword) == "dbname"), let value = found.val,
+                String(cString: value).contains("@")
+            {
+                isReadable = false
+            }
+            option = option?.advanced(by: 1)
+        }
+        if isReadable { return }
+        throw DataSourceError(.invalidRequest, ConnectionTarget.unreadableText)
+    }
+}
+
+/// What a server must be, and what is set on each connection.
+extension Connection {
+    /// The oldest server version that is known to work.
+    private static let oldestServer: Int32 = 130_000
+
+    func checkServer(_ handle: OpaquePointer, _ target: ConnectionTarget) throws(DataSourceError) {
+        let version = PQserverVersion(handle)
+        guard version >= Connection.oldestServer else {
+            throw DataSourceError(
+                .storeUnreadable,
+                "The server has PostgreSQL \(version / 10_000), but a store needs 13 or newer. Update the server.")
+        }
+        let encoding = PQparameterStatus(handle, "server_encoding").map { String(cString: $0) } ?? "unknown"
+        guard encoding == "UTF8" else {
+            throw DataSourceError(
+                .storeUnreadable,
+                "The database has the encoding \(encoding), which cannot hold every string. Create a database with ENCODING 'UTF8'."
+            )
+        }
+    }
+
+    /// How long a statement waits for a lock, in milliseconds.
+    private static let longestLock = "10000"
+
+    /// Has statements of the open transaction wait for locks as long as elsewhere.
+    static let lockTimeout = Request("SET LOCAL lock_timeout = \(longestLock)")
+    /// Has statements of the open transaction wait for locked rows no longer than other saves may be held up.
+    static let rowLockTimeout = Request("SET LOCAL lock_timeout = 200")
+    /// The same where rows are known to be locked, and it is found out which.
+    static let shortLockTimeout = Request("SET LOCAL lock_timeout = 20")
+
+    /// Sets everything that the library relies on, whatever the server's defaults are.
+    ///
+    /// - Returns: When the server's process began, as the server writes it.
+    func settle() throws(DataSourceError) -> String {
+        let settings = [
+            "search_path": "''", "standard_conforming_strings": "on", "jit": "off",
+            "lock_timeout": Connection.longestLock,
+            "statement_timeout": "0", "idle_in_transaction_session_timeout": "0",
+            "default_transaction_isolation": "'read committed'",
+            "default_transaction_read_only": target.isReadOnly ? "on" : "off",
+        ]
+        let process = try pipeline(
+            settings.sorted(by: { $0.key < $1.key }).map { Request("SET \($0) = \($1)", isKept: false) } + [
+                // Newer servers have them.
+                Request(
+                    """
+                    SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout')
+                    """, isKept: false),
+                Request(
+                    "SELECT pg_backend_pid(), backend_start::text FROM pg_stat_get_activity(pg_backend_pid())",
+                    isKept: false),
+            ])[settings.count + 1]
+        guard process.rowCount == 1, process.integer(0, 0) == Int64(serverProcess) else {
+            throw DataSourceError(
+                .storeUnreadable,
+                "A connection pool (pgbouncer or the like) is between this process and the server. A store needs direct connections: connect to the server itself."
+            )
+        }
+        return process.text(0, 1)
     }
 }
 #endif

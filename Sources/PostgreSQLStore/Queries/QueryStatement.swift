@@ -110,3 +110,104 @@ extension PredicateWriter {
         return (terms + [key]).joined(separator: ", ")
     }
 }
+
+extension QueryStatement {
+    /// The work on this side with the rows that the server returns.
+    package var stepsHere: [String] {
+        var steps: [String] = []
+        if let filter { steps.append("TEST EACH ROW OUTSIDE OF POSTGRESQL" + names(filter)) }
+        if !isSorted { steps.append("SORT OUTSIDE OF POSTGRESQL") }
+        if !hasWindow { steps.append("APPLY LIMIT AND OFFSET OUTSIDE OF POSTGRESQL") }
+        return steps
+    }
+
+    /// The columns that the test needs.
+    private func names(_ filter: RowPredicate) -> String {
+        var columns: Set<Int> = []
+        _ = filter.collectColumns(&columns)
+        var names = columns.sorted().filter { !JoinedColumn.isJoined($0) }.map { layout.columns[$0].name }
+        if columns.contains(where: JoinedColumn.isJoined) { names.append("related rows") }
+        return names.isEmpty ? "" : " BY " + names.joined(separator: ", ")
+    }
+}
+
+/// Reading the rows of a statement, and doing the rest of the work on this side.
+extension QueryStatement {
+    /// Passes on the rows of the query, in order and within limit and offset.
+    func forEachRow(
+        from reader: some StatementReader, _ body: (StoredRow) -> Void
+    ) throws(DataSourceError) {
+        if isEmpty { return }
+        if !isSorted { return try sortedRows(from: reader).forEach(body) }
+        var window = RowFilter(filter ?? .constant(true), query.budget)
+        if !hasWindow {
+            window.skip = max(0, query.offset)
+            window.take = query.limit
+        }
+        try reader.read(self) { row throws(DataSourceError) in
+            try query.budget.countRow()
+            if try window.accepts(row, layout) { body(row) }
+            return !window.isDone
+        }
+    }
+
+    /// How many rows match.
+    func count(from reader: some StatementReader) throws(DataSourceError) -> Int {
+        if isEmpty { return 0 }
+        var count = 0
+        if isCount {
+            try reader.read(self) { row throws(DataSourceError) in
+                count = Int(row.key)
+                return false
+            }
+        } else {
+            try forEachRow(from: reader) { _ in count += 1 }
+        }
+        return count
+    }
+
+    /// The least number of rows that are read before rows outside of the window are dropped.
+    private static let leastKept = 1024
+
+    private func sortedRows(from reader: some StatementReader) throws(DataSourceError) -> ArraySlice<StoredRow> {
+        let filter = filter ?? .constant(true)
+        let offset = max(0, query.offset)
+        let (sum, isEndless) = offset.addingReportingOverflow(query.limit ?? .max)
+        let end = isEndless ? .max : sum
+        let most = max(QueryStatement.leastKept, end > .max / 2 ? .max : 2 * end)
+        var kept: [StoredRow] = []
+        try reader.read(self) { row throws(DataSourceError) in
+            try query.budget.countRow()
+            guard try filter.evaluate(row, layout, query.budget) else { return true }
+            kept.append(row)
+            if kept.count >= most { keep(end, of: &kept) }
+            return true
+        }
+        keep(end, of: &kept)
+        return kept.dropFirst(offset)
+    }
+
+    /// Sorts rows and drops those after the end of the window.
+    private func keep(_ end: Int, of rows: inout [StoredRow]) {
+        rows.sort { $0.precedes($1, by: query.sort, layout) }
+        if rows.count > end { rows.removeSubrange(end...) }
+    }
+}
+
+/// The names that queries need of the table of one concrete entity, or of links, all of them quoted.
+package struct QueryTable: Sendable {
+    package let layout: EntityLayout
+    /// The table, with its schema.
+    package let name: String
+    /// The column with the rows' keys.
+    package let key: String
+    /// The stored columns, by their numbers.
+    package let columns: [Int: String]
+
+    package init(_ layout: EntityLayout, name: String, key: String, columns: [Int: String]) {
+        self.layout = layout
+        self.name = name
+        self.key = key
+        self.columns = columns
+    }
+}

@@ -1,3 +1,5 @@
+internal import Foundation
+internal import ManagedModel
 internal import RowStore
 
 /// The string of a format, and its errors with their positions.
@@ -51,3 +53,96 @@ struct FormatSource {
 /// How many characters of the line are shown on each side of an error.
 private let most = 60
 private let newline = UInt8(ascii: "\n")
+
+/// The arguments of a format, taken one after the other.
+struct FormatArguments {
+    private let arguments: [(any Sendable)?]
+    private var taken = 0
+
+    init(_ arguments: [(any Sendable)?]) {
+        self.arguments = arguments
+    }
+
+    var count: Int { arguments.count }
+
+    /// The next argument: the inner optional is nil if the argument is nil, the outer one if there is no argument left.
+    mutating func next() -> (any Sendable)?? {
+        guard taken < arguments.count else { return nil }
+        taken += 1
+        return .some(arguments[taken - 1])
+    }
+
+    func checkAllTaken() throws(DataSourceError) {
+        if taken == arguments.count { return }
+        let placeholders = taken == 1 ? "1 placeholder" : "\(taken) placeholders"
+        let given = arguments.count == 1 ? "1 argument was" : "\(arguments.count) arguments were"
+        throw DataSourceError(
+            .unreadablePredicate,
+            "The predicate format has \(placeholders), but \(given) given. Placeholders in quotes do not count.")
+    }
+}
+
+extension FetchExpression {
+    /// The keys of an argument for `%K`: a string with dots, or a key path to a property of the model. Nil for anything else.
+    ///
+    /// - Throws: `unknownAttribute` for a key path to another property.
+    static func keys(_ argument: Any) throws(DataSourceError) -> [String]? {
+        if let keyPath = argument as? AnyKeyPath {
+            guard let type = type(of: keyPath).rootType as? any QueriedObject.Type else { return nil }
+            return try RelatedKeyPaths.names(keyPath, of: type)
+        }
+        guard let text = argument as? String, !text.isEmpty else { return nil }
+        return text.parts(separatedBy: ".")
+    }
+}
+
+extension PredicateTree {
+    /// Reads the predicate of a format string.
+    package init(format: String, _ arguments: (any Sendable)?...) throws {
+        try self.init(format: format, arguments: arguments)
+    }
+
+    /// Reads the predicate of a format string.
+    package init(format: String, arguments: [(any Sendable)?]) throws {
+        self.init(try FormatParser.predicate(format, arguments))
+    }
+
+    /// The predicate as a format, which is read as an equal predicate.
+    ///
+    /// A part without a format, such as one that only Foundation can evaluate, is in angle brackets.
+    package var predicateFormat: String {
+        var writer = FormatWriter()
+        writer.write(node)
+        return writer.text
+    }
+}
+
+extension PredicateTree: Codable {
+    /// Reads the format that ``encode(to:)`` wrote. The cost depends only on its length.
+    package init(from decoder: any Decoder) throws {
+        try self.init(format: decoder.singleValueContainer().decode(String.self))
+    }
+
+    /// Writes the predicate as its format.
+    ///
+    /// - Throws: `unsupportedQuery` for a predicate with a part that has no format, or with more levels than a format may have,
+    ///   and what the encoder throws.
+    package func encode(to encoder: any Encoder) throws {
+        var writer = FormatWriter()
+        writer.write(node)
+        if writer.isPartial {
+            throw DataSourceError(
+                .unsupportedQuery,
+                "The predicate cannot be encoded, because the part in angle brackets has no format: \(writer.text)"
+            )
+        }
+        if node.flat.depth > FormatParser.mostDepth {
+            throw DataSourceError(
+                .unsupportedQuery,
+                "The predicate cannot be encoded, because it is nested deeper than the \(FormatParser.mostDepth) levels of a format. Use isIn for long lists."
+            )
+        }
+        var container = encoder.singleValueContainer()
+        try container.encode(writer.text)
+    }
+}

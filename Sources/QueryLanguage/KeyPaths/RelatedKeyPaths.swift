@@ -81,3 +81,37 @@ package enum RelatedKeyPaths {
     private static let found = Guarded<[Key: KeyPathSearch.Resolution]>([:])
     private static let mostRemembered = 4096
 }
+
+/// The attributes that the key paths of each class lead to. A class builds the whole table each time it is called; here each
+/// table is built once.
+package enum AttributeNames {
+    package static func of(_ type: any QueriedObject.Type) -> [AnyKeyPath: String] {
+        if let table = tables.withLock({ $0[ObjectIdentifier(type)] }) { return table.names }
+        // Not under the lock, because the class may be written by hand.
+        let table = Table(names: type.attributeKeyPaths)
+        tables.withLock { $0[ObjectIdentifier(type)] = table }
+        return table.names
+    }
+
+    /// Guarded by: nothing, because it never changes.
+    private struct Table: @unchecked Sendable {
+        let names: [AnyKeyPath: String]
+    }
+
+    private static let tables = Guarded<[ObjectIdentifier: Table]>([:])
+}
+
+/// What queries need to know of the objects that they find. Managed objects conform to it.
+package protocol QueriedObject: AnyObject, SendableMetatype {
+    /// The name of the entity in the model.
+    static var entityName: String { get }
+    /// The attribute that each key path of the class leads to.
+    static var attributeKeyPaths: [AnyKeyPath: String] { get }
+    /// The relationship that each key path of the class leads to.
+    static var relationshipKeyPaths: [AnyKeyPath: String] { get }
+    /// The attribute or relationship that each key path of an optional object of the class leads to.
+    static var optionalKeyPaths: [AnyKeyPath: String] { get }
+    /// The key path of the object's id, by which objects are compared.
+    static var identification: AnyKeyPath { get }
+    var layout: EntityLayout { get }
+}

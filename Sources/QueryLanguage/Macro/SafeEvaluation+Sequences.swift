@@ -145,3 +145,155 @@ extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: SafelyEvaluat
         try scope.value(wrapped)[scope.value(key)] ?? scope.value(`default`)
     }
 }
+
+// Arithmetic and ranges.
+
+/// An operation on two numbers.
+private enum NumberOperation {
+    case add, subtract, multiply, divide, remainder
+
+    /// The result, if the values are integers of a fixed width, or decimals; otherwise nil.
+    func result<Value>(_ one: Value, _ other: Value) throws -> Value? {
+        if self == .multiply, let one = one as? Decimal, let other = other as? Decimal {
+            return try product(one, other) as? Value
+        }
+        guard let integer = one as? any FixedWidthInteger else { return nil }
+        func computed<Integer: FixedWidthInteger>(_ one: Integer) throws -> Any {
+            guard let other = other as? Integer else { return one }
+            return try self.computed(one, other)
+        }
+        return try computed(integer) as? Value
+    }
+
+    private func computed<Integer: FixedWidthInteger>(_ one: Integer, _ other: Integer) throws -> Integer {
+        if other == 0, self == .divide || self == .remainder {
+            throw MissingValue(description: "a division by zero")
+        }
+        let result =
+            switch self {
+            case .add: one.addingReportingOverflow(other)
+            case .subtract: one.subtractingReportingOverflow(other)
+            case .multiply: one.multipliedReportingOverflow(by: other)
+            case .divide: one.dividedReportingOverflow(by: other)
+            case .remainder: one.remainderReportingOverflow(dividingBy: other)
+            }
+        if result.overflow { throw MissingValue(description: "a number too large for \(Integer.self)") }
+        return result.partialValue
+    }
+
+    /// Foundation traps if the exponent of a product is too small. Its sums and differences do not.
+    private func product(_ one: Decimal, _ other: Decimal) throws -> Decimal {
+        let exponent = one.exponent + other.exponent
+        if one.isNaN || other.isNaN || exponent >= Decimal.leastExponent { return one * other }
+        // The digits alone; digits that do not fit are rounded away, which makes the exponent larger.
+        let digits = one.significand.magnitude * other.significand.magnitude
+        if digits.isZero { return digits }
+        guard digits.exponent + exponent >= Decimal.leastExponent else {
+            throw MissingValue(description: "a number too small for Decimal")
+        }
+        return Decimal(sign: one.sign == other.sign ? .plus : .minus, exponent: exponent, significand: digits)
+    }
+}
+
+extension Decimal {
+    fileprivate static let leastExponent = Int(Int8.min)
+}
+
+extension PredicateExpressions.Arithmetic: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> LHS.Output {
+        let one = try scope.value(lhs)
+        let other = try scope.value(rhs)
+        switch op {
+        case .add: return try NumberOperation.add.result(one, other) ?? one + other
+        case .subtract: return try NumberOperation.subtract.result(one, other) ?? one - other
+        case .multiply: return try NumberOperation.multiply.result(one, other) ?? one * other
+        @unknown default: throw UnsafeValue(description: "an unknown arithmetic operation")
+        }
+    }
+}
+
+extension PredicateExpressions.IntDivision: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> LHS.Output {
+        let one = try scope.value(lhs)
+        let other = try scope.value(rhs)
+        return try NumberOperation.divide.result(one, other) ?? one / other
+    }
+}
+
+extension PredicateExpressions.IntRemainder: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> LHS.Output {
+        let one = try scope.value(lhs)
+        let other = try scope.value(rhs)
+        return try NumberOperation.remainder.result(one, other) ?? one % other
+    }
+}
+
+extension PredicateExpressions.FloatDivision: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> LHS.Output { try scope.value(lhs) / scope.value(rhs) }
+}
+
+extension PredicateExpressions.UnaryMinus: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> Wrapped.Output {
+        let value = try scope.value(wrapped)
+        return try NumberOperation.subtract.result(Wrapped.Output.zero, value) ?? -value
+    }
+}
+
+// MARK: Ranges
+
+extension PredicateExpressions.Range: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> Range<LHS.Output> {
+        let (low, high) = try scope.bounds(lower, upper)
+        return low..<high
+    }
+}
+
+extension PredicateExpressions.ClosedRange: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> ClosedRange<LHS.Output> {
+        let (low, high) = try scope.bounds(lower, upper)
+        return low...high
+    }
+}
+
+extension EvaluationScope {
+    fileprivate func bounds<Low: PredicateExpression, High: PredicateExpression>(
+        _ low: Low, _ high: High
+    ) throws -> (Low.Output, Low.Output) where Low.Output == High.Output, Low.Output: Comparable {
+        let (low, high) = (try value(low), try value(high))
+        guard low <= high else { throw MissingValue(description: "a range whose end comes before its start") }
+        return (low, high)
+    }
+}
+
+extension PredicateExpressions.RangeExpressionContains: SafelyEvaluated {
+    func safely(_ scope: EvaluationScope) throws -> Bool {
+        guard let range = try scope.present(range), let element = try scope.present(element) else { return false }
+        return range.contains(element)
+    }
+}
+
+/// A range of numbers, which may have more elements than can be counted.
+protocol CountedRange {
+    /// Nil if they cannot be counted.
+    var safeCount: Int? { get }
+    /// The properties that count them.
+    static var countKeyPaths: [AnyKeyPath] { get }
+}
+
+extension Range: CountedRange where Bound: FixedWidthInteger, Bound.Stride: SignedInteger {
+    static var countKeyPaths: [AnyKeyPath] { [\Self.count, \Self.underestimatedCount] }
+
+    var safeCount: Int? {
+        let (count, isTooLarge) = upperBound.subtractingReportingOverflow(lowerBound)
+        return isTooLarge ? nil : Int(exactly: count)
+    }
+}
+
+extension ClosedRange: CountedRange where Bound: FixedWidthInteger, Bound.Stride: SignedInteger {
+    static var countKeyPaths: [AnyKeyPath] { [\Self.count, \Self.underestimatedCount] }
+
+    var safeCount: Int? {
+        guard let count = (lowerBound..<upperBound).safeCount, count < Int.max else { return nil }
+        return count + 1
+    }
+}

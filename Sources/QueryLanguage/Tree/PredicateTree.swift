@@ -79,3 +79,250 @@ extension FetchExpression {
         Result { () throws(DataSourceError) in .keyPath(try RelatedKeyPaths.names(keyPath, of: type)) }
     }
 }
+
+extension PredicateTree {
+    /// A predicate by the names of attributes, as it was written.
+    package indirect enum Node: Sendable, Hashable {
+        case constant(Bool)
+        case compare(FetchExpression, ComparisonOperator, FetchExpression, StringOptions)
+        case text(FetchExpression, StringOperator, FetchExpression, StringOptions)
+        /// Whether the first is an element of the second: a list, a variable, or a string that contains it.
+        case isIn(FetchExpression, FetchExpression, StringOptions)
+        /// Whether the first is at least the second and at most the third.
+        case between(FetchExpression, FetchExpression, FetchExpression, StringOptions)
+        /// Whether the first is between the two values of the list that the second, a variable, will stand for.
+        case isWithin(FetchExpression, FetchExpression, StringOptions)
+        /// Over a to-many key path inside the node.
+        case quantified(Quantifier, Node)
+        case not(Node)
+        case and([Node])
+        case or([Node])
+        /// A test that needs the managed object.
+        case custom(ObjectMatcher)
+        /// An invalid part; resolving throws the reason.
+        case invalid(InvalidPart)
+    }
+
+    package enum Quantifier: String, Sendable, Hashable, Codable {
+        /// `SOME` is the same.
+        case any
+        case all
+        case none
+    }
+}
+
+/// A test that needs the managed object: a part of a predicate that no store can evaluate. It equals only itself.
+package final class ObjectMatcher: Sendable, Hashable {
+    /// What it tests, for messages: why the rows alone are not enough.
+    package let reason: String
+    /// Whether it is known to follow a relationship. A property of the app's own may hide one.
+    package let followsRelationship: Bool
+    package let evaluate: @Sendable (any QueriedObject) throws -> Bool
+
+    package init(
+        _ reason: String, followsRelationship: Bool = false,
+        _ evaluate: @escaping @Sendable (any QueriedObject) throws -> Bool
+    ) {
+        self.reason = reason
+        self.followsRelationship = followsRelationship
+        self.evaluate = evaluate
+    }
+
+    package static func == (one: ObjectMatcher, other: ObjectMatcher) -> Bool { one === other }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(ObjectIdentifier(self))
+    }
+}
+
+/// Why a part of a predicate is invalid.
+package struct InvalidPart: Sendable, Hashable {
+    package let error: DataSourceError
+
+    package init(_ error: DataSourceError) {
+        self.error = error
+    }
+
+    package static func == (one: InvalidPart, other: InvalidPart) -> Bool {
+        one.error.code == other.error.code && one.error.message == other.error.message
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(error.message)
+    }
+}
+
+extension PredicateTree.Node {
+    /// How many levels the tree has, including expressions. It is counted without recursion, for any depth.
+    var depth: Int {
+        var deepest = 0
+        var rest: [(part: Part, depth: Int)] = [(.node(self), 1)]
+        while let (part, depth) = rest.popLast() {
+            deepest = max(deepest, depth)
+            for inner in part.parts { rest.append((inner, depth + 1)) }
+        }
+        return deepest
+    }
+
+    /// A place in the tree.
+    package enum Part {
+        case node(PredicateTree.Node)
+        case expression(FetchExpression)
+
+        /// The places right below it.
+        package var parts: [Part] {
+            switch self {
+            case .node(let node):
+                switch node {
+                case .constant, .custom, .invalid: []
+                case .compare(let one, _, let other, _), .text(let one, _, let other, _), .isIn(let one, let other, _),
+                    .isWithin(let one, let other, _):
+                    [.expression(one), .expression(other)]
+                case .between(let one, let low, let high, _): [.expression(one), .expression(low), .expression(high)]
+                case .quantified(_, let node), .not(let node): [.node(node)]
+                case .and(let nodes), .or(let nodes): nodes.map { .node($0) }
+                }
+            case .expression(let expression):
+                switch expression {
+                case .keyPath, .object, .constant, .variable: []
+                case .path(let base, _): [.expression(base)]
+                case .subquery(let objects, _, let test): [.expression(objects), .node(test)]
+                case .list(let items), .function(_, let items): items.map { .expression($0) }
+                case .arithmetic(let one, _, let other), .coalesce(let one, let other):
+                    [.expression(one), .expression(other)]
+                case .negated(let inner), .cast(let inner, _): [.expression(inner)]
+                case .conditional(let test, let one, let other): [.node(test), .expression(one), .expression(other)]
+                }
+            }
+        }
+    }
+}
+
+extension PredicateTree.Node {
+    /// All of them, in one node with as few parts as possible.
+    package static func all(_ nodes: [Self]) -> Self {
+        var operands: [Self] = []
+        for node in nodes {
+            switch node {
+            case .constant(true): break
+            case .constant(false): return node
+            case .and(let inner): operands += inner
+            default: operands.append(node)
+            }
+        }
+        return operands.isEmpty ? .constant(true) : operands.count == 1 ? operands[0] : .and(operands)
+    }
+
+    /// Any of them, in one node with as few parts as possible.
+    package static func any(_ nodes: [Self]) -> Self {
+        var operands: [Self] = []
+        for node in nodes {
+            switch node {
+            case .constant(false): break
+            case .constant(true): return node
+            case .or(let inner): operands += inner
+            default: operands.append(node)
+            }
+        }
+        return operands.isEmpty ? .constant(false) : operands.count == 1 ? operands[0] : .or(operands)
+    }
+
+    /// The negation.
+    package static func negation(_ node: Self) -> Self {
+        switch node {
+        case .constant(let answer): .constant(!answer)
+        case .not(let inner): inner
+        case .and(let nodes): .any(nodes.map(negation))
+        case .or(let nodes): .all(nodes.map(negation))
+        case .compare(let one, .equal, let other, let options): .compare(one, .notEqual, other, options)
+        case .compare(let one, .notEqual, let other, let options): .compare(one, .equal, other, options)
+        default: .not(node)
+        }
+    }
+
+    /// The terms of one connective, however deeply they are nested: thousands of terms are not thousands of recursive calls.
+    package func operands(isAnd: Bool) -> [Self] {
+        var operands: [Self] = []
+        var rest = [self]
+        while let node = rest.popLast() {
+            switch node {
+            case .and(let parts) where isAnd, .or(let parts) where !isAnd: rest += parts.reversed()
+            default: operands.append(node)
+            }
+        }
+        return operands
+    }
+}
+
+/// Predicates are equal if they mean the same: the nesting of a chain of one connective does not matter.
+extension PredicateTree {
+    package static func == (one: PredicateTree, other: PredicateTree) -> Bool { one.node.flat == other.node.flat }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(node.flat)
+    }
+}
+
+extension PredicateTree.Node {
+    /// The same node with each chain of one connective as one list.
+    var flat: Self {
+        switch self {
+        case .constant, .custom, .invalid: self
+        case .compare(let one, let relation, let other, let options):
+            .compare(one.flat, relation, other.flat, options)
+        case .text(let one, let comparison, let other, let options): .text(one.flat, comparison, other.flat, options)
+        case .isIn(let one, let other, let options): .isIn(one.flat, other.flat, options)
+        case .between(let one, let low, let high, let options): .between(one.flat, low.flat, high.flat, options)
+        case .isWithin(let one, let range, let options): .isWithin(one.flat, range.flat, options)
+        case .quantified(let quantifier, let node): .quantified(quantifier, node.flat)
+        case .not(let node): .not(node.flat)
+        case .and: flatChain(isAnd: true)
+        case .or: flatChain(isAnd: false)
+        }
+    }
+
+    private func flatChain(isAnd: Bool) -> Self {
+        let operands = operands(isAnd: isAnd).map(\.flat)
+        // A list of one can hide a chain of the same kind.
+        let isNested = operands.contains {
+            switch $0 {
+            case .and: isAnd
+            case .or: !isAnd
+            default: false
+            }
+        }
+        if isNested { return (isAnd ? Self.and(operands) : Self.or(operands)).flatChain(isAnd: isAnd) }
+        switch operands.count {
+        case 0: return .constant(isAnd)
+        case 1: return operands[0]
+        default: return isAnd ? .and(operands) : .or(operands)
+        }
+    }
+}
+
+extension FetchExpression {
+    /// The same expression with flat conditions. Only a choice and a subquery contain conditions.
+    fileprivate var flat: Self {
+        switch self {
+        case .keyPath, .object, .constant, .variable: self
+        case .path(let base, let keys): .path(base.flat, keys)
+        case .subquery(let objects, let name, let test): .subquery(objects.flat, variable: name, test.flat)
+        case .list(let items): .list(items.map(\.flat))
+        case .function(let function, let items): .function(function, items.map(\.flat))
+        case .arithmetic(let one, let operation, let other): .arithmetic(one.flat, operation, other.flat)
+        case .coalesce(let one, let other): .coalesce(one.flat, other.flat)
+        case .negated(let inner): .negated(inner.flat)
+        case .cast(let inner, let type): .cast(inner.flat, type)
+        case .conditional(let test, let one, let other): .conditional(test.flat, one.flat, other.flat)
+        }
+    }
+}
+
+/// A predicate of any class, as an argument of a format.
+package protocol PredicateTreeConvertible {
+    var tree: PredicateTree { get }
+}
+
+extension PredicateTree: PredicateTreeConvertible {
+    package var tree: PredicateTree { self }
+}

@@ -85,3 +85,96 @@ extension FetchValue {
         }
     }
 }
+
+extension FetchValue {
+    /// The value of an argument that an attribute could have.
+    init?(argument: Any) {
+        switch argument {
+        case let text as String: self = .text(text)
+        case let flag as Bool: self = .boolean(flag)
+        case let number as any BinaryInteger:
+            if let integer = Int64(exactly: number) {
+                self = .integer(integer)
+            } else {
+                guard let large = UInt64(exactly: number) else { return nil }
+                self = .of(large)
+            }
+        case let number as any BinaryFloatingPoint: self = .double(Double(number))
+        case let number as Decimal: self = .decimal(number)
+        case let date as Date: self = .date(date)
+        case let data as Data: self = .data(data)
+        case let uuid as UUID: self = .uuid(uuid)
+        case let url as URL: self = .url(url.absoluteURL)
+        case let id as any ObjectReference: self = .objectID(entityName: id.entityName, key: id.key)
+        case let text as Substring: self = .text(String(text))
+        case let character as Character: self = .text(String(character))
+        case let value as any StoredValueConvertible & RawRepresentable: self.init(value)
+        case let raw as any RawRepresentable:
+            guard let value = FetchValue(argument: raw.rawValue) else { return nil }
+            self = value
+        default: return nil
+        }
+    }
+
+    /// A whole number.
+    static func of(_ number: UInt64) -> FetchValue {
+        Int64(exactly: number).map(FetchValue.integer) ?? .decimal(Decimal(number))
+    }
+
+    /// A whole number with a minus sign.
+    static func negative(_ number: UInt64) -> FetchValue {
+        if number == Int64.min.magnitude { return .integer(.min) }
+        return Int64(exactly: number).map { .integer(-$0) } ?? .decimal(-Decimal(number))
+    }
+}
+
+extension FetchValue {
+    /// The value in the form in which the store keeps it.
+    var rowValue: RowValue {
+        switch self {
+        case .null: .null
+        case .boolean(let value): value.storedValue.value
+        case .integer(let value): .integer(value)
+        case .double(let value): .real(value)
+        case .decimal(let value): value.isNaN ? .real(.nan) : value.storedValue.value
+        case .text(let value): .text(value)
+        case .date(let value): value.storedValue.value
+        case .data(let value): value.storedValue.value
+        case .uuid(let value): value.storedValue.value
+        case .url(let value): value.storedValue.value
+        case .objectID(_, let key): .integer(key)
+        case .stored(let value): value.value
+        }
+    }
+
+    /// What the value means; nil for null.
+    var kind: ValueKind? {
+        switch self {
+        case .null: nil
+        case .boolean: .boolean
+        case .integer: .integer
+        case .double: .real
+        case .decimal: .decimal
+        case .text: .text
+        case .date: .date
+        case .data: .data
+        case .uuid: .uuid
+        case .url: .uri
+        case .objectID: .objectID
+        case .stored(let value): value.value.plainKind
+        }
+    }
+}
+
+extension RowValue {
+    /// The kind of a value of which only the storage is known.
+    fileprivate var plainKind: ValueKind? {
+        switch self {
+        case .null: nil
+        case .integer: .integer
+        case .real: .real
+        case .text: .text
+        case .blob: .data
+        }
+    }
+}

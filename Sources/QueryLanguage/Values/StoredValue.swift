@@ -1,3 +1,4 @@
+public import Foundation
 package import RowStore
 
 /// A value in the form in which the store keeps it.
@@ -13,4 +14,65 @@ public struct StoredValue: Sendable, Hashable {
 nonisolated public protocol StoredValueConvertible: Sendable {
     /// The value in the form in which the store compares it.
     var storedValue: StoredValue { get }
+}
+
+// Integers and booleans are integers in the store; dates, floats and doubles are reals; strings, decimals and URLs are text;
+// data and UUIDs are blobs; enums are their raw values.
+
+extension Int16: StoredValueConvertible {}
+extension Int32: StoredValueConvertible {}
+extension Int64: StoredValueConvertible {}
+extension Int: StoredValueConvertible {}
+
+extension StoredValueConvertible where Self: FixedWidthInteger {
+    public var storedValue: StoredValue { StoredValue(.integer(Int64(self))) }
+}
+
+extension Bool: StoredValueConvertible {
+    public var storedValue: StoredValue { StoredValue(.integer(self ? 1 : 0)) }
+}
+
+extension Double: StoredValueConvertible {
+    public var storedValue: StoredValue { StoredValue(.real(self)) }
+}
+
+extension Float: StoredValueConvertible {
+    public var storedValue: StoredValue { StoredValue(.real(Double(self))) }
+}
+
+extension Date: StoredValueConvertible {
+    public var storedValue: StoredValue { StoredValue(.real(timeIntervalSinceReferenceDate)) }
+}
+
+extension String: StoredValueConvertible {
+    public var storedValue: StoredValue { StoredValue(.text(self)) }
+}
+
+extension Decimal: StoredValueConvertible {
+    public var storedValue: StoredValue { StoredValue(.text(canonicalText)) }
+
+    /// The same string for equal numbers, on every machine.
+    package var canonicalText: String { description }
+}
+
+extension URL: StoredValueConvertible {
+    public var storedValue: StoredValue { StoredValue(.text(absoluteString)) }
+}
+
+extension Data: StoredValueConvertible {
+    public var storedValue: StoredValue { StoredValue(.blob(Array(self))) }
+}
+
+extension UUID: StoredValueConvertible {
+    public var storedValue: StoredValue { StoredValue(.blob(withUnsafeBytes(of: uuid) { Array($0) })) }
+}
+
+extension StoredValueConvertible where Self: RawRepresentable, RawValue: StoredValueConvertible {
+    public var storedValue: StoredValue { rawValue.storedValue }
+}
+
+extension Optional: StoredValueConvertible where Wrapped: StoredValueConvertible {
+    public var storedValue: StoredValue {
+        self?.storedValue ?? StoredValue(.null)
+    }
 }

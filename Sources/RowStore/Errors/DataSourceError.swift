@@ -1,3 +1,5 @@
+public import Foundation
+
 /// An error, with a code to compare and a message that says what to do.
 ///
 /// ```swift
@@ -186,4 +188,37 @@ extension DataSourceError.Code {
     public static let modelChanged = Self(rawValue: "modelChanged")
     /// The model breaks a rule, or cannot be read.
     public static let unreadableModel = Self(rawValue: "unreadableModel")
+}
+
+extension DataSourceError {
+    /// The error of a store that is used after it was closed.
+    package static let storeClosed = DataSourceError(
+        .storeClosed, "The store was closed. Open it again before using it.")
+}
+
+extension DataSourceError: LocalizedError {
+    /// What happened and what to do: the ``message``.
+    public var errorDescription: String? { message }
+
+    /// The message of the operating system or the store.
+    public var failureReason: String? { cause }
+}
+
+extension DataSourceError {
+    /// - Parameter notMigratable: The reason, in whole sentences.
+    package init(notMigratable reason: String) {
+        self.init(.notMigratable, reason)
+    }
+}
+
+extension DataSourceError.Code {
+    /// Rows cannot be carried over. Opening then does what the policy says; no caller sees this error.
+    package static let notMigratable = Self(rawValue: "notMigratable")
+}
+
+extension DataSourceError {
+    package static let storeReadOnly = DataSourceError(
+        .storeReadOnly,
+        "The store is open for reading only, so nothing can be saved. Open it without Configuration.isReadOnly to save."
+    )
 }

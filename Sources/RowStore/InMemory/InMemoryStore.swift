@@ -27,3 +27,50 @@ package final class InMemoryStore: PersistentStore {
 
     package func close() { rows.close() }
 }
+
+/// Reads one state, or the newest one each time.
+struct MemoryReader: StoreReader {
+    let store: InMemoryRows
+    let snapshot: MemoryState?
+
+    private func state() throws(DataSourceError) -> MemoryState {
+        if let snapshot { return snapshot }
+        return try store.current()
+    }
+
+    func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
+        for row in try MemoryView(layout: store.layout, state: state()).answer(query) { body(row) }
+    }
+
+    func count(_ query: RowQuery) throws(DataSourceError) -> Int {
+        if !query.joined.isEmpty { return try rows(query.unlimited).count }
+        guard let table = try state().tables[query.entity] else { return 0 }
+        var count = 0
+        for (key, row) in table.rows {
+            try query.budget.countRow()
+            if try query.predicate.evaluate(row, key: key, table.layout, query.budget) { count += 1 }
+        }
+        return count
+    }
+
+    func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
+        try state().tables[entity]?.rows[key]
+    }
+
+    func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow? {
+        guard let table = try state().tables[entity], !values.contains(.null),
+            let key = table.keys[constraint][values], let row = table.rows[key]
+        else { return nil }
+        return StoredRow(key: key, row: row)
+    }
+}
+
+/// The rows of one state.
+private struct MemoryView: RowView {
+    let layout: ModelLayout
+    let state: MemoryState
+
+    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
+        try state.tables[query.entity]?.rows(query) ?? []
+    }
+}

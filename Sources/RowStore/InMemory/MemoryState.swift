@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// All rows of a store in memory.
 struct MemoryState: Sendable {
     /// By the entities' numbers; nil for abstract ones.
@@ -111,4 +113,137 @@ struct MemoryState: Sendable {
 extension DataSourceError {
     fileprivate static let rowOfAbstractEntity = DataSourceError(
         .abstractEntity, "An abstract entity cannot have objects.")
+}
+
+extension MemoryState {
+    /// The changes that remove the rows of some entities, the links to them, and the values of columns that lead to them.
+    func changes(_ layout: ModelLayout, droppingEntities names: Set<String>) -> ChangeSet {
+        let dropped = Set(names.compactMap { layout.entity(named: $0)?.index })
+        var set = ChangeSet(entities: [])
+        for case let table? in tables {
+            var changes = EntityChanges(entity: table.layout.index)
+            let isDropped = dropped.contains(table.layout.index)
+            let links = table.layout.linksToRows(layout)
+            for (key, row) in table.rows {
+                let gone = isDropped ? [] : links.filter { $0.leads(row, into: dropped) }
+                if isDropped || !gone.isEmpty && table.layout.links != nil {
+                    changes.deleted.append(StoredRow(key: key, row: row))
+                } else if !gone.isEmpty {
+                    changes.updated.append(row.withoutLinks(gone.map(\.columns), key: key))
+                }
+            }
+            if !changes.isEmpty { set.entities.append(changes) }
+        }
+        return set
+    }
+}
+
+/// The columns of a row that lead to a row of one of those entities.
+private struct LinkToRow {
+    let columns: LinkColumn
+    let family: [Int]
+
+    func leads(_ row: RowSnapshot, into entities: Set<Int>) -> Bool {
+        guard !row.isNull(columns.key) else { return false }
+        if let entity = columns.entity, !row.isNull(entity) {
+            return entities.contains(Int(truncatingIfNeeded: row.integer(entity)))
+        }
+        return !family.isEmpty && entities.isSuperset(of: family)
+    }
+}
+
+extension EntityLayout {
+    fileprivate func linksToRows(_ layout: ModelLayout) -> [LinkToRow] {
+        guard let links else {
+            return relationships.compactMap {
+                guard case .column(let columns) = $0.storage else { return nil }
+                return LinkToRow(columns: columns, family: $0.destinationFamily)
+            }
+        }
+        guard let source = layout.entity(named: links.entity), let index = source.relationship(named: links.name) else {
+            return []
+        }
+        let pairs = pairColumns(isReversed: false)
+        return [
+            LinkToRow(columns: pairs.own, family: source.concreteFamily),
+            LinkToRow(columns: pairs.other, family: source.relationships[index].destinationFamily),
+        ]
+    }
+}
+
+extension RowSnapshot {
+    /// The row with nulls instead of those links.
+    fileprivate func withoutLinks(_ links: [LinkColumn], key: Int64) -> UpdatedRow {
+        var row = self
+        var columns = ColumnSet()
+        for link in links {
+            for case let column? in [link.key, link.entity, link.position] where !isNull(column) {
+                row.setNull(column)
+                columns.insert(column)
+            }
+        }
+        return UpdatedRow(key: key, row: row, previous: self, columns: columns)
+    }
+}
+
+/// The rows of one entity, and the key of the row with each unique group of values.
+struct MemoryTable: Sendable {
+    let layout: EntityLayout
+    private(set) var rows: [Int64: RowSnapshot] = [:]
+    /// By constraint.
+    private(set) var keys: [[[RowValue]: Int64]]
+    private let transientColumns: [Int]
+
+    init(_ layout: EntityLayout) {
+        self.layout = layout
+        keys = layout.constraints.map { _ in [:] }
+        transientColumns = layout.columns.indices.filter { !layout.columns[$0].isStored }
+    }
+
+    /// The rows that match, in order if the query is ordered.
+    func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
+        try query.matches(rows.lazy.map { StoredRow(key: $0.key, row: $0.value) }, layout)
+    }
+
+    /// Removes a row.
+    mutating func remove(_ key: Int64) {
+        guard let row = rows.removeValue(forKey: key) else { return }
+        for (constraint, columns) in layout.constraints.enumerated() {
+            if let values = uniqueValues(row, columns) { keys[constraint][values] = nil }
+        }
+    }
+
+    /// Adds a row whose key is free.
+    ///
+    /// - Throws: `uniquenessViolated`; the table stays unchanged.
+    mutating func insert(_ key: Int64, _ row: RowSnapshot) throws(DataSourceError) {
+        guard rows[key] == nil else { throw DataSourceError(uniqueness: nil, layout) }
+        let row = stored(row)
+        var uniqueValues: [[RowValue]?] = []
+        for (constraint, columns) in layout.constraints.enumerated() {
+            let values = self.uniqueValues(row, columns)
+            if let values, keys[constraint][values] != nil { throw DataSourceError(uniqueness: columns, layout) }
+            uniqueValues.append(values)
+        }
+        for (constraint, values) in uniqueValues.enumerated() {
+            if let values { keys[constraint][values] = key }
+        }
+        rows[key] = row
+    }
+
+    /// The values of a constraint's columns, or nil if one of them is null: such rows never collide.
+    private func uniqueValues(_ row: RowSnapshot, _ columns: [Int]) -> [RowValue]? {
+        if columns.contains(where: row.isNull) { return nil }
+        return columns.map { row.value($0, layout.columns[$0].storage) }
+    }
+
+    /// The row without transient values.
+    private func stored(_ row: RowSnapshot) -> RowSnapshot {
+        precondition(
+            row.columnCount == layout.columns.count, "A row of \(row.columnCount) columns was saved as \(layout.name).")
+        guard transientColumns.contains(where: { !row.isNull($0) }) else { return row }
+        var row = row
+        for column in transientColumns { row.setNull(column) }
+        return row
+    }
 }

@@ -176,3 +176,114 @@ extension RowSnapshot {
         }
     }
 }
+
+package enum ComparisonOperator: String, Sendable, Hashable, Codable {
+    case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
+
+    /// The operator that is true for non-null values exactly when this one is false.
+    package var negated: ComparisonOperator {
+        switch self {
+        case .equal: .notEqual
+        case .notEqual: .equal
+        case .less: .greaterOrEqual
+        case .lessOrEqual: .greater
+        case .greater: .lessOrEqual
+        case .greaterOrEqual: .less
+        }
+    }
+
+    /// The operator with its sides exchanged.
+    package var mirrored: ComparisonOperator {
+        switch self {
+        case .equal, .notEqual: self
+        case .less: .greater
+        case .lessOrEqual: .greaterOrEqual
+        case .greater: .less
+        case .greaterOrEqual: .lessOrEqual
+        }
+    }
+}
+
+extension RowPredicate {
+    /// Adds the columns that the predicate uses.
+    ///
+    /// - Returns: Whether it also uses the row's own key.
+    package func collectColumns(_ columns: inout Set<Int>) -> Bool {
+        switch self {
+        case .constant: return false
+        case .compare(let column, _, _), .isIn(let column, _):
+            columns.insert(column)
+            return false
+        case .compareKey: return true
+        case .relate(let one, _, let other, _), .textOf(let one, _, let other, _):
+            let asksOne = one.collectColumns(&columns)
+            return other.collectColumns(&columns) || asksOne
+        case .isMember(let value, _), .text(let value, _): return value.collectColumns(&columns)
+        case .follows(_, let sort):
+            for key in sort { columns.insert(key.column) }
+            return true
+        case .not(let inner): return inner.collectColumns(&columns)
+        case .and(let parts), .or(let parts):
+            return parts.reduce(false) { $1.collectColumns(&columns) || $0 }
+        }
+    }
+}
+
+extension RowExpression {
+    fileprivate func collectColumns(_ columns: inout Set<Int>) -> Bool {
+        switch self {
+        case .column(let column):
+            columns.insert(column)
+            return false
+        case .key: return true
+        case .constant: return false
+        case .arithmetic(let one, _, let other, _), .coalesce(let one, let other):
+            let asksOne = one.collectColumns(&columns)
+            return other.collectColumns(&columns) || asksOne
+        case .negated(let inner, _), .cast(let inner, _, _): return inner.collectColumns(&columns)
+        case .function(_, let arguments, _): return arguments.reduce(false) { $1.collectColumns(&columns) || $0 }
+        case .conditional(let test, let one, let other):
+            let asks = test.collectColumns(&columns)
+            let asksOne = one.collectColumns(&columns)
+            return other.collectColumns(&columns) || asksOne || asks
+        }
+    }
+}
+
+/// The rows after a cursor, as comparisons of columns.
+extension RowCursor {
+    /// A comparison that holds for all rows after the cursor and can use an index; nil if there is none.
+    package func bound(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
+        guard let key = sort.first, let value = values.first, value != .null, key.order == .bytes else { return nil }
+        if key.isAscending { return .compare(column: key.column, .greaterOrEqual, value) }
+        let bound = RowPredicate.compare(column: key.column, .lessOrEqual, value)
+        // When descending, null comes last.
+        return layout.isNeverNull(key.column) ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
+    }
+
+    /// The whole test as comparisons of columns: greater by the first key, or equal by it and greater by the next. Nil if the
+    /// keys are not ordered as a database compares them.
+    package func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
+        var later = RowPredicate.compareKey(.greater, key)
+        for (key, value) in zip(sort, values).reversed() {
+            guard key.order == .bytes, !layout.order(of: key.column).isDecimal else { return nil }
+            let isNull = RowPredicate.compare(column: key.column, .equal, .null)
+            let isTied = RowPredicate.and([.compare(column: key.column, .equal, value), later])
+            switch (value == .null, key.isAscending) {
+            case (true, true): later = .or([.compare(column: key.column, .notEqual, .null), isTied])
+            case (true, false): later = isTied
+            case (false, true): later = .or([.compare(column: key.column, .greater, value), isTied])
+            case (false, false): later = .or([.compare(column: key.column, .less, value), isNull, isTied])
+            }
+        }
+        return later
+    }
+}
+
+extension EntityLayout {
+    /// Whether every stored row has a value there.
+    package func isNeverNull(_ column: Int) -> Bool {
+        !JoinedColumn.isJoined(column)
+            && columns[column].attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false
+    }
+}

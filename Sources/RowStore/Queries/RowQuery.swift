@@ -122,3 +122,117 @@ package struct RowCursor: Sendable, Hashable {
         return place.precedes(stored, by: sort, layout)
     }
 }
+
+/// Tests rows for which a store's own language is not enough, and counts them for limit and offset.
+package struct RowFilter {
+    let predicate: RowPredicate
+    let budget: QueryBudget
+    package var skip = 0
+    package var take: Int?
+
+    package init(_ predicate: RowPredicate, _ budget: QueryBudget) {
+        self.predicate = predicate
+        self.budget = budget
+    }
+
+    /// Whether no further row is needed.
+    package var isDone: Bool { take.map { $0 <= 0 } ?? false }
+
+    package mutating func accepts(_ stored: StoredRow, _ layout: EntityLayout) throws(DataSourceError) -> Bool {
+        guard !isDone, try predicate.evaluate(stored, layout, budget) else { return false }
+        if skip > 0 {
+            skip -= 1
+            return false
+        }
+        if let left = take { take = left - 1 }
+        return true
+    }
+}
+
+/// How a store finds the rows of a query.
+public struct QueryExplanation: Sendable, Hashable {
+    /// The query in the store's own language, without its values; empty if it has none.
+    public var statement: String
+    /// What the store does, in its own words.
+    public var steps: [String]
+
+    /// The step of a store in memory, which has no indexes.
+    package static let inMemory = "SCAN rows in memory"
+
+    /// Makes an explanation.
+    public init(statement: String, steps: [String]) {
+        self.statement = statement
+        self.steps = steps
+    }
+}
+
+/// Laying newer rows over the result of a query, as if they were stored.
+extension RowQuery {
+    /// The same query of another entity of the family.
+    package func of(entity: Int) -> RowQuery {
+        var query = self
+        query.entity = entity
+        return query
+    }
+
+    /// The same query for the rows after a place in its order.
+    package func following(_ cursor: RowCursor) -> RowQuery {
+        var query = self
+        let place = RowPredicate.follows(cursor, sort)
+        query.predicate = predicate == .constant(true) ? place : .and([predicate, place])
+        return query
+    }
+
+    /// The same query for all whole rows that match, in any order and without joined columns.
+    package var flat: RowQuery {
+        var query = self
+        query.joined = []
+        query.returnsJoined = false
+        query.sort = []
+        query.isOrdered = false
+        query.leavesValuesApart = false
+        query.columns = nil
+        return query.unlimited
+    }
+
+    /// The same query without limit and offset.
+    package var unlimited: RowQuery {
+        var query = self
+        query.limit = nil
+        query.offset = 0
+        return query
+    }
+
+    /// The query for everything up to the end of the window, and that many more rows.
+    package func widened(by spare: Int) -> RowQuery {
+        var query = self
+        query.limit = limit.map { $0 + offset + spare }
+        query.offset = 0
+        return query
+    }
+
+    /// The part of all matching rows within limit and offset.
+    package func window<Element>(_ rows: [Element]) -> [Element] {
+        if limit == nil && offset == 0 { return rows }
+        return Array(rows.dropFirst(offset).prefix(limit ?? Int.max))
+    }
+
+    /// Rows of the store merged with other rows that match, which come in any order.
+    package func merge(_ more: [StoredRow], into rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
+        if more.isEmpty { return rows }
+        guard isOrdered else { return rows + more }
+        let more = more.sorted { $0.precedes($1, by: sort, layout) }
+        var merged: [StoredRow] = []
+        merged.reserveCapacity(rows.count + more.count)
+        var next = more.startIndex
+        for row in rows {
+            while next < more.endIndex, more[next].precedes(row, by: sort, layout) {
+                merged.append(more[next])
+                next += 1
+            }
+            merged.append(row)
+        }
+        merged += more[next...]
+        return merged
+    }
+}

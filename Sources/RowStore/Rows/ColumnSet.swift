@@ -1,3 +1,5 @@
+public import ManagedModel
+
 /// A set of columns, by their indexes in ``EntityLayout/columns``.
 public struct ColumnSet: Sendable, Hashable {
     private var low: UInt64 = 0
@@ -43,5 +45,27 @@ public struct ColumnSet: Sendable, Hashable {
         var union = self
         union.formUnion(other)
         return union
+    }
+}
+
+/// The four ways in which a value is stored, in memory and in the store.
+public enum ColumnStorage: UInt8, Sendable {
+    /// ``RowValue/integer(_:)``: integers, Booleans, and keys of other rows.
+    case integer
+    /// ``RowValue/real(_:)``: floating-point numbers, and dates as seconds since 2001-01-01 UTC.
+    case real
+    /// ``RowValue/text(_:)``: strings, decimal numbers and URIs, in UTF-8.
+    case text
+    /// ``RowValue/blob(_:)``: binary data, UUIDs, transformable and composite values.
+    case blob
+
+    /// How values of an attribute with that type are stored.
+    public init(_ type: AttributeType) {
+        switch type {
+        case .integer16, .integer32, .integer64, .boolean, .objectID: self = .integer
+        case .double, .float, .date: self = .real
+        case .string, .decimal, .uri: self = .text
+        case .binary, .uuid, .transformable, .undefined, .composite: self = .blob
+        }
     }
 }

@@ -1,3 +1,5 @@
+package import Foundation
+
 /// A decimal number as a string: `-12.50`, `1E+2`. Nothing is converted, so no digit is lost.
 struct DecimalText {
     let isNegative: Bool
@@ -87,3 +89,19 @@ package func orderDecimals(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBuff
     case (nil, nil): compareBytes(one, other)
     }
 }
+
+extension Decimal {
+    /// The same string for equal numbers; the string itself if it is not a number that a decimal can hold.
+    package static func canonical(_ text: String) -> String {
+        guard let number = Decimal(rowText: text) else { return text }
+        return number.description
+    }
+
+    /// The number in a decimal column's string; nil if it is not one.
+    package init?(rowText text: String) {
+        guard let number = Decimal(string: text, locale: posix), !number.isNaN else { return nil }
+        self = number
+    }
+}
+
+private let posix = Locale(identifier: "en_US_POSIX")

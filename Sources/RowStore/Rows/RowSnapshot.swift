@@ -1,5 +1,11 @@
 package import Foundation
 
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
 /// The values of one row, packed into one buffer that all tiers share.
 ///
 /// A snapshot is a value: it can be read as long as it is held, and changing a copy does not change the others. A store reads
@@ -254,4 +260,108 @@ extension RowSnapshot {
         var value = value
         value.withUTF8 { setBytes(UnsafeRawBufferPointer($0), column) }
     }
+}
+
+/// Values that lie apart: large blobs that stayed in the store when the row was read. The row has only their sizes.
+///
+/// Only rows that a read-only context fetches have such values (``RowQuery/leavesValuesApart``). A row that is saved, compared or
+/// tested here has all its bytes.
+extension RowSnapshot {
+    /// The most bytes of a value that always comes with its row.
+    package static let longestInlineValue = 16 << 10
+
+    /// The position of a value that lies apart. No value of a row is there.
+    @inlinable
+    static var apart: UInt64 { 0xFFFF_FFFF }
+
+    /// The word of a column whose value lies apart.
+    package static func apartWord(byteCount: Int) -> UInt64 {
+        // The size of a damaged value may be any number.
+        apart << 32 | UInt64(UInt32(truncatingIfNeeded: byteCount))
+    }
+
+    /// Whether the value of a column of blobs lies apart.
+    @inlinable @inline(__always)
+    package func liesApart(_ column: Int) -> Bool { word(column) >> 32 == RowSnapshot.apart }
+
+    /// How many bytes the blob of a column has, wherever it lies; 0 for null.
+    package func blobByteCount(_ column: Int) -> Int { Int(word(column) & 0xFFFF_FFFF) }
+
+    package mutating func setApart(byteCount: Int, _ column: Int) {
+        setWord(RowSnapshot.apartWord(byteCount: byteCount), column)
+    }
+}
+
+extension RowSnapshot {
+    /// Whether both are copies of one row, neither of which was changed since.
+    package func isIdentical(to other: RowSnapshot) -> Bool {
+        buffer === other.buffer && start == other.start
+    }
+
+    /// Whether both have the same words.
+    package func hasSameWords(as other: RowSnapshot) -> Bool {
+        if isIdentical(to: other) { return true }
+        return withWords { one in
+            other.withWords { equal(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }
+        }
+    }
+
+    /// Whether a column holds the same value in both rows.
+    package func isEqual(to other: RowSnapshot, column: Int, storage: ColumnStorage) -> Bool {
+        let null = isNull(column)
+        guard null == other.isNull(column) else { return false }
+        if null { return true }
+        switch storage {
+        case .integer, .real: return word(column) == other.word(column)
+        case .text, .blob:
+            return withBytes(column) { one in other.withBytes(column) { equal(one, $0) } }
+        }
+    }
+
+    /// Whether a column has exactly these bytes.
+    @inlinable @inline(__always)
+    package func holds(_ bytes: UnsafeRawBufferPointer, column: Int) -> Bool {
+        !isNull(column) && withBytes(column) { equal($0, bytes) }
+    }
+
+    /// The order of two rows by one column: null first, numbers by value, strings and blobs byte by byte.
+    ///
+    /// - Returns: Negative, 0 or positive.
+    package func order(_ other: RowSnapshot, column: Int, storage: ColumnStorage) -> Int {
+        switch (isNull(column), other.isNull(column)) {
+        case (true, true): return 0
+        case (true, false): return -1
+        case (false, true): return 1
+        case (false, false): break
+        }
+        switch storage {
+        case .integer: return sign(integer(column), other.integer(column))
+        case .real: return sign(real(column), other.real(column))
+        case .text, .blob:
+            return withBytes(column) { one in other.withBytes(column) { compareBytes(one, $0) } }
+        }
+    }
+}
+
+@inline(__always)
+private func sign<Value: Comparable>(_ one: Value, _ other: Value) -> Int {
+    one < other ? -1 : one > other ? 1 : 0
+}
+
+@usableFromInline
+func equal(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
+    one.count == other.count && compareBytes(one, other) == 0
+}
+
+/// The order of two byte strings, as `memcmp` and then by length.
+package func compareBytes(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
+    if let left = one.baseAddress, let right = other.baseAddress {
+        let order = memcmp(left, right, min(one.count, other.count))
+        if order != 0 { return Int(order) }
+    }
+    return one.count - other.count
+}
+
+package func compareBytes(_ one: [UInt8], _ other: [UInt8]) -> Int {
+    one.withUnsafeBytes { one in other.withUnsafeBytes { compareBytes(one, $0) } }
 }

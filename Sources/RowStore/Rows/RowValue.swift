@@ -1,3 +1,6 @@
+internal import Foundation
+package import ManagedModel
+
 /// A value of a row, apart from it.
 ///
 /// ``ColumnStorage/init(_:)`` says which case is used for the values of an attribute. Dates are seconds since 2001-01-01 UTC,
@@ -82,6 +85,88 @@ extension RowSnapshot {
         case .real(let value): return !isNull(column) && real(column) == value
         case .text(var value): return value.withUTF8 { holds(UnsafeRawBufferPointer($0), column: column) }
         case .blob(let value): return value.withUnsafeBytes { holds($0, column: column) }
+        }
+    }
+}
+
+extension RowValue {
+    /// The stored form of an attribute's default value; nil for none.
+    package init?(defaultOf attribute: AttributeDescription) {
+        guard let value = attribute.defaultValue else { return nil }
+        switch (ColumnStorage(attribute.type), value) {
+        case (.integer, .boolean(let value)): self = .integer(value ? 1 : 0)
+        case (.integer, .integer(let value)): self = .integer(value)
+        // As a property of that type would store it.
+        case (.real, .double(let value)): self = .real(attribute.type == .float ? Double(Float(value)) : value)
+        case (.real, .date(let value)): self = .real(value)
+        case (.real, .integer(let value)): self = .real(Double(value))
+        case (.text, .string(let value)): self = .text(value)
+        case (.text, .decimal(let value)): self = .text(value.description)
+        case (.text, .integer(let value)): self = .text(String(value))
+        case (.blob, .uuid(let value)): self = .blob(withUnsafeBytes(of: value.uuid) { Array($0) })
+        default: return nil
+        }
+    }
+}
+
+/// The meaning of a value, if its storage does not determine it.
+package enum ValueKind: Sendable, Hashable {
+    case boolean, integer, real
+    /// A string of digits, ordered by value.
+    case decimal
+    /// Seconds.
+    case date
+    case text, uri, uuid, data
+    /// Bytes that can only be compared for equality.
+    case transformable
+    case objectID
+
+    package init?(_ type: AttributeType) {
+        switch type {
+        case .integer16, .integer32, .integer64: self = .integer
+        case .boolean: self = .boolean
+        case .double, .float: self = .real
+        case .decimal: self = .decimal
+        case .date: self = .date
+        case .string: self = .text
+        case .uri: self = .uri
+        case .uuid: self = .uuid
+        case .binary: self = .data
+        case .transformable, .undefined: self = .transformable
+        case .objectID: self = .objectID
+        case .composite: return nil
+        }
+    }
+
+    package var storage: ColumnStorage {
+        switch self {
+        case .boolean, .integer, .objectID: .integer
+        case .real, .date: .real
+        case .decimal, .text, .uri: .text
+        case .uuid, .data, .transformable: .blob
+        }
+    }
+
+    /// Whether it can be calculated with.
+    package var isNumber: Bool { self == .integer || self == .real || self == .decimal || self == .boolean }
+
+    /// Whether its values have an order.
+    package var isOrdered: Bool { self != .transformable && self != .objectID }
+
+    /// Its name in a message.
+    package var name: String {
+        switch self {
+        case .boolean: "a boolean"
+        case .integer: "an integer"
+        case .real: "a real number"
+        case .decimal: "a decimal number"
+        case .date: "a date"
+        case .text: "a string"
+        case .uri: "a URI"
+        case .uuid: "a UUID"
+        case .data: "data"
+        case .transformable: "a transformable"
+        case .objectID: "an object"
         }
     }
 }

@@ -57,3 +57,41 @@ public struct LeaseTable: Sendable {
         self.tickets = tickets
     }
 }
+
+/// How long leases are kept and waited for.
+public struct LeaseTimes: Sendable {
+    /// How long a holder that saves again and again keeps a lease while others wait for it; 20 milliseconds by default.
+    public var turn: Duration = .milliseconds(20)
+    /// How long a holder may save nothing before it hands over a lease for which others wait; 2 milliseconds by default.
+    public var pause: Duration = .milliseconds(2)
+    /// How long a batch waits for its leases. 10 seconds by default.
+    public var patience: Duration = .seconds(10)
+    /// How long a holder that cannot hand a lease over yet may take to confirm that. After that it counts as stopped; 5 seconds
+    /// by default.
+    public var answer: Duration = .seconds(5)
+
+    /// The usual times.
+    public init() {}
+}
+
+extension ChangeSet {
+    /// Makes sure that no other container has got a lease since the save was made under it.
+    ///
+    /// - Parameter epochs: The epochs of the leases that the container has now, by entity.
+    /// - Throws: `leaseLost`.
+    package func checkLeases(_ epochs: [Int: Int64], _ layout: ModelLayout) throws(DataSourceError) {
+        guard let lost = leases.first(where: { epochs[$0.entity] != $0.epoch }) else { return }
+        throw DataSourceError(lostLeaseOf: layout.entities[lost.entity].name)
+    }
+}
+
+extension DataSourceError {
+    /// The error for work that was done under a lease that another container may have got since.
+    package init(lostLeaseOf entity: String) {
+        self.init(
+            .leaseLost,
+            "This process no longer has the lease of \(entity): it was stopped or did not answer for so long that another process got "
+                + "it, or the server has lost its newest commits. Saves that were not in the store yet are refused. Save again.",
+            entityName: entity)
+    }
+}

@@ -167,3 +167,108 @@ public enum ReadIsolation: Sendable {
     /// have committed in the last 10 milliseconds, so that a store may keep a transaction open from one to the next.
     case lookup
 }
+
+/// A change of every row that matches, made by the store itself: nobody holds the rows, so it takes the same memory for any
+/// number of them.
+package struct BulkChange: Sendable {
+    /// Which rows: one query for each entity. It uses no joined columns, and its order and limit are ignored.
+    package let queries: [RowQuery]
+    /// The new values by column, the same for every row; nil to delete the rows.
+    package let values: [Int: RowValue]?
+
+    package init(_ queries: [RowQuery], values: [Int: RowValue]?) {
+        self.queries = queries
+        self.values = values
+    }
+}
+
+/// A store that can make bulk changes.
+package protocol BulkStore: PersistentStore {
+    /// Makes the change in one transaction; if it throws, nothing has happened.
+    ///
+    /// - Returns: How many rows changed. Rows that had the values already do not count.
+    func make(_ change: BulkChange) throws(DataSourceError) -> Int
+}
+
+/// The change sets of a group that a store refuses, while it writes the others.
+package struct Refusals: Sendable {
+    /// By the places in the group.
+    package private(set) var errors: [Int: DataSourceError] = [:]
+    private var origins: [Int: DataSourceError] = [:]
+
+    package init() {}
+
+    /// Refuses a change set because of an error of its own.
+    package mutating func refuse(_ set: ChangeSet, at place: Int, _ error: DataSourceError) {
+        errors[place] = error
+        if origins[set.origin] == nil { origins[set.origin] = error }
+    }
+
+    /// Refuses a change set if an earlier one with the same origin was refused.
+    ///
+    /// - Returns: Whether it is refused.
+    package mutating func refusesDependent(_ set: ChangeSet, at place: Int) -> Bool {
+        guard let cause = origins[set.origin] else { return false }
+        errors[place] = DataSourceError(takenBackAfter: cause)
+        return true
+    }
+}
+
+extension DataSourceError {
+    /// Whether the error concerns one change set, so that others can be written without it.
+    package var isOfOneSave: Bool {
+        switch code {
+        case .uniquenessViolated, .valueTooLarge, .objectGone, .abstractEntity, .validationFailed, .leaseLost: true
+        default: false
+        }
+    }
+
+    /// The error for a save that may depend on one that could not be written.
+    package init(takenBackAfter cause: DataSourceError) {
+        self.init(
+            .saveTakenBack,
+            "An earlier save that this one may depend on could not be written, so this one was taken back too. Save both again.",
+            entityName: cause.entityName, cause: cause.description)
+    }
+
+    /// The error for an update of a row that another program has deleted.
+    package init(updateOfMissingRowOf entity: String?) {
+        self.init(
+            .objectGone,
+            "An object of \(entity ?? "an entity") was changed that is no longer in the store: another program has deleted it, or a server "
+                + "has lost it. Insert a new object.",
+            entityName: entity)
+    }
+}
+
+/// A store that can write new rows of a large save while the save is still being made.
+///
+/// It is an attempt that costs nobody anything: the rows are in an open transaction, which no reader sees. It ends with the commit of
+/// the save, and it is rolled back as soon as the store has anything else to do; then the save is written as a whole later.
+package protocol HeadStartStore: PersistentStore {
+    /// How many rows are written at a time: at least so many that it is worth a call, and no more than the save of another data
+    /// source may have to wait for.
+    var rowsWrittenAhead: ClosedRange<Int> { get }
+
+    /// Writes rows of a save that is still being made.
+    ///
+    /// **Isolation**: called by one caller at a time for one save, while other saves may be committed.
+    ///
+    /// - Returns: Whether the rest may follow. If not, nothing of the save is written ahead: others may have anything to write.
+    func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool
+
+    /// Takes back what was written ahead of a save, if it is not in the store by now.
+    func abandon(_ headStart: HeadStart)
+
+    /// How many rows are written of a save that is still being made.
+    var rowsAhead: Int { get }
+}
+
+/// When a commit counts as done.
+public enum SynchronousLevel: Sendable, Hashable {
+    /// When it is on the disk: a power cut loses nothing that was committed.
+    case full
+    /// When the operating system has it: a killed process loses nothing; a power cut may lose the newest commits, each as a
+    /// whole.
+    case normal
+}

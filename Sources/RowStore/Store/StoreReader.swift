@@ -1,3 +1,5 @@
+package import Dispatch
+
 /// Reads committed rows. It is valid only during the body of ``PersistentStore/read(_:_:)``.
 ///
 /// A store that can only list rows uses ``RowQuery/rows(in:listing:)``:
@@ -87,4 +89,21 @@ extension StoreReader {
         try forEachRow(query) { rows.append($0) }
         return rows
     }
+}
+
+/// A reader that can calculate aggregates without passing on the rows.
+package protocol AggregatingReader: StoreReader {
+    /// The results of all rows that match; limit and order do not count. Nil if they must be calculated from the rows.
+    ///
+    /// - Throws: What ``StoreReader/forEachRow(_:_:)`` throws.
+    func results(_ aggregations: [Aggregation], of query: RowQuery) throws(DataSourceError) -> [RowValue]?
+}
+
+/// The name under which a queue reads a store. A reader that holds up the write-ahead log is reported by this name.
+package enum ReaderName {
+    /// Set it on a queue whose work reads.
+    package static let key = DispatchSpecificKey<String>()
+
+    /// The name that the current queue has, if any.
+    package static var current: String? { DispatchQueue.getSpecific(key: key) }
 }

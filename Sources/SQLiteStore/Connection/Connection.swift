@@ -179,3 +179,53 @@ extension Connection {
         if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
 }
+
+extension Connection {
+    /// Whether SQLite could open the file for reading only, which is not an error for SQLite.
+    var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
+
+    /// Runs the body in a transaction that has the write lock from its start.
+    func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
+        try run("BEGIN IMMEDIATE")
+        do {
+            try body()
+            try run("COMMIT")
+        } catch {
+            rollBack()
+            throw error
+        }
+    }
+
+    func insert(_ metadata: StoreMetadata) throws(DataSourceError) {
+        try insert(metadata.rows)
+    }
+
+    /// Inserts rows of the metadata table.
+    func insert(_ rows: [String: RowValue]) throws(DataSourceError) {
+        let statement = try prepare(StoreMetadata.insertSQL)
+        for (name, value) in rows {
+            var code = statement.bind(.text(name), 1)
+            if code == SQLITE_OK { code = statement.bind(value, 2) }
+            if code == SQLITE_OK { code = statement.step() }
+            guard code == SQLITE_DONE else { throw error(code, while: "creating") }
+            statement.clear()
+        }
+    }
+}
+
+extension Connection {
+    /// All rows of a query with parameters. Values without a parameter are ignored.
+    func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]] {
+        let statement = try prepare(sql)
+        try bind(values, to: statement, from: 1)
+        return try rows(of: statement)
+    }
+
+    func bind(_ values: [RowValue], to statement: Statement, from first: Int32) throws(DataSourceError) {
+        let count = sqlite3_bind_parameter_count(statement.handle)
+        for (parameter, value) in zip(first..., values) where parameter <= count {
+            let code = statement.bind(value, parameter)
+            guard code == SQLITE_OK else { throw error(code, while: "using") }
+        }
+    }
+}

@@ -1,7 +1,8 @@
+internal import CSQLite
 internal import ManagedModel
 internal import MigrationSQL
 internal import ModelMigration
-internal import RowStore
+package import RowStore
 
 /// The SQL of a migration as SQLite needs it. It uses the functions that ``Connection/addMigrationFunctions()`` registers.
 struct SQLiteDialect: SQLDialect {
@@ -40,5 +41,50 @@ extension StoredJoin {
         self.init(
             join.relationship, name: join.name.quoted, source: end(join.source), destination: end(join.destination),
             createSQL: join.createSQL)
+    }
+}
+
+extension NumberWidening {
+    /// The stored form of a number in the wider type; nil if that would change the number, or if the value isn't a number.
+    package func callAsFunction(_ value: RowValue) -> RowValue? {
+        switch (self, value) {
+        case (.unchanged, _), (_, .null): value
+        case (.decimal, .integer(let number)): .text(String(number))
+        case (.double, .integer(let number)): Double(exactly: number).map { .real($0) }
+        case (.float, .integer(let number)): Float(exactly: number).map { .real(Double($0)) }
+        default: nil
+        }
+    }
+
+    fileprivate static let functionName = "widen_number"
+
+    /// The wider form of a column as SQL; NULL also if the number would change.
+    func sql(_ term: String) -> String {
+        self == .unchanged ? term : "\(NumberWidening.functionName)(\(rawValue.quotedText), \(term))"
+    }
+}
+
+extension Connection {
+    func addNumberWidening() throws(DataSourceError) {
+        let code = sqlite3_create_function_v2(
+            handle, NumberWidening.functionName, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
+            { context, _, arguments in
+                guard let arguments, case .text(let word) = value(arguments[0]),
+                    let widening = NumberWidening(rawValue: word), let result = widening(value(arguments[1]))
+                else { return sqlite3_result_null(context) }
+                switch result {
+                case .integer(let number): sqlite3_result_int64(context, number)
+                case .real(let number): sqlite3_result_double(context, number)
+                case .text(var digits):
+                    digits.withUTF8 { bytes in
+                        bytes.withMemoryRebound(to: CChar.self) {
+                            sqlite3_result_text64(
+                                context, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+                        }
+                    }
+                case .null, .blob: sqlite3_result_null(context)
+                }
+            }, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 }

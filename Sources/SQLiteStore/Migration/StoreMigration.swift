@@ -130,3 +130,126 @@ extension StoreMigration.Purpose {
         }
     }
 }
+
+extension StoreMigration {
+    /// How many rows are copied between two progress reports.
+    private static let batchSize = 5_000
+
+    /// Carries everything over, or nothing.
+    ///
+    /// - Throws: `notMigratable` if a condition does not hold for the rows; otherwise an error of the disk.
+    func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
+        let connection = probe.connection
+        var metadata = StoreMetadata(
+            identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey, modelText: schema.modelText)
+        var carried = 0
+        var dropped = StoreStartup.Dropped()
+        var unmet: [String] = []
+        try connection.addMigrationFunctions()
+        try connection.transaction { () throws(DataSourceError) in
+            unmet = try checkConditions()
+            carried = try rowsCarried()
+            dropped = try self.dropped()
+            // Another program may have added rows. Links get keys after theirs.
+            metadata.firstFreeKey = KeyBound.checked(
+                found.firstFreeKey, highestKey: try connection.highestKey(oldSchema))
+            let keys = try move(
+                firstKey: metadata.firstFreeKey, MigrationMeter(totalRowCount: carried, report: progress))
+            let (next, isOverflow) = metadata.firstFreeKey.addingReportingOverflow(keys)
+            metadata.firstFreeKey = isOverflow ? .max : next
+            try connection.run(StoreMetadata.deleteSQL)
+            try connection.insert(metadata)
+            // Only what the next start accepts is committed.
+            try StoreProbe(connection).check(schema)
+        }
+        return Outcome(metadata: metadata, report: report(rowsCarried: carried, unmet: unmet), dropped: dropped)
+    }
+
+    /// Makes the new tables beside the old ones, fills them, and drops the old ones. A table whose rows would not change stays.
+    ///
+    /// - Parameter firstKey: The key of the first new row.
+    /// - Returns: How many keys it has used.
+    private func move(firstKey: Int64, _ meter: MigrationMeter) throws(DataSourceError) -> Int64 {
+        let connection = probe.connection
+        let views = probe.contents.filter { $0.type == "view" }
+        for view in views { try connection.run("DROP VIEW \(view.name.quoted)") }
+        var names = Names(reserved: probe.contents.map(\.name) + schema.namedSQL.map(\.name))
+        var lookups: [RelationshipName: String] = [:]
+        for link in statements.lookedUpLinks { lookups[link] = try names.claim("_links \(lookups.count)").quoted }
+
+        let copies = statements.copies(lookups)
+        let kept = Set(
+            copies.filter(\.changesNothing).map(\.new.name)
+                + statements.new.joins.filter(statements.isKept).map(\.name) + [StoreMetadata.table.quoted])
+        var tableNames: [String: String] = [:]
+        for name in oldSchema.namedSQL.map(\.name) where !kept.contains(name.quoted) {
+            let aside = try names.claim("_old \(tableNames.count)")
+            try connection.run("ALTER TABLE \(name.quoted) RENAME TO \(aside.quoted)")
+            tableNames[name.quoted] = aside.quoted
+        }
+        for table in schema.namedSQL where !kept.contains(table.name.quoted) { try connection.run(table.sql) }
+        for (link, table) in lookups {
+            let index = try names.claim("_linked \(table)").quoted
+            for sql in statements.collect(link, into: table, index: index, tableNames) { try connection.run(sql) }
+        }
+        for copy in copies { try carry(copy, from: tableNames[copy.old.name], meter) }
+        var keys: Int64 = 0
+        for join in statements.new.joins where !kept.contains(join.name) {
+            keys += try fill(join, tableNames, firstKey: firstKey + keys)
+        }
+        for table in tableNames.values.sorted() + lookups.values.sorted() { try connection.run("DROP TABLE \(table)") }
+        try makeIndexes()
+        try restoreAdditions(views)
+        meter.end()
+        return keys
+    }
+
+    /// - Parameter table: The table with the old rows, as SQL; nil if they are in their place.
+    private func carry(_ copy: RowCopy, from table: String?, _ meter: MigrationMeter) throws(DataSourceError) {
+        meter.begin(copy.new.layout.name)
+        guard let table else {
+            meter.advance(try probe.rowCount(in: [schema.tables[copy.new.layout.index]?.name].compactMap(\.self)))
+            return
+        }
+        let statement = try probe.connection.prepare(copy.sql(from: table))
+        try probe.connection.bind(copy.values, to: statement, from: 3)
+        var last = Int64.min
+        while true {
+            let batch = try probe.connection.copy(with: statement, after: last, atMost: StoreMigration.batchSize)
+            guard batch.count > 0 else { return }
+            meter.advance(batch.count)
+            last = batch.lastKey
+        }
+    }
+
+    /// - Returns: How many links it has written.
+    private func fill(
+        _ join: StoredJoin, _ tableNames: [String: String], firstKey: Int64
+    ) throws(DataSourceError) -> Int64 {
+        guard let sql = statements.fill(join, tableNames, firstKey: firstKey) else { return 0 }
+        try probe.connection.run(sql)
+        let count = try probe.connection.values("SELECT count(*) FROM \(join.name)").first?.first
+        return if case .integer(let count) = count { count } else { 0 }
+    }
+
+    /// Makes the views and indexes of other programs again, as far as what they name is still there.
+    private func restoreAdditions(_ views: [(type: String, name: String, sql: String)]) throws(DataSourceError) {
+        let present = try StoreProbe(probe.connection).indexNames
+        let indexes = probe.contents.filter { item in
+            item.type == "index" && !item.sql.isEmpty && !present.contains(item.name)
+                && !StoreIndex.prefixes.contains { item.name.utf8.starts(with: $0.utf8) }
+        }
+        for item in views + indexes { try probe.connection.runIfMeaningful(item.sql, item.name) }
+    }
+
+    private func makeIndexes() throws(DataSourceError) {
+        for sql in schema.indexChanges(try StoreProbe(probe.connection).indexNames) {
+            guard try probe.connection.runIfAllowed(sql) else {
+                throw DataSourceError(
+                    notMigratable:
+                        "Several objects have the same values in a uniqueness constraint of the new model. Change them before the migration."
+                )
+            }
+        }
+    }
+}

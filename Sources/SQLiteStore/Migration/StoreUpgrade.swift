@@ -1,3 +1,4 @@
+internal import CSQLite
 internal import ManagedModel
 internal import RowStore
 
@@ -40,5 +41,79 @@ extension DataSourceError {
             .storeCorrupt,
             "An earlier release wrote \(path), and it cannot be upgraded to the present format. Restore the store from "
                 + "a copy, or delete it and start over.", cause: cause)
+    }
+}
+
+extension TextChange {
+    /// Its name in SQL, where it takes the transformation's word and a string.
+    static let functionName = "change_text"
+}
+
+extension Connection {
+    /// Registers functions with which SQL derives strings as a save does, and widens numbers.
+    func addMigrationFunctions() throws(DataSourceError) {
+        try addTextChanges()
+        try addNumberWidening()
+    }
+
+    private func addTextChanges() throws(DataSourceError) {
+        let code = sqlite3_create_function_v2(
+            handle, TextChange.functionName, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
+            { context, _, arguments in
+                guard let arguments, case .text(let word) = value(arguments[0]),
+                    let change = TextChange(rawValue: word),
+                    case .text(let text) = value(arguments[1])
+                else {
+                    sqlite3_result_null(context)
+                    return
+                }
+                var changed = change(text)
+                changed.withUTF8 { bytes in
+                    bytes.withMemoryRebound(to: CChar.self) {
+                        sqlite3_result_text64(
+                            context, $0.baseAddress ?? emptyText, UInt64($0.count), copied, UInt8(SQLITE_UTF8))
+                    }
+                }
+            }, nil, nil, nil)
+        guard code == SQLITE_OK else { throw error(code, while: "opening") }
+    }
+
+    /// Runs SQL; returns false if stored rows violate a constraint.
+    func runIfAllowed(_ sql: String) throws(DataSourceError) -> Bool {
+        let statement = try prepare(sql)
+        let code = statement.step()
+        if code & 0xFF == SQLITE_CONSTRAINT { return false }
+        guard code == SQLITE_DONE else { throw error(code, while: "using") }
+        return true
+    }
+
+    /// Runs SQL of another program, unless it names what there is not.
+    ///
+    /// - Parameter name: What it makes.
+    /// - Throws: `notMigratable` if rows violate a constraint of it.
+    func runIfMeaningful(_ sql: String, _ name: String) throws(DataSourceError) {
+        let code = sqlite3_exec(handle, sql, nil, nil, nil)
+        switch code & 0xFF {
+        case SQLITE_OK, SQLITE_ERROR: return
+        case SQLITE_CONSTRAINT:
+            throw DataSourceError(
+                notMigratable:
+                    "Another program has added \(name) to the file, and objects of the new model would violate it. Drop it there."
+            )
+        default: throw error(code, while: "using")
+        }
+    }
+
+    /// Runs a statement that copies rows.
+    ///
+    /// - Returns: How many rows it has written, and the key of the last one.
+    func copy(
+        with statement: Statement, after key: Int64, atMost limit: Int
+    ) throws(DataSourceError) -> (count: Int, lastKey: Int64) {
+        try bind([.integer(key), .integer(Int64(limit))], to: statement, from: 1)
+        let code = statement.step()
+        sqlite3_reset(statement.handle)
+        guard code == SQLITE_DONE else { throw error(code, while: "writing") }
+        return (Int(sqlite3_changes(handle)), sqlite3_last_insert_rowid(handle))
     }
 }

@@ -1,4 +1,5 @@
 internal import Foundation
+internal import ManagedModel
 internal import RowStore
 
 /// Sets an old store aside as one file beside the new one: a whole store that can be opened.
@@ -60,5 +61,170 @@ extension Connection {
             throw DataSourceError(
                 .storeBusy, "Another program kept \(path) locked. Close that program, or try again later.")
         }
+    }
+}
+
+/// The backups of one store that the same policy made. Their names distinguish them from all other files, and from each other.
+struct BackupSeries {
+    /// The policy that made a backup; the raw value follows the store's name in the backup's name.
+    enum Maker: String, CaseIterable {
+        case backup = ".backup-"
+        case standard = ".standard-backup-"
+    }
+
+    let files: StoreFiles
+    let maker: Maker
+    var now = Date()
+
+    /// The suffix of a copy that is not complete yet.
+    static let partialSuffix = ".partial"
+
+    private static let style = Date.ISO8601FormatStyle(
+        dateSeparator: .omitted, timeSeparator: .omitted, includingFractionalSeconds: true)
+
+    private var prefix: String { URL(fileURLWithPath: files.main).lastPathComponent + maker.rawValue }
+
+    /// A path that no file has, not even an incomplete copy.
+    func freePath() throws(DataSourceError) -> String {
+        let names = Set(try files.names())
+        var date = now
+        while true {
+            let name = prefix + date.formatted(BackupSeries.style)
+            if !names.contains(name) && !names.contains(name + BackupSeries.partialSuffix) {
+                return files.folder + "/" + name
+            }
+            date += 0.001
+        }
+    }
+
+    /// Where the backups are, the oldest first.
+    func urls() throws(DataSourceError) -> [URL] {
+        try found(files.names()).finished.map { URL(fileURLWithPath: "\(files.folder)/\($0)") }
+    }
+
+    /// Whether there is neither a backup nor an incomplete copy.
+    var isEmpty: Bool {
+        get throws(DataSourceError) {
+            let (finished, unfinished) = found(try files.names())
+            return finished.isEmpty && unfinished.isEmpty
+        }
+    }
+
+    /// Removes all of them, and incomplete copies. It returns once the removal is on the disk.
+    ///
+    /// - Returns: Where they were, the oldest first.
+    func removeAll() throws(DataSourceError) -> [URL] {
+        let (finished, unfinished) = found(try files.names())
+        for name in finished + unfinished { try remove(name) }
+        if !(finished + unfinished).isEmpty { try files.syncFolder() }
+        return finished.map { URL(fileURLWithPath: "\(files.folder)/\($0)") }
+    }
+
+    /// Removes all but the newest backups, and incomplete copies. Files that cannot be removed stay until the next time,
+    /// because the new backup is more important.
+    ///
+    /// - Parameters:
+    ///   - path: The new backup.
+    ///   - count: How many stay, including the new one.
+    func prune(except path: String, keep count: Int) {
+        let new = URL(fileURLWithPath: path).lastPathComponent
+        guard let names = try? files.names() else { return }
+        let (finished, unfinished) = found(names.filter { $0 != new })
+        for name in finished.dropLast(max(0, count - 1)) + unfinished { try? remove(name) }
+    }
+
+    private func remove(_ name: String) throws(DataSourceError) {
+        // The journal belongs to an incomplete copy, or to another program.
+        for suffix in ["", "-wal", "-shm", "-journal"] { try files.remove("\(files.folder)/\(name)\(suffix)") }
+    }
+
+    private func found(_ names: [String]) -> (finished: [String], unfinished: [String]) {
+        let suffix = BackupSeries.partialSuffix.utf8
+        let unfinished = names.filter {
+            $0.utf8.suffix(suffix.count).elementsEqual(suffix)
+                && isBackup(String($0.utf8.dropLast(suffix.count)) ?? "")
+        }
+        return (names.filter(isBackup).sorted(), unfinished)
+    }
+
+    private func isBackup(_ name: String) -> Bool {
+        guard let date = name.remainder(afterPrefix: prefix) else { return false }
+        let digits = date.utf8.map { (0x30...0x39).contains($0) ? 0x30 : $0 }
+        return String(decoding: digits, as: UTF8.self) == "00000000T000000.000Z"
+    }
+}
+
+/// Moves an old store into a folder that the user chose.
+struct FolderBackup {
+    let files: StoreFiles
+    let folder: URL
+
+    /// Moves all files of a store that no process has open, and returns the new place of the main file.
+    ///
+    /// First the log is copied into the main file, so that one file is the whole store. One rename then moves it: at every
+    /// moment the store is in one of the two places.
+    func move() throws(DataSourceError) -> URL {
+        try checkFileSystem()
+        try makeFolder()
+        try copyLog()
+        let target = freePlace()
+        for suffix in ["", "-wal", "-shm"] where files.exists(files.main + suffix) {
+            guard rename(files.main + suffix, target + suffix) == 0 else {
+                throw DataSourceError(systemError: errno, path: files.main + suffix, while: "moving")
+            }
+        }
+        try StoreFiles(URL(filePath: target), files.calls, mode: Int(files.mode)).syncFolder()
+        try files.syncFolder()
+        return URL(filePath: target)
+    }
+
+    private func makeFolder() throws(DataSourceError) {
+        do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) } catch {
+            throw DataSourceError(
+                .notAFile, "The folder \(folder.path) for the backup cannot be made. Choose another.",
+                cause: error.localizedDescription)
+        }
+    }
+
+    /// Checks the folder, or its nearest existing parent.
+    private func checkFileSystem() throws(DataSourceError) {
+        var nearest = folder.standardizedFileURL
+        while !files.exists(nearest.path), nearest.path != "/" { nearest.deleteLastPathComponent() }
+        var here = stat()
+        var there = stat()
+        guard stat(files.main, &here) == 0, stat(nearest.path, &there) == 0 else {
+            throw DataSourceError(systemError: errno, path: folder.path, while: "opening")
+        }
+        guard here.st_dev == there.st_dev else {
+            throw DataSourceError(
+                .notAFile,
+                "The folder \(folder.path) is on another file system than the store, so the store cannot be moved "
+                    + "there in one step. Choose one beside the store.")
+        }
+    }
+
+    private func copyLog() throws(DataSourceError) {
+        let connection = try Connection(path: files.main, isReader: false)
+        defer { connection.close(copyingLog: true) }
+        try connection.configure()
+        let outcome = try connection.values("PRAGMA wal_checkpoint(TRUNCATE)")
+        guard outcome.first?.first == .integer(0) else {
+            throw DataSourceError(
+                .storeBusy, "Another program is reading \(files.main). Close that program, or try again later.")
+        }
+    }
+
+    /// The store's own name in the folder or, if that is taken, the name with a number.
+    private func freePlace() -> String {
+        let name = URL(filePath: files.main)
+        let base = folder.appending(component: name.deletingPathExtension().lastPathComponent).path
+        let suffix = name.pathExtension.isEmpty ? "" : ".\(name.pathExtension)"
+        var number = 1
+        var path = base + suffix
+        while ["", "-wal", "-shm"].contains(where: { files.exists(path + $0) }) {
+            number += 1
+            path = "\(base)-\(number)\(suffix)"
+        }
+        return path
     }
 }

@@ -1,4 +1,5 @@
 internal import DebianControl
+internal import Foundation
 
 /// The packages of a control file, and the records that could not be read.
 struct PackageList {
@@ -45,5 +46,33 @@ struct PackageList {
             StandardError.print("line \(record.fault.line): \(record.name): \(record.fault.message)")
         }
         if faults.count > 20 { StandardError.print("… and \(faults.count - 20) more broken records") }
+    }
+}
+
+/// The source of the control file.
+struct Input: Equatable {
+    /// A path, or `-` for standard input.
+    var name: String
+
+    static let dpkgStatus = Input("/var/lib/dpkg/status")
+
+    init(_ name: String) {
+        self.name = name
+    }
+
+    /// Passes the bytes to the body, in pieces.
+    func read(_ body: ([UInt8]) -> Void) throws {
+        do {
+            let file = name == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: name))
+            while let data = try file.read(upToCount: 1 << 18), !data.isEmpty { body(Array(data)) }
+        } catch {
+            throw CatalogError("\(name) cannot be read. \(error.localizedDescription)")
+        }
+    }
+
+    /// How many bytes there are to read, if that is known.
+    var byteCount: Int? {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: name)
+        return (attributes?[.size] as? NSNumber).map(\.intValue)
     }
 }

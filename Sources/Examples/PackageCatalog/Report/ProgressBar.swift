@@ -1,3 +1,4 @@
+internal import CoreDataSource
 internal import Foundation
 internal import Synchronization
 
@@ -49,5 +50,50 @@ extension ProgressBar.State {
         let filled = Int(share * Double(Self.width))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
         return "\(title) [\(bar)] \(Int(share * 100))%"
+    }
+}
+
+/// The result of a sync of one data source, on one line.
+struct SyncLine: CustomStringConvertible {
+    let description: String
+
+    init(_ name: String, _ report: SyncReport, broken: Int, rows: Int) {
+        description = """
+            \(name): read=\(report.read + broken) inserted=\(report.inserted) updated=\(report.updated) \
+            unchanged=\(report.unchanged) deleted=\(report.deleted) duplicates=\(report.duplicates) broken=\(broken) \
+            rows=\(rows)
+            """
+    }
+}
+
+extension StoreStartup {
+    var sentence: String {
+        switch reason {
+        case .firstLaunch: return "first launch"
+        case .current: return "current"
+        default:
+            var changes: [String] = []
+            if reason.isModelChanged { changes.append("the model (\(reason.changedEntities.joined(separator: ", ")))") }
+            if reason.isDatabaseKeyChanged { changes.append("the database key") }
+            return "reset, \(changes.joined(separator: " and ")) changed; \(rowsDropped) rows dropped"
+        }
+    }
+}
+
+/// Messages for people, apart from the program's output.
+enum StandardError {
+    static let isTerminal = isatty(FileHandle.standardError.fileDescriptor) != 0
+
+    static func print(_ text: String, terminator: String = "\n") {
+        FileHandle.standardError.write(Data((text + terminator).utf8))
+    }
+}
+
+/// An error that is not the store's.
+struct CatalogError: Error, CustomStringConvertible {
+    var description: String
+
+    init(_ description: String) {
+        self.description = description
     }
 }

@@ -64,3 +64,35 @@ struct Screen {
         return Array(lines.dropFirst(first).prefix(room) + shownGone)
     }
 }
+
+/// The list on standard output: a line for each change, in the order of the list, deleted rows first.
+struct LineView: ListView {
+    func show(_ list: WatchedList, _ changes: [ManagedObjectID: RowChange]) {
+        let gone = changes.values.filter { $0.type == .delete }.sorted { $0.text < $1.text }
+        let sections = changes.isEmpty || changes.count > gone.count ? list.sections : []
+        let rows = sections.flatMap(\.rows)
+        if changes.isEmpty { print("watching: \(rows.count) \(list.subject.noun), \(sections.count) sections") }
+        for change in gone + rows.compactMap({ changes[$0.objectID] }) { print(change.mark, change.text) }
+        flush()
+    }
+
+    func say(_ text: String) {
+        print(text)
+        flush()
+    }
+}
+
+/// Standard output, if it is a terminal.
+enum Terminal {
+    static let isThere = isatty(FileHandle.standardOutput.fileDescriptor) != 0
+
+    /// In lines and columns; 24 by 80 if they are not known.
+    static var height: Int { size.map { Int($0.ws_row) } ?? 24 }
+    static var width: Int { size.map { Int($0.ws_col) } ?? 80 }
+
+    private static var size: winsize? {
+        var size = winsize()
+        let isKnown = ioctl(FileHandle.standardOutput.fileDescriptor, UInt(TIOCGWINSZ), &size) == 0
+        return isKnown && size.ws_row > 0 ? size : nil
+    }
+}

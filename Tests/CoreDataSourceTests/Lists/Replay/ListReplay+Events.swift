@@ -110,7 +110,7 @@ extension ListReplay {
     private func refuse() {
         let request = FetchRequest<Letter>(
             where: FetchPredicate(#Predicate { $0.topic?.key.contains { $0.isLowercase } == true }))
-        let refused = ReplayTable(.letters(request, nil), "refused", self)
+        let refused = ReplayTable(.letters(request, sectionBy: nil, showsTitle: false), "refused", self)
         do {
             try letters.register(refused, dataKey: "refused", request)
             complain("refused: a list follows relationships that it does not see")

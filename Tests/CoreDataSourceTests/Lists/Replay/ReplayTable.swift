@@ -65,7 +65,9 @@ enum ReplayRequest {
 
     /// What a cell of the list shows.
     func cell(_ object: ManagedObject) -> String {
-        guard case .letters(_, _, showsTitle: true) = self, let letter = object as? Letter else { return object.replayCell }
+        guard case .letters(_, _, showsTitle: true) = self, let letter = object as? Letter else {
+            return object.replayCell
+        }
         return "\(letter.replayCell) \(letter.topic?.title ?? "-")"
     }
 

@@ -1,0 +1,329 @@
+internal import QueryLanguage
+internal import RowStore
+
+/// A context in which objects are inserted, edited and deleted: that of a data source's batch, or that of a draft.
+///
+/// **Isolation**: that of the context.
+public class EditingContext: ManagedObjectContext {
+    /// The entities of other data sources to which the batch has made links.
+    var linkedEntities: Set<Int> = []
+    /// Deleted objects whose delete rules have not been applied yet.
+    var deletions: [ManagedObject] = []
+    /// How many links the context has changed.
+    var linkEdits = 0
+
+    /// The other contexts whose edits are saved with those of this one.
+    var partners: [EditingContext] { [] }
+
+    /// The context that deletes an object: the object's own, if it is part of this save.
+    func editor(of object: ManagedObject) -> EditingContext { self }
+
+    /// An object was inserted.
+    func didInsert(_ object: ManagedObject) {}
+
+    /// An object is about to be deleted, or is already deleted.
+    func willDelete(_ object: ManagedObject) {}
+
+    /// An object was deleted.
+    ///
+    /// - Parameter wasInserted: Whether it had not been saved before.
+    func didDelete(_ object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {}
+
+    /// The row of a link that was deleted in this context, which exists again now; nil if there is none.
+    func restoreLink(
+        _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
+    ) throws(DataSourceError) -> ManagedObject? { nil }
+
+    /// The order of an ordered relationship is about to change, or a place in it is about to be assigned.
+    func willReorder(_ owner: ManagedObject, _ index: Int) throws {}
+
+    /// Runs an edit that changes several objects.
+    func editingTogether<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R { try body() }
+
+    /// Inserts a new object with the default values of the model.
+    ///
+    /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`.
+    public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object {
+        try typed(insert(entity: entity(of: type)))
+    }
+
+    /// Deletes an object. Its values stay readable until the save.
+    ///
+    /// The save applies the model's delete rules to related objects. If the data source does not own the object, the save
+    /// throws `entityNotOwned`.
+    public func delete(_ object: ManagedObject) {
+        let context = editor(of: object)
+        do throws(DataSourceError) { try context.delete(owned: object) } catch { context.refuse(error) }
+    }
+
+    /// The object whose attribute has that value, or a new object with it.
+    ///
+    /// For an attribute with a uniqueness constraint, this costs as much as a look-up by key, and the store is not read while
+    /// the object is registered. For any other attribute, it finds the first such object in the order of creation. Without a
+    /// fetch index the store may have to read every row of the entity, which ``AnyDataSource/diagnostics`` then reports.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the object.
+    ///   - keyPath: An attribute, preferably with a uniqueness constraint.
+    ///   - value: The value to look for; a new object gets it.
+    /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
+    public func findOrInsert<Object: ManagedObject, Value: AttributeStorable>(
+        _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
+    ) throws -> Object {
+        try reading { () throws(DataSourceError) in
+            let entity = try entity(of: type)
+            let column = try column(keyPath, of: type, bindings[entity].layout)
+            try checkMayChange(entity)
+            let stored = value.storedValue.value
+            if let found = try find(entity: entity, column: column, value: stored) { return try typed(found) }
+            return try typed(insert(entity: entity, column: column, value: stored))
+        }
+    }
+
+    /// A new object, if no other object has the value.
+    func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
+        let object = try insert(entity: entity)
+        object.setValue(value, column)
+        if let constraint = object.layout.constraint(onColumn: column), isOfOneTable(object, constraint) {
+            object.checkedConstraint = Int32(constraint)
+        }
+        return object
+    }
+
+    /// Whether cached links of to-many relationships are outdated after a change of links.
+    var knowsEnds: Bool { related.knowsEnds || partners.contains { $0.related.knowsEnds } }
+
+    /// Links to or from objects with those keys have changed.
+    func forgetEnds(of keys: [Int64]) {
+        related.removeEnds(of: keys)
+        for partner in partners { partner.related.removeEnds(of: keys) }
+    }
+
+    /// Whether only objects of this entity can have values of a constraint.
+    func isOfOneTable(_ object: ManagedObject, _ constraint: Int) -> Bool {
+        bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily.count == 1
+    }
+}
+
+/// Inserting and deleting by entity numbers.
+extension EditingContext {
+    /// Makes a new object with the default values of the model.
+    ///
+    /// - Parameter key: The object's key; nil for a new one.
+    func insert(entity: Int, key: Int64? = nil) throws(DataSourceError) -> ManagedObject {
+        checkInBatch()
+        let layout = bindings[entity].layout
+        if layout.isAbstract {
+            throw DataSourceError(
+                .abstractEntity,
+                "\(layout.name) is abstract and cannot have objects. Insert an object of a sub-entity.",
+                entityName: layout.name)
+        }
+        try checkOwned(entity)
+        let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
+        let key = if let key { key } else { try stack.keys.next() }
+        let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: 0)
+        changed.insert(object)
+        bindings[entity].noteInsert(object)
+        didInsert(object)
+        return object
+    }
+
+    func delete(owned object: ManagedObject) throws(DataSourceError) {
+        precondition(
+            object.context === self,
+            "An object of another context was passed to delete(_:). Look the object up in this context by its objectID first."
+        )
+        checkInBatch()
+        try checkOwned(object.layout.index)
+        try editingTogether { () throws(DataSourceError) in
+            let (isFirst, wasInserted) = (!object.isDeleted, object.isInserted)
+            willDelete(object)
+            forgetEnds(of: object)
+            if object.state == .saved { changed.insert(object) }
+            bindings[object.layout.index].delete(object)
+            if isFirst { try didDelete(object, wasInserted: wasInserted) }
+        }
+    }
+
+}
+
+extension ManagedObject {
+    /// Sets the destination of a column. Does nothing if the link already exists.
+    final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
+        let before = row.isNull(column.key) ? nil : row.integer(column.key)
+        let leadsThere =
+            if let other { row.end(column, [other.layout.index])?.key == other.key } else { before == nil }
+        if leadsThere && position == nil { return }
+        setValue(other.map { .integer($0.key) } ?? .null, column.key)
+        if let entity = column.entity { setValue(other.map { .integer(Int64($0.layout.index)) } ?? .null, entity) }
+        if let place = column.position { setValue(position.map { .integer($0) } ?? .null, place) }
+        guard let context = context as? EditingContext else { return }
+        context.linkEdits += 1
+        if context.knowsEnds { context.forgetEnds(of: [key, before, other?.key].compactMap(\.self)) }
+    }
+}
+
+extension EditingContext {
+    /// Deletes an object together with its links.
+    func forgetEnds(of object: ManagedObject) {
+        guard knowsEnds else { return }
+        let columns = stack.graph.linkColumns[object.layout.index]
+        guard !columns.isEmpty || !object.layout.relationships.isEmpty else { return }
+        forgetEnds(of: [object.key] + columns.filter { !object.row.isNull($0) }.map { object.row.integer($0) })
+    }
+
+    /// The context that has the present links.
+    func linkContext(_ pairs: PairColumns) -> EditingContext {
+        editor(ofEntity: pairs.layout) as? EditingContext ?? self
+    }
+
+    /// The link between two objects, by the end of the first one; nil if there is none.
+    func link(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
+        let context = linkContext(pairs)
+        let keys = [one.key, other.key].map { RowValue.integer($0) }
+        return try context.reading { () throws(DataSourceError) in
+            try context.findUnique(pairs.layout, constraint: 0, pairs.own.key == 0 ? keys : keys.reversed())
+        }
+    }
+
+    /// Deletes the link between two objects, if there is one.
+    func unlink(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws {
+        guard let link = try link(one, other, pairs) else { return }
+        let editor = linkContext(pairs)
+        editor.linkEdits += 1
+        try editor.delete(owned: link)
+    }
+
+    /// Makes a link that does not exist yet. Each end gets its place among the objects of the other end.
+    func insertLink(
+        _ pairs: PairColumns, _ one: (object: ManagedObject, position: Int64?),
+        _ other: (object: ManagedObject, position: Int64?), key: Int64? = nil
+    ) throws(DataSourceError) {
+        let link = try linkContext(pairs).insert(entity: pairs.layout, key: key)
+        link.setLink(pairs.own, one.object, position: one.position)
+        link.setLink(pairs.other, other.object, position: other.position)
+        link.checkedConstraint = 0
+    }
+
+    /// Notes the place of the last object of an ordered relationship, for all contexts of the batch.
+    func noteLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
+        for context in [self] + partners { context.related.setLastPosition(position, key, owner) }
+    }
+
+    /// The highest place among the objects of an owner's relationship; nil if there are none.
+    func lastPosition(
+        _ relationship: RelationshipLayout, _ owner: ManagedObject, _ column: Int
+    ) throws -> Int64? {
+        var last: Int64?
+        for source in relationship.linkSources where source.position == column {
+            let query = RowQuery(
+                entity: source.layout, predicate: .compare(column: source.owner, .equal, .integer(owner.key)),
+                sort: [SortKey(column: column, isAscending: false)], limit: 1)
+            let context = editor(ofEntity: source.layout)
+            let rows = try context.reading { () throws(DataSourceError) in
+                try context.rows(FetchPlan(query), columns: [column])
+            }
+            if let row = rows.first?.row, !row.isNull(column) { last = max(last ?? .min, row.integer(column)) }
+        }
+        return last
+    }
+}
+
+/// The rules of the model for the values of one object, and for unique values.
+extension EditingContext {
+    /// Adds the errors of a row that do not depend on other rows.
+    func checkRules(_ row: RowSnapshot, _ binding: EntityBinding, _ failures: inout [DataSourceError]) {
+        let broken = binding.rules.failures(row, binding.layout)
+        if !broken.isEmpty { failures.append(contentsOf: broken) }
+        if row.byteCount > stack.root.store.longestValue { failures.append(contentsOf: tooLarge(row, binding.layout)) }
+    }
+
+    /// Throws when there are so many errors that nobody reads more.
+    func throwIfMany(_ failures: [DataSourceError]) throws(DataSourceError) {
+        if failures.count >= 100 { try throwFailures(failures) }
+    }
+
+    func isUnique(_ object: ManagedObject, _ constraint: Int) throws(DataSourceError) -> Bool {
+        let columns = object.layout.constraints[constraint]
+        if let saved = object.saved,
+            columns.allSatisfy({
+                object.row.isEqual(to: saved, column: $0, storage: object.layout.columns[$0].storage)
+            })
+        {
+            return true
+        }
+        let values = columns.map { object.row.value($0, object.layout.columns[$0].storage) }
+        if values.contains(.null) { return true }
+        let family = bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily
+        for entity in family {
+            let binding = binding(editing: entity)
+            if binding.find(constraint, values, except: object) != nil { return false }
+            if binding.holdsAllRows { continue }
+            let (stored, _) = try source.row(
+                entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
+            guard let stored, stored.key != object.key else { continue }
+            // A registered object of this save was tested by its present values above. In a draft, others may have changed one
+            // that is not edited.
+            let registered = binding.isOwned ? binding.objects[stored.key] : nil
+            guard let registered, binding.rights == .own || registered.hasChanges else { return false }
+        }
+        return true
+    }
+
+    /// The binding of an entity in the context that may edit it, if that context is part of this save.
+    private func binding(editing entity: Int) -> EntityBinding {
+        if bindings[entity].isOwned || partners.isEmpty { return bindings[entity] }
+        return partners.lazy.map { $0.bindings[entity] }.first(where: \.isOwned) ?? bindings[entity]
+    }
+
+    func notUnique(_ object: ManagedObject, _ constraint: Int) -> DataSourceError {
+        let names = object.layout.constraints[constraint].map { object.layout.columns[$0].name }
+        return DataSourceError(
+            .uniquenessViolated,
+            "Two objects of \(object.layout.name) would have the same \(names.joined(separator: " and ")). Use findOrInsert to edit the existing object.",
+            entityName: object.layout.name, attributeName: names.count == 1 ? names[0] : nil)
+    }
+
+    private func tooLarge(_ row: RowSnapshot, _ layout: EntityLayout) -> [DataSourceError] {
+        let limit = stack.root.store.longestValue
+        let tooLong = layout.storedColumns.filter { column in
+            let storage = layout.columns[column].storage
+            return (storage == .text || storage == .blob) && row.withBytes(column) { $0.count > limit }
+        }.map { column in
+            DataSourceError(
+                .valueTooLarge,
+                "\(layout.name).\(layout.columns[column].name) is longer than the \(limit) bytes that the store can hold. Keep the data in a file and store its path.",
+                entityName: layout.name, attributeName: layout.columns[column].name)
+        }
+        guard tooLong.isEmpty, row.liveByteCount(layout) > limit else { return tooLong }
+        // If the store refused it later, it would also refuse every later save that contains it.
+        return [
+            DataSourceError(
+                .valueTooLarge,
+                "The values of one \(layout.name) are together longer than the \(limit) bytes that the store can hold. Keep the largest value in a file and store its path.",
+                entityName: layout.name)
+        ]
+    }
+
+    func throwFailures(_ failures: [DataSourceError]) throws(DataSourceError) {
+        guard let first = failures.first else { return }
+        if failures.count == 1 { throw first }
+        var error = first
+        error.message = "\(failures.count) rules of the model are broken. The first one: \(first.message)"
+        error.failures = failures
+        throw error
+    }
+}
+
+extension ManagedObject {
+    /// Makes all edits of the body one step of the object's draft. In other contexts the body just runs.
+    ///
+    /// For generated code: the parts of a composite are set together.
+    ///
+    /// **Isolation**: that of the object's context.
+    public final func editTogether(_ body: () -> Void) {
+        guard editing == .inDraft, let context = context as? EditingContext else { return body() }
+        context.editingTogether(body)
+    }
+}

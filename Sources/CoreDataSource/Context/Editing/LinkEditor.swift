@@ -1,0 +1,351 @@
+internal import RowStore
+
+/// Changes the links of one relationship of one object, on the side that stores them.
+struct LinkEditor {
+    private let context: EditingContext
+    private let object: ManagedObject
+    private let index: Int
+    private let relationship: RelationshipLayout
+
+    init(_ context: EditingContext, _ object: ManagedObject, _ index: Int) {
+        self.context = context
+        self.object = object
+        self.index = index
+        relationship = object.layout.relationships[index]
+    }
+
+    // MARK: To-one
+
+    func set(_ other: ManagedObject?) {
+        guard other.map(isAllowed) ?? true else { return }
+        editing { () throws in
+            switch relationship.storage {
+            case .column(let column) where relationship.isSymmetric: try setPartner(other, column)
+            case .column(let column): try point(object, column, to: other)
+            case .inverseColumn(let column):
+                let before = try context.relatedObjects(of: object, at: index).first
+                if before === other { return }
+                if let before { before.setLink(column, nil) }
+                if let other { try point(other, column, to: object) }
+            case .pairs, .none: break
+            }
+        }
+    }
+
+    /// Sets both sides of a relationship that is its own inverse.
+    private func setPartner(_ other: ManagedObject?, _ column: LinkColumn) throws {
+        for one in [object, other] {
+            guard let one, let before = try context.editor(ofEntity: one.layout.index).destination(of: one, at: index),
+                before !== (one === object ? other : object)
+            else { continue }
+            before.setLink(column, nil)
+        }
+        object.setLink(column, other)
+        if let other, other !== object { other.setLink(column, object) }
+    }
+
+    /// Links a row to another one, and removes other links to it if only one is allowed.
+    private func point(_ source: ManagedObject, _ column: LinkColumn, to other: ManagedObject?) throws {
+        if let other, source.row.end(column, [other.layout.index])?.key == other.key { return }
+        if let other, let constraint = source.layout.constraint(onColumn: column.key) {
+            let owner = source.layout.constraintOwners[constraint]
+            let rival = try context.reading { () throws(DataSourceError) in
+                try context.editor(ofEntity: source.layout.index)
+                    .find(entity: owner, column: column.key, value: .integer(other.key))
+            }
+            if let rival, rival !== source { rival.setLink(column, nil) }
+        }
+        let position = try other.flatMap { try formerPosition(source, column, of: $0) ?? nextPosition($0, column) }
+        source.setLink(column, other, position: position)
+    }
+
+    // MARK: To-many
+
+    func insert(_ objects: [ManagedObject]) {
+        guard objects.allSatisfy(isAllowed) else { return }
+        editing { () throws in for other in objects { try add(other) } }
+    }
+
+    func remove(_ other: ManagedObject) {
+        // A deleted object is removed from every relationship anyway.
+        guard !other.isDeleted, isAllowed(other) else { return }
+        editing { () throws in try take(other) }
+    }
+
+    private func add(_ other: ManagedObject) throws {
+        switch relationship.storage {
+        case .inverseColumn(let column): try point(other, column, to: object)
+        case .pairs(let pairs): try insert(other, pairs, position: nil)
+        case .column, .none: break
+        }
+    }
+
+    private func take(_ other: ManagedObject) throws {
+        switch relationship.storage {
+        case .inverseColumn(let column):
+            if other.row.end(column, [object.layout.index])?.key == object.key { other.setLink(column, nil) }
+        case .pairs(let pairs):
+            try context.unlink(object, other, pairs)
+            if relationship.isSymmetric { try context.unlink(other, object, pairs) }
+        case .column, .none: break
+        }
+    }
+
+    /// Makes these the objects of the relationship, in this order if it is ordered.
+    func set(_ objects: [ManagedObject]) {
+        var seen: Set<Int64> = []
+        let objects = objects.filter { seen.insert($0.key).inserted }
+        guard objects.allSatisfy(isAllowed) else { return }
+        editing { () throws in
+            if relationship.description.isOrdered { try context.willReorder(object, index) }
+            let before = try context.relatedObjects(of: object, at: index)
+            for other in before where !seen.contains(other.key) { try take(other) }
+            guard relationship.description.isOrdered else {
+                let known = Set(before.map(\.key))
+                for other in objects where !known.contains(other.key) { try add(other) }
+                return
+            }
+            try arrange(objects, before)
+        }
+    }
+
+    private func arrange(_ objects: [ManagedObject], _ before: [ManagedObject]) throws {
+        let known = Set(before.map(\.key))
+        let rows: [ManagedObject?]
+        switch relationship.storage {
+        case .inverseColumn: rows = objects
+        case .pairs(let pairs):
+            rows = try objects.map { known.contains($0.key) ? try context.link(object, $0, pairs) : nil }
+        case .column, .none: return
+        }
+        guard let column = positionColumn else { return }
+        try context.willReorder(object, index)
+        let positions = ListPositions.positions(
+            keeping: savedPositions(rows, column)
+                ?? zip(objects, rows).map { other, row in
+                    guard known.contains(other.key), let row, !row.row.isNull(column) else { return nil }
+                    return row.row.integer(column)
+                })
+        for ((other, row), position) in zip(zip(objects, rows), positions) {
+            switch relationship.storage {
+            case .inverseColumn(let link):
+                if !known.contains(other.key) { try point(other, link, to: object) }
+                other.setValue(.integer(position), column)
+            case .pairs(let pairs):
+                if let row {
+                    row.setValue(.integer(position), column)
+                } else {
+                    try insert(other, pairs, position: position)
+                }
+            case .column, .none: break
+            }
+        }
+        // Objects may have moved without a link being set.
+        if context.knowsEnds { context.forgetEnds(of: [object.key]) }
+        if let last = positions.last {
+            context.noteLastPosition(
+                last, RelatedCache.Key(entity: object.layout.index, relationship: index), object.key)
+        }
+    }
+
+    /// The positions that the rows of a draft had when they were saved, nil for new ones; nil if they are in another order now.
+    private func savedPositions(_ rows: [ManagedObject?], _ column: Int) -> [Int64?]? {
+        guard context.editing == .inDraft else { return nil }
+        var last = Int64.min
+        var positions: [Int64?] = []
+        for row in rows {
+            guard let row, !row.isInserted, isSavedLink(row), !row.savedRow.isNull(column) else {
+                positions.append(nil)
+                continue
+            }
+            let position = row.savedRow.integer(column)
+            if position <= last { return nil }
+            last = position
+            positions.append(position)
+        }
+        return last == .min ? nil : positions
+    }
+
+    /// Whether the saved row of a link leads to the object.
+    private func isSavedLink(_ row: ManagedObject) -> Bool {
+        guard case .inverseColumn(let column) = relationship.storage else { return true }
+        return row.savedRow.end(column, [object.layout.index])?.key == object.key
+    }
+
+    /// The place that a draft's object had among those of its saved owner: linked to it again, it is where it was.
+    private func formerPosition(_ source: ManagedObject, _ column: LinkColumn, of owner: ManagedObject) -> Int64? {
+        guard context.editing == .inDraft, let position = column.position, let saved = source.saved,
+            saved.end(column, [owner.layout.index])?.key == owner.key, !saved.isNull(position)
+        else { return nil }
+        return saved.integer(position)
+    }
+
+    private var positionColumn: Int? {
+        switch relationship.storage {
+        case .inverseColumn(let column): column.position
+        case .pairs(let pairs): pairs.other.position
+        case .column, .none: nil
+        }
+    }
+
+    private func insert(_ other: ManagedObject, _ pairs: PairColumns, position: Int64?) throws {
+        guard try context.link(object, other, pairs) == nil else { return }
+        if let link = try context.restoreLink(object, other, pairs) {
+            if let position, let column = pairs.other.position { link.setValue(.integer(position), column) }
+            if relationship.isSymmetric, object !== other { _ = try context.restoreLink(other, object, pairs) }
+            return
+        }
+        let position = try position ?? nextPosition(object, index, pairs.other.position)
+        if relationship.isSymmetric {
+            // Each side has a row of its own, with the place of the other one.
+            try context.insertLink(pairs, (object, nil), (other, position))
+            if object === other { return }
+            let place = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.other.position) }
+            return try context.insertLink(pairs, (other, nil), (object, place))
+        }
+        let ownPosition = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.own.position) }
+        try context.insertLink(pairs, (object, ownPosition), (other, position))
+    }
+
+    // MARK: Positions
+
+    private func inverseIndex(_ other: ManagedObject) -> Int? {
+        relationship.inverse.flatMap { other.layout.relationship(named: $0.name) }
+    }
+
+    /// The place after the last object that leads to an owner by the column; nil if they have no order.
+    private func nextPosition(_ owner: ManagedObject, _ column: LinkColumn) throws -> Int64? {
+        guard let position = column.position else { return nil }
+        // An object can be its own owner.
+        let own = relationship.isToMany ? index : inverseIndex(owner)
+        return try own.flatMap { try nextPosition(owner, $0, position) }
+    }
+
+    private func nextPosition(_ owner: ManagedObject, _ index: Int, _ column: Int?) throws -> Int64? {
+        guard let column else { return nil }
+        let key = RelatedCache.Key(entity: owner.layout.index, relationship: index)
+        let last =
+            try context.related.lastPosition(key, owner.key)
+            ?? context.lastPosition(owner.layout.relationships[index], owner, column)
+        let next = ListPositions.next(after: last)
+        context.noteLastPosition(next, key, owner.key)
+        return next
+    }
+
+    // MARK: Parts
+
+    /// Checks a link; an error is thrown by the save.
+    private func editing(_ body: () throws -> Void) {
+        do {
+            try context.editingTogether(body)
+        } catch {
+            context.noteReadFailure(error)
+        }
+    }
+
+    private func isAllowed(_ other: ManagedObject) -> Bool {
+        precondition(
+            other.context === context || context.partners.contains { $0 === other.context },
+            "An object of another context was linked to \(object.layout.name).\(relationship.name). Look the object up in this context by its objectID first."
+        )
+        let path = (object.layout.name, relationship.name)
+        if other.isDeleted {
+            context.refuse(
+                DataSourceError(
+                    .objectGone, "\(path.0).\(path.1) was linked to a deleted object. Insert a new object.",
+                    entityName: path.0, attributeName: path.1))
+            return false
+        }
+        for one in [other, object] where !context.bindings[one.layout.index].isOwned {
+            context.linkedEntities.insert(one.layout.index)
+        }
+        if !relationship.destinationFamily.contains(other.layout.index) {
+            context.refuse(
+                DataSourceError(
+                    .validationFailed,
+                    "\(path.0).\(path.1) was linked to an object of \(other.layout.name). Link an object of \(relationship.description.destinationName).",
+                    entityName: path.0, attributeName: path.1))
+            return false
+        }
+        return true
+    }
+}
+
+/// The places of the objects of an ordered relationship: numbers with gaps, so that an object can be put between two others
+/// without moving them.
+///
+/// It is pure: it takes the old places and the new order, and returns the new places.
+package enum ListPositions {
+    /// The gap between objects that are added at an end.
+    private static let gap: Int128 = 1 << 32
+    /// The smallest gap for each object that is left where objects had to be moved, so that later ones need not be. The more
+    /// objects are moved, the wider the gaps: the next move of as many is as many inserts away, wherever they come.
+    private static let room: Int128 = 1 << 10
+
+    /// The place of an object that is added at the end.
+    static func next(after last: Int64?) -> Int64 {
+        guard let last else { return 0 }
+        return Int64(clamping: Int128(last) + gap)
+    }
+
+    /// Places in ascending order, of which as many as possible are unchanged.
+    ///
+    /// - Parameter places: The old place of each object; nil for a new one.
+    /// - Complexity: O(n log n).
+    package static func positions(keeping places: [Int64?]) -> [Int64] {
+        let known = places.indices.filter { places[$0] != nil }
+        var positions = [Int64?](repeating: nil, count: places.count)
+        for place in longestIncreasingSubsequence(known.map { Int(places[$0] ?? 0) }) {
+            positions[known[place]] = places[known[place]]
+        }
+        var index = 0
+        while index < positions.count {
+            guard positions[index] == nil else {
+                index += 1
+                continue
+            }
+            let end = positions[index...].firstIndex { $0 != nil } ?? positions.count
+            fill(&positions, index..<end)
+            index = end
+        }
+        return positions.map { $0 ?? 0 }
+    }
+
+    /// Gives places to objects that have none, and new places to as few others as possible.
+    private static func fill(_ positions: inout [Int64?], _ missing: Range<Int>) {
+        var window = missing
+        var width = 1
+        while true {
+            let low = window.lowerBound == 0 ? nil : positions[window.lowerBound - 1]
+            let high = window.upperBound == positions.count ? nil : positions[window.upperBound]
+            let smallestGap = window == missing ? 1 : min(gap, room * Int128(window.count))
+            if let places = spread(window.count, low, high, smallestGap: smallestGap) {
+                for (index, place) in zip(window, places) { positions[index] = place }
+                return
+            }
+            window = max(0, window.lowerBound - width)..<min(positions.count, window.upperBound + width)
+            width *= 2
+        }
+    }
+
+    /// That many places between two others; nil if there is no room.
+    private static func spread(_ count: Int, _ low: Int64?, _ high: Int64?, smallestGap: Int128) -> [Int64]? {
+        let count = Int128(count)
+        let start: Int128
+        var step = gap
+        switch (low.map { Int128($0) }, high.map { Int128($0) }) {
+        case (nil, nil): start = -gap
+        case (nil, let high?): start = high - gap * (count + 1)
+        case (let low?, nil): start = low
+        case (let low?, let high?):
+            step = min(gap, (high - low) / (count + 1))
+            // In the middle of the free range, so that there is room on both sides.
+            start = low + (high - low - step * (count + 1)) / 2
+        }
+        guard step >= smallestGap, Int64(exactly: start + step) != nil, Int64(exactly: start + step * count) != nil
+        else {
+            return nil
+        }
+        return (1...Int(count)).map { Int64(start + step * Int128($0)) }
+    }
+}

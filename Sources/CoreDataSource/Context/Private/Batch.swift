@@ -1,0 +1,248 @@
+internal import Foundation
+internal import RowStore
+
+/// The work of a hook or `perform` between two saves: edits of one context, or of several that make one save.
+///
+/// **Isolation**: the queues of all its contexts.
+struct Batch {
+    private let context: PrivateContext
+    private let others: [PrivateContext]
+    /// The contexts whose objects the work may use. The others take part because of delete rules.
+    private let named: [PrivateContext]
+    private let source: SaveSource
+    /// What the batch may change, in a shared store; nil for a batch that only reads.
+    private let leases: LeaseSet?
+
+    init(
+        _ context: PrivateContext, _ source: SaveSource, with others: [PrivateContext] = [],
+        named: [PrivateContext] = [], leases: LeaseSet? = nil
+    ) {
+        self.leases = leases
+        self.context = context
+        self.source = source
+        self.others = others
+        self.named = named
+    }
+
+    private var stack: PersistentStack { context.stack }
+
+    /// Runs the work, checks its edits, and hands them to the tiers above; if it throws, nothing has happened.
+    ///
+    /// Every kind of result has a copy of this function, and only of this one.
+    func run<Result>(
+        isAwaited: Bool, _ work: (PrivateContext) throws -> Result
+    ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
+        let use = try enter()
+        defer { leave(use) }
+        do {
+            let result = try work(context)
+            let saved = try save(isAwaited, use?.epochs ?? [])
+            return (result, saved.changes, saved.number)
+        } catch {
+            takeBack()
+            // Once others may change its rows, two reads of a batch may differ, and what seems to be wrong may not be.
+            if error is DataSourceError, let use { try stack.root.leases?.checkLeases(of: use) }
+            throw error
+        }
+    }
+
+    /// Waits for the leases, and takes in what has changed.
+    private func enter() throws -> LeaseUse? {
+        let use = try useLeases()
+        // Without leases nothing has to be given back if this throws.
+        if use == nil { try followToRead() }
+        begin(hasFollowed: use != nil)
+        let leased = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
+        for context in [context] + others { context.leased = leased }
+        context.ahead.begin(newestSave: stack.root.headStartStore == nil ? nil : stack.root.newestSave)
+        return use
+    }
+
+    private func leave(_ use: LeaseUse?) {
+        context.ahead.end()
+        end()
+        if let use { stack.root.leases?.endUse(use) }
+    }
+
+    /// Applies the rules to what the work has edited, and hands it over.
+    private func save(_ isAwaited: Bool, _ epochs: [LeaseEpoch]) throws -> (changes: ChangeSet, number: Int64) {
+        try endSweeps()
+        try applyRules()
+        let saved =
+            context.sharesConstraints || others.contains { $0.sharesConstraints }
+            ? try stack.sharedConstraints.withLock { try handOver(isAwaited, epochs) }
+            : try handOver(isAwaited, epochs)
+        context.didSave(saved.number)
+        for other in others { other.didSave(saved.number) }
+        return saved
+    }
+
+    /// Runs the work, checks what a save of it would write, and takes everything back.
+    func rehearse<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
+        try followToRead()
+        begin()
+        defer {
+            takeBack()
+            end()
+        }
+        let result = try work(context)
+        try endSweeps()
+        try applyRules()
+        _ = try context.collectChanges()
+        for other in others { _ = try other.collectChanges() }
+        try stack.root.checkNotReset(since: context.position)
+        return result
+    }
+
+    /// Waits until no other process may change what the batch may change, and adds what others have saved before to the log.
+    private func useLeases() throws(DataSourceError) -> LeaseUse? {
+        guard let leases, let keeper = stack.root.leases else { return nil }
+        while true {
+            let use = try keeper.use(leases, for: source.name)
+            var isHeld = false
+            defer { if !isHeld { keeper.endUse(use) } }
+            isHeld = try keeper.follow(before: use)
+            if isHeld { return use }
+        }
+    }
+
+    /// Adds to the log what others have saved, for a batch that only reads. In a file it is done at each beginning.
+    private func followToRead() throws(DataSourceError) {
+        guard stack.root.store.isRemote, let keeper = stack.root.leases else { return }
+        let owned = ([context] + others).flatMap(\.bindings).filter(\.isOwned).map(\.layout.index)
+        try keeper.follow(beforeReading: Set(owned))
+    }
+
+    /// Takes in the changes of the contexts' rows since their last batches.
+    ///
+    /// - Parameter hasFollowed: Whether what others have written was added to the log just now, for the leases.
+    private func begin(hasFollowed: Bool = false) {
+        if !hasFollowed { stack.root.noticeOutsideWrites() }
+        let all = [context] + others
+        for one in all {
+            one.beginBatch(with: all.filter { $0 !== one }, named: ([context] + named).filter { $0 !== one })
+        }
+    }
+
+    /// Takes back all edits, and forgets objects that other data sources may change meanwhile.
+    private func takeBack() {
+        if let headStart = context.ahead.taken { stack.root.abandon(headStart) }
+        for context in [context] + others { context.rollback(isEnd: true) }
+    }
+
+    private func end() {
+        context.endBatch()
+        for other in others { other.endBatch() }
+    }
+
+    /// Deletes the children that were swept outside of `add` and `sync`.
+    private func endSweeps() throws {
+        let contexts = [context] + others
+        let kept = contexts.reduce(into: Set<Int64>()) { $0.formUnion($1.sweeps.kept) }
+        for context in contexts { try context.endSweeps(sparing: kept) }
+    }
+
+    /// Applies the model's delete rules, and checks its rules for relationships.
+    private func applyRules() throws {
+        let contexts = [context] + others
+        for context in contexts { try context.throwRefusal() }
+        try context.applyingRules {
+            var failures: [DataSourceError] = []
+            for context in contexts { failures += try context.relationshipFailures() }
+            for context in contexts { try context.throwRefusal() }
+            try context.throwFailures(failures)
+        }
+        uniteWithLinked(contexts)
+    }
+
+    /// A save that links objects of another data source depends on the saves of that one.
+    private func uniteWithLinked(_ contexts: [PrivateContext]) {
+        guard contexts.contains(where: { !$0.linkedEntities.isEmpty }) else { return }
+        let linked = contexts.reduce(into: Set<Int>()) { $0.formUnion($1.linkedEntities) }
+        let strangers = linked.filter { entity in !contexts.contains { $0.bindings[entity].isOwned } }
+        let sources = stack.tiers(owning: strangers).map(\.source)
+        if !sources.isEmpty { stack.unite([source] + sources) }
+    }
+
+    /// Checks the edits, and gives them to the root.
+    ///
+    /// - Parameter epochs: The leases that the batch uses.
+    private func handOver(
+        _ isAwaited: Bool, _ epochs: [LeaseEpoch]
+    ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
+        var changes = try context.collectChanges()
+        changes.headStart = context.ahead.taken
+        for other in others {
+            for rows in try other.collectChanges().entities { changes.add(rows) }
+        }
+        assert(changes.holdsEachRowOnce)
+        guard !changes.isEmpty else {
+            // Objects that were only read may belong to a store that is gone.
+            try stack.root.checkNotReset(since: context.position)
+            if let headStart = changes.headStart { stack.root.abandon(headStart) }
+            return (changes, 0)
+        }
+        if stack.root.leases != nil {
+            try requireLeases(changes, epochs)
+            changes.leases = epochs
+        }
+        // From here on the commit writes what is left.
+        changes.headStart?.end()
+        // The context that began first may be furthest behind the feed.
+        let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
+        return (changes, number)
+    }
+
+    /// - Throws: `entityNotOwned` if the batch has changed anything that another process may be writing.
+    private func requireLeases(_ changes: ChangeSet, _ epochs: [LeaseEpoch]) throws(DataSourceError) {
+        for entity in changes.entities.map(\.entity) {
+            let layout = stack.layout.entities[entity]
+            let needed = layout.links == nil ? [entity] : stack.graph.ends(ofLinks: entity)
+            guard let missing = needed.first(where: { end in !epochs.contains { $0.entity == end } }) else { continue }
+            let name = stack.layout.entities[missing].name
+            throw DataSourceError(
+                .entityNotOwned,
+                "A hook of \(source.name) changed \(name), which other processes may be writing. onAdd(_:in:) may only change "
+                    + "what its data source owns. Delete with delete, sync or perform, or use container.perform(in:).",
+                entityName: name)
+        }
+    }
+}
+
+extension PrivateContext {
+    fileprivate func beginBatch(with companions: [PrivateContext], named: [PrivateContext]) {
+        if let news = stack.root.news(since: position) {
+            for event in news.events { take(event) }
+            position = news.position
+        }
+        self.companions = companions
+        self.named = named
+        isInBatch = true
+    }
+
+    fileprivate func endBatch() {
+        isInBatch = false
+        companions = []
+        named = []
+        leased = nil
+        forgetDeletions()
+        linkedEntities = []
+    }
+}
+
+/// How far a save must get before a call returns.
+///
+/// ```swift
+/// try await contacts.add(Contact(uid: "4", name: "Zhao Yun"), waitFor: .main)
+/// try await container.flush()
+/// ```
+public struct SaveLevel: Sendable, Hashable {
+    private let rawValue: Int
+
+    /// The rows are in the store, as safe as ``PersistentContainer/Configuration/synchronous`` makes them. If the call was made
+    /// on the main actor, the objects and lists of main show them too.
+    public static let store = SaveLevel(rawValue: 2)
+    /// The main context and its lists show the rows, which will be in the store soon. If the disk fails then, the save is tried
+    /// again; ``AnyDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` report it.
+    public static let main = SaveLevel(rawValue: 1)
+}

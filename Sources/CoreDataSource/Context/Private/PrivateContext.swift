@@ -1,0 +1,330 @@
+internal import RowStore
+
+/// The context of one data source, in which its objects are inserted, edited and deleted.
+///
+/// ```swift
+/// try await contacts.perform { context in
+///     try context.delete(ContactEntity.self, where: \.age < 18)
+///     for contact in try context.fetch(ContactEntity.self) { contact.isFavorite = true }
+/// }
+/// ```
+///
+/// Hooks and `perform` get it. Everything that happens in one call of `add` or one `perform` is one save: it is shown and
+/// stored as a whole or not at all. Edits are checked against the model when the save is made, and a save that fails leaves the
+/// context unchanged. Objects of other data sources' entities can be read here, but not edited.
+///
+/// **Isolation**: the serial queue of its data source. It is valid during the call that gets it.
+public final class PrivateContext: EditingContext {
+    /// The other contexts whose edits are saved with those of this one.
+    var companions: [PrivateContext] = []
+    /// The position of its tier among all tiers.
+    private(set) lazy var place = bindings.firstIndex(where: \.isOwned) ?? .max
+    /// The contexts whose objects the work may use.
+    var named: [PrivateContext] = []
+    /// The sweeps of the batch: which children of which parents stay.
+    var sweeps = ChildSweeps()
+    /// Whether delete rules are being applied, which may change rows that no data source owns.
+    private(set) var isApplyingRules = false
+    /// The entities for which the batch has leases; nil in a store that is not shared, and where nothing is saved.
+    var leased: Set<Int>?
+    /// Whether cascades of the batch have been applied before its end.
+    private var hasCascaded = false
+    /// Whether that has ended with an error.
+    private var hasFailedToCascade = false
+    /// Writes rows of the batch while it still runs.
+    var ahead = BatchAhead()
+    private var lastSyncMark: Int32 = 0
+    /// Whether a uniqueness constraint covers objects of this context and of another one.
+    private(set) lazy var sharesConstraints = hasSharedConstraints()
+
+    override func editor(ofEntity entity: Int) -> ManagedObjectContext {
+        let others = isApplyingRules ? companions : named
+        if bindings[entity].isOwned || others.isEmpty { return self }
+        if let owner = others.first(where: { $0.bindings[entity].isOwned }) { return owner }
+        // Links between objects of two contexts belong to the context that has the first end.
+        let ends = bindings[entity].layout.links.flatMap { stack.layout.entity(named: $0.entity)?.concreteFamily } ?? []
+        if let end = ends.first { return editor(ofEntity: end) }
+        // Rows that no data source owns are changed in one context of the batch.
+        return others.reduce(self) { $1.place < $0.place ? $1 : $0 }
+    }
+
+    override func mayEdit(_ entity: Int) -> Bool {
+        if bindings[entity].isOwned { return true }
+        if isApplyingRules, !stack.isOwned(entity) {
+            return bindings[entity].layout.links == nil || mayLink(entity)
+        }
+        return bindings[entity].layout.links != nil && mayLink(entity)
+    }
+
+    override var partners: [EditingContext] { companions }
+
+    override var editing: ObjectEditing { .inBatch }
+
+    /// Hooks look up one object after the other.
+    override var lookupIsolation: ReadIsolation { .lookup }
+
+    override func editor(of object: ManagedObject) -> EditingContext {
+        named.first { $0 === object.context } ?? self
+    }
+
+    override func willDelete(_ object: ManagedObject) {
+        if !object.isDeleted, stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
+    }
+
+    override func didInsert(_ object: ManagedObject) {
+        let binding = bindings[object.layout.index]
+        if binding.inserted.count & (BatchAhead.partSize - 1) == 0 { writeAhead(binding) }
+    }
+
+    override func forgetDeletions() {
+        deletions.removeAll()
+        (hasCascaded, hasFailedToCascade) = (false, false)
+        sweeps = ChildSweeps()
+    }
+
+    /// Deletes what the cascades of the batch reach so far, so that a query does not find it.
+    ///
+    /// - Complexity: O(n) in the objects that are reached; each is reached once.
+    override func completeEdits() throws {
+        if deletions.isEmpty, companions.isEmpty || companions.allSatisfy(\.deletions.isEmpty) { return }
+        if isApplyingRules || !isInBatch { return }
+        try applyingRules(onlyCascades: true) {}
+    }
+
+    /// Applies the delete rules to the objects that the batch has deleted, in all of its contexts, then runs the body.
+    ///
+    /// - Parameter onlyCascades: Whether all other rules wait for the end of the batch.
+    func applyingRules(onlyCascades: Bool = false, _ body: () throws -> Void) throws {
+        let contexts = [self] + companions
+        for context in contexts {
+            context.isApplyingRules = true
+            // An earlier call has taken some of them, perhaps not to its end.
+            if context.hasCascaded, !onlyCascades || context.hasFailedToCascade { context.collectDeletions() }
+            context.hasCascaded = context.hasCascaded || onlyCascades
+            context.hasFailedToCascade = true
+        }
+        defer { for context in contexts { context.isApplyingRules = false } }
+        var rules = DeleteRules(contexts, leased: leased, onlyCascades: onlyCascades)
+        try rules.apply()
+        try body()
+        for context in contexts { context.hasFailedToCascade = false }
+    }
+
+    private func collectDeletions() {
+        deletions = changed.filter { $0.isDeleted && stack.graph.hasEffects[$0.layout.index] }
+    }
+
+    /// Whether the owners of both ends of links take part in the batch.
+    private func mayLink(_ layout: Int) -> Bool {
+        let others = isApplyingRules ? companions : named
+        return stack.graph.ends(ofLinks: layout).allSatisfy { end in
+            bindings[end].isOwned || others.contains { $0.bindings[end].isOwned }
+                || isApplyingRules && !stack.isOwned(end)
+        }
+    }
+
+    override func notOwned(_ layout: EntityLayout) -> DataSourceError {
+        guard let links = layout.links else { return super.notOwned(layout) }
+        let strangers = stack.graph.ends(ofLinks: layout.index).filter { !bindings[$0].isOwned }
+            .map { bindings[$0].layout.name }
+        return DataSourceError(
+            .entityNotOwned,
+            "\(owner ?? "") does not own \(strangers.joined(separator: " and ")), so it cannot change links of \(links.entity).\(links.name) alone. Use container.perform(in:) with the data sources of both ends.",
+            entityName: links.entity, attributeName: links.name)
+    }
+
+    /// Deletes every object that matches.
+    ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil for all.
+    /// - Returns: How many objects were deleted.
+    /// - Throws: `entityNotOwned`, and what ``ManagedObjectContext/fetch(_:)`` throws.
+    @discardableResult
+    public func delete<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>?
+    ) throws -> Int {
+        let objects = try changeable(type, predicate)
+        for (index, object) in objects.enumerated() {
+            try checkCancellation(index)
+            delete(object)
+        }
+        return objects.count
+    }
+
+    /// Gives every object that matches the same values.
+    ///
+    /// ```swift
+    /// try context.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - type: The class of the objects.
+    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - assignments: The new values, the same for every object.
+    /// - Returns: How many objects match.
+    /// - Throws: `entityNotOwned`, and what ``ManagedObjectContext/fetch(_:)`` throws.
+    @discardableResult
+    public func update<Object: ManagedObject>(
+        _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, set assignments: [FetchAssignment<Object>]
+    ) throws -> Int {
+        let objects = try changeable(type, predicate)
+        for (index, object) in objects.enumerated() {
+            try checkCancellation(index)
+            for assignment in assignments { assignment.apply(object) }
+        }
+        return objects.count
+    }
+
+    /// The objects that match, in any order; throws unless all of them may be edited.
+    private func changeable<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?
+    ) throws -> [Object] {
+        try reading { () throws(DataSourceError) in
+            let plan = try changePlan(type, predicate)
+            return try typed(unsortedObjects(plan), of: plan.query.entity)
+        }
+    }
+
+    /// A mark that no registered object has.
+    func nextSyncMark() -> Int32 {
+        lastSyncMark &+= 1
+        if lastSyncMark == 0 { lastSyncMark = 1 }
+        return lastSyncMark
+    }
+
+    /// Takes back every edit of this batch; in a save over several data sources, the edits of all of them.
+    public func rollback() {
+        rollback(isEnd: false)
+        for companion in companions { companion.rollback(isEnd: false) }
+    }
+
+    /// Throws an error that an edit, or reading a relationship, could not throw.
+    func throwRefusal() throws {
+        guard let refusal else { return }
+        if refusal.code == .cancelled { throw CancellationError() }
+        throw refusal
+    }
+
+    // MARK: For tests
+
+    /// The bytes that the registered objects take.
+    package var registeredByteCount: Int { registeredBytes }
+
+    /// The same number, calculated from all objects.
+    package var registeredByteCounts: (counted: Int, present: Int) {
+        let owned = bindings.filter(\.isOwned).flatMap { $0.objects.objects }
+        return (registeredByteCount, owned.reduce(0) { $0 + $1.row.byteCount + EntityBinding.objectBytes })
+    }
+
+    /// How many entries were looked at to put values into unique indexes.
+    package var uniqueIndexLooks: Int { bindings.reduce(0) { $0 + $1.uniqueIndexLooks } }
+
+    /// Forgets all objects, as after saves that were too large to be cached.
+    package func forgetObjects() { forgetAll() }
+
+}
+
+extension PrivateContext: CustomStringConvertible {
+    /// The data source and its entities: `PrivateContext of ContactDataSource (ContactEntity)`.
+    public var description: String {
+        let names = bindings.filter { $0.isOwned && $0.layout.links == nil }.map(\.layout.name).sorted().joined(
+            separator: ", ")
+        return "PrivateContext of \(owner ?? "") (\(names))"
+    }
+}
+
+/// Taking in changes of registered objects by others. Called between two batches only.
+extension PrivateContext {
+    func take(_ event: FeedEvent) {
+        related.removeAll()
+        switch event {
+        case .changes(let changes):
+            for entity in changes.entities { take(entity, asOf: changes.number) }
+        case .unknown(let entities):
+            for entity in entities ?? Set(bindings.indices) { bindings[entity].forgetObjects() }
+        }
+    }
+
+    private func take(_ changes: EntityChanges, asOf number: Int64) {
+        let binding = bindings[changes.entity]
+        for change in changes.updated {
+            guard let object = binding.objects[change.key] else { continue }
+            binding.replaceRow(of: object, by: change.row)
+            object.checkedConstraint = -1
+            for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
+            if hasValueIndexes { binding.noteValues(of: object) }
+        }
+        for change in changes.deleted {
+            if let object = binding.objects[change.key] { binding.forget(object) }
+        }
+        // They are in the store, but not registered.
+        if !changes.inserted.isEmpty { binding.noteUnregisteredRow() }
+    }
+}
+
+/// Changing many rows in a batch that does nothing else.
+extension PrivateContext {
+    /// Gives every object that matches the same values.
+    ///
+    /// - Parameter source: The data source of the context.
+    /// - Returns: What the store has changed by itself; nil if the batch has the changes.
+    func updateAll<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?, _ assignments: [FetchAssignment<Object>],
+        from source: SaveSource
+    ) throws -> SaveReport? {
+        let plan = try changePlan(type, predicate)
+        let layout = bindings[plan.query.entity].layout
+        var values: [Int: RowValue] = [:]
+        for assignment in assignments {
+            guard let column = storedColumn(assignment.keyPath, of: type, layout) else {
+                try update(type, where: predicate, set: assignments)
+                return nil
+            }
+            values[column] = assignment.value
+        }
+        if values.isEmpty { return nil }
+        let assign = { (object: Object) in
+            for assignment in assignments { assignment.apply(object) }
+        }
+        switch try updateRows(plan, values, assign, checkCancellation) {
+        case .rows: return nil
+        case .tooManyRows: return SaveReport(updated: try makeInStore(plan, values, from: source))
+        case .objects:
+            try update(type, where: predicate, set: assignments)
+            return nil
+        }
+    }
+
+    /// Deletes every object that matches.
+    ///
+    /// - Parameter source: The data source of the context.
+    /// - Returns: What the store has changed by itself; nil if the batch has the changes.
+    func deleteAll<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?, from source: SaveSource
+    ) throws -> SaveReport? {
+        let plan = try changePlan(type, predicate)
+        switch try deleteRows(plan, checkCancellation) {
+        case .rows: return nil
+        case .tooManyRows: return SaveReport(deleted: try makeInStore(plan, nil, from: source))
+        case .objects:
+            try delete(type, where: predicate)
+            return nil
+        }
+    }
+
+    /// The request for all objects that match; the context must own them.
+    func changePlan<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?
+    ) throws(DataSourceError) -> FetchPlan {
+        let family = bindings[try entity(of: type)].layout.concreteFamily
+        for concrete in family { try checkOwned(concrete) }
+        try checkClass(type, family)
+        return try plan(FetchRequest(type, where: predicate))
+    }
+}
+
+/// A batch of a cancelled task ends early, and nothing is saved.
+func checkCancellation(_ index: Int) throws {
+    if index & 0xFF == 0 { try Task.checkCancellation() }
+}

@@ -1,0 +1,354 @@
+internal import RowStore
+
+/// Children that come with their parent: those that the parent's list lacks are deleted.
+extension PrivateContext {
+    /// Deletes the children of one parent that a list lacks.
+    ///
+    /// ```swift
+    /// nonisolated override func onAdd(_ team: Team, in context: PrivateContext) throws -> ManagedObject? {
+    ///     let group = try context.findOrInsert(GroupEntity.self, where: \.gid, equals: team.gid)
+    ///     let members = try team.members.map { member in
+    ///         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: member.uid)
+    ///         contact.name = member.name
+    ///         contact.group = group
+    ///         return contact
+    ///     }
+    ///     try context.sweep(\.members, of: group, keeping: members)
+    ///     return group
+    /// }
+    /// ```
+    ///
+    /// The sweep is done once all values of the batch were added and linked, so a child that a later value moves to another
+    /// parent stays. Objects that another sweep of the batch keeps stay too, and so do objects that a hook returned for a
+    /// value. Deletions follow the delete rules. A second sweep of the same relationship of the same parent replaces the first.
+    /// Nothing is linked, and children that stay are not written.
+    ///
+    /// In a `sync`, the rules of the sync apply to the children too: if it may not delete, nothing is swept; its options are
+    /// added to these; and its `.atMost` counts all swept children together.
+    ///
+    /// - Parameters:
+    ///   - relationship: A to-many relationship, ordered or not, whose inverse is to-one, to objects that this data source owns.
+    ///   - parent: An object of this context, new or not, and of any data source.
+    ///   - kept: The objects of the list. Nil stands for an ignored value; nothing is deleted then, unless
+    ///     ``SyncOptions/allowsIgnoredValues`` is given.
+    ///   - deleting: Whether children that the list lacks are deleted, and at most what share of this parent's children.
+    ///   - options: ``SyncOptions/allowsEmpty`` for a list that may be empty.
+    /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. At the end of the batch: `emptySync` for an empty list
+    ///   if children are stored, and `syncDeletesTooMuch`.
+    public func sweep<Parent: ManagedObject, Children: Sequence>(
+        _ relationship: KeyPath<Parent, Children>, of parent: Parent, keeping kept: [Children.Element?],
+        deleting: SyncDeletion = .all, options: SyncOptions = []
+    ) throws where Children.Element: ManagedObject {
+        let rules = SyncRules(deletion: deleting, operations: .all, options: options)
+        try note(relationship, parent, kept, rules)
+    }
+
+    private func note<Parent: ManagedObject>(
+        _ keyPath: PartialKeyPath<Parent>, _ parent: Parent, _ kept: [ManagedObject?], _ rules: SyncRules
+    ) throws {
+        if let other = named.first(where: { $0 === parent.context }) {
+            return try other.note(keyPath, parent, kept, rules)
+        }
+        checkInBatch()
+        let index = try relationship(keyPath, of: parent)
+        for entity in parent.layout.relationships[index].destinationFamily {
+            try editor(ofEntity: entity).checkOwned(entity)
+        }
+        sweeps.insert(
+            ChildSweep(
+                parent: parent, relationship: index, kept: Set(kept.lazy.compactMap { $0?.key }),
+                hasIgnored: kept.contains { $0 == nil }, rules: rules))
+    }
+
+    private func relationship<Parent: ManagedObject>(
+        _ keyPath: PartialKeyPath<Parent>, of parent: Parent
+    ) throws(DataSourceError) -> Int {
+        let entity = parent.layout.name
+        guard parent.context === self else {
+            throw DataSourceError(
+                .invalidRequest,
+                "An object of another context was passed to sweep(_:of:keeping:). Look the object up in this context by its objectID first.",
+                entityName: entity)
+        }
+        guard let name = Parent.relationshipKeyPaths[keyPath], let index = parent.layout.relationship(named: name)
+        else {
+            throw DataSourceError(
+                .unknownAttribute,
+                "sweep was called with a property of \(Parent.self) that is not a relationship of the model. Use a property that relationshipKeyPaths of \(Parent.self) lists.",
+                entityName: entity)
+        }
+        guard case .inverseColumn = parent.layout.relationships[index].storage else {
+            throw DataSourceError(
+                .invalidRequest,
+                "\(entity).\(name) was swept, but its objects can belong to several parents. Set the relationship to the list instead, which removes all other objects from it.",
+                entityName: entity, attributeName: name)
+        }
+        return index
+    }
+
+    // MARK: The end of a batch
+
+    /// Deletes the children that the lists of the batch's sweeps lack.
+    ///
+    /// - Parameters:
+    ///   - met: The objects that the hooks returned for the values of the batch.
+    ///   - call: The rules of the sync, if it is one.
+    ///   - kept: The keys of the children that sweeps of other data sources keep.
+    @discardableResult
+    func endSweeps(
+        _ met: @autoclosure () -> [ManagedObject?] = [], _ call: SyncRules? = nil, sparing kept: Set<Int64> = []
+    ) throws -> SweepReport {
+        var report = SweepReport()
+        if sweeps.isEmpty { return report }
+        var spared = sweeps.kept.union(kept)
+        for object in met() { if let object { spared.insert(object.key) } }
+        let groups = sweeps.groups
+        sweeps = ChildSweeps()
+        for (group, sweeps) in groups {
+            let relationship = stack.layout.entities[group.entity].relationships[group.relationship]
+            guard case .inverseColumn(let column) = relationship.storage else { continue }
+            let parents = sweeps.filter { !$0.parent.isDeleted }
+            for start in stride(from: 0, to: parents.count, by: FetchGroup.window) {
+                try checkCancellation(0)
+                let part = parents[start..<min(start + FetchGroup.window, parents.count)]
+                try end(part, try children(of: part, column, relationship.destinationFamily), spared, call, &report)
+            }
+        }
+        if let call, call.deletion.refuses(report.deleted.count, of: report.stored) {
+            throw call.deletion.tooMuch(report.deleted.count, of: report.stored, "the swept relationships")
+        }
+        return report
+    }
+
+    private func end(
+        _ sweeps: ArraySlice<ChildSweep>, _ children: [Int64: SweptChildren], _ spared: Set<Int64>,
+        _ call: SyncRules?, _ report: inout SweepReport
+    ) throws {
+        for sweep in sweeps {
+            guard let children = children[sweep.parent.key] else { continue }
+            report.stored += children.stored
+            let lacking = children.objects.filter { !sweep.kept.contains($0.key) && !spared.contains($0.key) }
+            let saved = lacking.count { !$0.isInserted }
+            if !lacking.isEmpty, try !sweep.deletes(saved, of: children.stored, call) {
+                report.kept += saved
+                continue
+            }
+            for object in lacking {
+                if !object.isInserted { report.deleted.append(object.objectID) }
+                delete(object)
+            }
+        }
+    }
+
+    /// The present and previous children of one parent.
+    private struct SweptChildren {
+        /// How many were saved before.
+        var stored = 0
+        /// Children that may have to be deleted: present ones, and those that this batch removed and gave no other parent.
+        var objects: [ManagedObject] = []
+    }
+
+    /// The children by the keys of their parents.
+    private func children(
+        of sweeps: ArraySlice<ChildSweep>, _ column: LinkColumn, _ family: [Int]
+    ) throws -> [Int64: SweptChildren] {
+        let kept = Dictionary(sweeps.map { ($0.parent.key, $0.kept) }) { first, _ in first }
+        let parents = ValueList(kept.keys.sorted().map { .integer($0) }, .natural)
+        var children: [Int64: SweptChildren] = [:]
+        for entity in family {
+            let editor = editor(ofEntity: entity)
+            var wanted: [(key: Int64, parent: Int64)] = []
+            // The rows as they were saved, because an edit may have removed some from the relationship.
+            var query = RowQuery(
+                entity: entity, predicate: .isMember(.column(column.key), parents),
+                budget: QueryBudget(isCancellable: true))
+            query.columns = [column.key]
+            query.isOrdered = false
+            for stored in try editor.savedRows(query) {
+                let parent = stored.row.integer(column.key)
+                children[parent, default: SweptChildren()].stored += 1
+                if kept[parent]?.contains(stored.key) == false { wanted.append((stored.key, parent)) }
+            }
+            let objects = try editor.reading { () throws(DataSourceError) in
+                try editor.readObjects(wanted.map(\.key), ofEntity: entity)
+            }
+            let found = Dictionary(objects.map { ($0.key, $0) }) { first, _ in first }
+            for (key, parent) in wanted {
+                guard let object = found[key], !object.isDeleted,
+                    object.row.isNull(column.key) || object.row.integer(column.key) == parent
+                else { continue }
+                children[parent]?.objects.append(object)
+            }
+            for object in editor.bindings[entity].edited where !object.row.isNull(column.key) {
+                let parent = object.row.integer(column.key)
+                guard let known = kept[parent], !known.contains(object.key), !object.isDeleted,
+                    object.isInserted || object.savedRow.isNull(column.key)
+                        || object.savedRow.integer(column.key) != parent
+                else { continue }
+                children[parent, default: SweptChildren()].objects.append(object)
+            }
+        }
+        return children
+    }
+}
+
+extension ManagedObjectContext {
+    /// The rows of one entity that match as they were before the batch.
+    fileprivate func savedRows(_ query: RowQuery) throws -> [StoredRow] {
+        try reading { () throws(DataSourceError) in try source.rows(query, bindings[query.entity].layout).rows }
+    }
+}
+
+extension EntityBinding {
+    /// The objects that were inserted or edited in this batch, including deleted ones.
+    fileprivate var edited: some Sequence<ManagedObject> { [inserted, touched].joined() }
+}
+
+/// What one call of `sweep` keeps of the children of one parent.
+struct ChildSweep {
+    let parent: ManagedObject
+    /// The relationship's place among those of the parent's entity.
+    let relationship: Int
+    /// The keys of the children that stay.
+    let kept: Set<Int64>
+    /// Whether the list had a value without an object.
+    let hasIgnored: Bool
+    let rules: SyncRules
+
+    /// `ThreadEntity/12.messages`.
+    private var name: String { "\(parent.objectID).\(parent.layout.relationships[relationship].name)" }
+
+    /// Checks whether the children that the list lacks may be deleted.
+    ///
+    /// - Parameters:
+    ///   - lacking: How many children the list lacks; at least 1.
+    ///   - stored: How many children were stored before.
+    ///   - call: The rules of the sync that contains the sweep, if there is one.
+    /// - Throws: `emptySync`, `syncDeletesTooMuch`.
+    func deletes(_ lacking: Int, of stored: Int, _ call: SyncRules?) throws(DataSourceError) -> Bool {
+        guard rules.deletes, call?.deletes ?? true else { return false }
+        let options = rules.options.union(call?.options ?? [])
+        if kept.isEmpty, lacking > 0, !options.contains(.allowsEmpty) {
+            throw DataSourceError(
+                .emptySync,
+                "sweep got an empty list for \(name), which would delete all \(lacking) of its objects. Pass options: .allowsEmpty if that is intended.",
+                entityName: parent.layout.name)
+        }
+        if hasIgnored, !options.contains(.allowsIgnoredValues) { return false }
+        if rules.deletion.refuses(lacking, of: stored) { throw rules.deletion.tooMuch(lacking, of: stored, name) }
+        return true
+    }
+}
+
+/// The sweeps of a batch, in the order of their calls. A later sweep of the same relationship replaces the earlier one.
+struct ChildSweeps {
+    /// One relationship of one entity.
+    struct Group: Hashable {
+        let entity: Int
+        let relationship: Int
+    }
+
+    private(set) var groups: [(group: Group, sweeps: [ChildSweep])] = []
+    private var places: [Group: (group: Int, sweeps: [Int64: Int])] = [:]
+
+    var isEmpty: Bool { groups.isEmpty }
+
+    mutating func insert(_ sweep: ChildSweep) {
+        let group = Group(entity: sweep.parent.layout.index, relationship: sweep.relationship)
+        guard let known = places[group] else {
+            places[group] = (groups.count, [sweep.parent.key: 0])
+            groups.append((group, [sweep]))
+            return
+        }
+        if let place = known.sweeps[sweep.parent.key] {
+            groups[known.group].sweeps[place] = sweep
+        } else {
+            places[group]?.sweeps[sweep.parent.key] = groups[known.group].sweeps.count
+            groups[known.group].sweeps.append(sweep)
+        }
+    }
+
+    /// The keys of all objects that a sweep keeps.
+    var kept: Set<Int64> {
+        groups.reduce(into: []) { kept, group in for sweep in group.sweeps { kept.formUnion(sweep.kept) } }
+    }
+}
+
+/// What the sweeps of a batch did.
+struct SweepReport {
+    /// How many children were stored before.
+    var stored = 0
+    var kept = 0
+    var deleted: [ManagedObjectID] = []
+}
+
+extension PrivateContext {
+    /// Deletes every object that this context owns.
+    ///
+    /// - Parameter source: The data source of the context.
+    func deleteAllOwned(from source: SaveSource) throws {
+        let owned = bindings.filter { $0.isOwned && !$0.layout.isAbstract && $0.layout.links == nil }.map(\.layout)
+        guard let first = owned.first else { return }
+        var all = FetchPlan(RowQuery(entity: first.index))
+        all.family = owned.map(\.index)
+        // Related objects must be looked at one by one.
+        if owned.allSatisfy(\.relationships.isEmpty) {
+            switch try deleteRows(all, checkCancellation) {
+            case .rows: return
+            case .tooManyRows:
+                _ = try makeInStore(all, nil, from: source)
+                return
+            case .objects: break
+            }
+        }
+        for layout in owned {
+            let plan = FetchPlan(RowQuery(entity: layout.index))
+            if layout.relationships.isEmpty, try deleteRows(plan, checkCancellation) == .rows { continue }
+            let objects = try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
+            for (index, object) in objects.enumerated() {
+                try checkCancellation(index)
+                delete(object)
+            }
+        }
+    }
+}
+
+/// Whether a sync deletes the objects that the list lacks.
+///
+/// ```swift
+/// try await contacts.sync(onePage, deleting: .none)
+/// try await contacts.sync(serverList, deleting: .atMost(0.5))
+/// ```
+public struct SyncDeletion: Sendable, Hashable {
+    /// The greatest share of the objects in scope that may be deleted, from 0 to 1.
+    let share: Double
+    /// Whether exceeding that share is an error; otherwise nothing is deleted.
+    let isChecked: Bool
+
+    /// All of them.
+    public static let all = SyncDeletion(share: 1, isChecked: false)
+    /// None of them, for a list that is only a part of what the server has.
+    public static let none = SyncDeletion(share: 0, isChecked: false)
+
+    /// All of them, if they are at most that share of the objects in scope. Otherwise the sync throws `syncDeletesTooMuch`.
+    ///
+    /// - Parameter share: From 0 to 1: `0.2` for a fifth. NaN allows none.
+    public static func atMost(_ share: Double) -> SyncDeletion {
+        SyncDeletion(share: share > 0 ? min(share, 1) : 0, isChecked: true)
+    }
+
+    /// Whether that many deletions are more than it allows.
+    func refuses(_ missing: Int, of count: Int) -> Bool {
+        isChecked && Double(missing) > share * Double(count)
+    }
+
+    /// The error for too many deletions.
+    ///
+    /// - Parameter place: What the objects belong to: the scope of a list, or a relationship.
+    func tooMuch(_ missing: Int, of count: Int, _ place: String, entity: String? = nil) -> DataSourceError {
+        DataSourceError(
+            .syncDeletesTooMuch,
+            "The list lacks \(missing) of the \(count) objects of \(place), which is more than deleting: .atMost(\(share)) allows. Check the list, or allow a greater share.",
+            entityName: entity)
+    }
+}

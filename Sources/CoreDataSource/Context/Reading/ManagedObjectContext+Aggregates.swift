@@ -1,0 +1,287 @@
+internal import QueryLanguage
+internal import RowStore
+
+/// Sums, counts and extremes.
+extension ManagedObjectContext {
+    /// Calculates sums, counts and so on over the objects of a request.
+    ///
+    /// ```swift
+    /// let (count, oldest) = try context.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: Which objects. Its limit and offset are applied first.
+    ///   - aggregates: What to compute; the results come in the same order.
+    /// - Throws: What ``fetch(_:)`` throws; `numberOverflow` for a sum that its type cannot hold; `damagedValue`.
+    public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws -> (repeat each Result) {
+        try reading(request) { () throws(DataSourceError) in try results(request, repeat each aggregates) }
+    }
+
+    private func results<Object: ManagedObject, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws(DataSourceError) -> (repeat each Result) {
+        var plan = try plan(request)
+        // The order of the rows does not matter if all of them count.
+        plan.query.isOrdered = plan.query.limit != nil || plan.query.offset > 0
+        let layout = bindings[plan.query.entity].layout
+        let resolver = resolver(for: plan.query)
+        var empty = AggregationSet()
+        for aggregate in repeat each aggregates { try empty.add(aggregate, resolver) }
+        plan.query.joined = resolver.joins.columns
+        let reader = RowValueReader(self, layout, plan.query.joined, holdsResults: true)
+        if let query = committedQuery(plan, columns: nil),
+            let results = try source.committedResults(empty.aggregations, of: query)
+        {
+            reader.row = StoredRow(results: results)
+        } else {
+            reader.row = try gather(plan, columns: empty.columns, empty) { $0.add($1) }.results(reader)
+        }
+        var next = 0..<empty.count
+        let results = (repeat reader.read((each Result).self, next.popFirst()))
+        try reader.check(attributes: empty.attributes)
+        return results
+    }
+
+    /// The same for each group of objects with the same value. The groups come in the order of their first objects in the
+    /// request. Limit and offset apply to objects, not to groups.
+    ///
+    /// - Parameters:
+    ///   - request: Which objects, in which order.
+    ///   - keyPath: The attribute whose value the objects of a group share.
+    ///   - aggregates: What to compute for each group; the results come in the same order.
+    /// - Throws: What ``aggregate(_:_:)`` throws.
+    public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
+        _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws -> [(key: Key, values: (repeat each Result))] {
+        try reading(request) { () throws(DataSourceError) in
+            try groups(request, keyPath, repeat each aggregates)
+        }
+    }
+
+    private func groups<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Key>,
+        _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws(DataSourceError) -> [(key: Key, values: (repeat each Result))] {
+        var plan = try plan(request)
+        let layout = bindings[plan.query.entity].layout
+        let resolver = resolver(for: plan.query)
+        let keyColumn = try column(keyPath, of: Object.self, resolver)
+        let storage = layout.order(of: keyColumn).storage
+        var empty = AggregationSet()
+        for aggregate in repeat each aggregates { try empty.add(aggregate, resolver) }
+        plan.query.joined = resolver.joins.columns
+        let groups = try gather(plan, columns: empty.columns + [keyColumn], AggregationGroups(empty)) { groups, row in
+            groups.add(row, key: row.value(keyColumn, storage))
+        }
+        let reader = RowValueReader(self, layout, plan.query.joined, holdsResults: true)
+        var results: [(key: Key, values: (repeat each Result))] = []
+        for group in groups.all {
+            reader.row = group.first
+            let key = reader.read(Key.self, keyColumn)
+            try reader.check()
+            reader.row = try group.set.results(reader)
+            var next = 0..<empty.count
+            results.append((key, (repeat reader.read((each Result).self, next.popFirst()))))
+            try reader.check(attributes: empty.attributes)
+        }
+        return results
+    }
+
+    /// The result of all rows that match, added one after the other, in order and with edits. Rows of the store are not kept.
+    ///
+    /// - Parameter columns: The columns that are wanted; others may be null.
+    private func gather<Result>(
+        _ plan: FetchPlan, columns: [Int], _ empty: Result, _ add: (inout Result, StoredRow) -> Void
+    ) throws(DataSourceError) -> Result {
+        if let query = committedQuery(plan, columns: columns) {
+            var result = empty
+            if try source.forEachCommittedRow(query, { add(&result, $0) }) != nil { return result }
+        }
+        var result = empty
+        for row in try rows(plan, columns: columns) { add(&result, row) }
+        return result
+    }
+}
+
+/// Several aggregates over the same rows.
+private struct AggregationSet {
+    private(set) var aggregations: [Aggregation] = []
+
+    var count: Int { aggregations.count }
+    var columns: [Int] { aggregations.compactMap(\.column) }
+    /// The column of each aggregate; nil for one that counts rows.
+    var attributes: [Int?] { aggregations.map(\.column) }
+
+    mutating func add<Object, Result>(
+        _ aggregate: FetchAggregate<Object, Result>, _ resolver: PredicateResolver
+    ) throws(DataSourceError) {
+        guard let attribute = aggregate.attribute else {
+            aggregations.append(Aggregation(aggregate.operation, column: nil, .integer))
+            return
+        }
+        let typed = try resolver.expression(attribute.get())
+        guard case .column(let column) = typed.expression, let kind = typed.kind else { return }
+        aggregations.append(Aggregation(aggregate.operation, column: column, kind))
+    }
+
+    mutating func add(_ row: StoredRow) {
+        for index in aggregations.indices { aggregations[index].add(row) }
+    }
+
+    /// All results as the columns of one row.
+    ///
+    /// - Throws: `numberOverflow`, or `damagedValue` if a gathered value is not a number.
+    func results(_ reader: RowValueReader) throws(DataSourceError) -> StoredRow {
+        var results: [RowValue] = []
+        for aggregation in aggregations {
+            if aggregation.isDamaged, let column = aggregation.column {
+                throw reader.damaged(column)
+            }
+            results.append(try aggregation.result())
+        }
+        return StoredRow(results: results)
+    }
+}
+
+extension StoredRow {
+    fileprivate init(results: [RowValue]) {
+        var row = RowSnapshot(columnCount: max(1, results.count))
+        for (index, result) in results.enumerated() { row.setValue(result, index) }
+        self.init(key: 0, row: row)
+    }
+}
+
+/// The rows of each group of equal values, in the order in which the values were first met.
+private struct AggregationGroups {
+    private(set) var all: [(first: StoredRow, set: AggregationSet)] = []
+    private var positions: [RowValue: Int] = [:]
+    private let empty: AggregationSet
+
+    init(_ empty: AggregationSet) {
+        self.empty = empty
+    }
+
+    mutating func add(_ row: StoredRow, key: RowValue) {
+        let position = positions[key] ?? all.count
+        if position == all.count {
+            positions[key] = position
+            all.append((row, empty))
+        }
+        all[position].set.add(row)
+    }
+}
+
+/// Values of rows, without objects.
+extension ManagedObjectContext {
+    /// The ids of the objects of a request, in its order.
+    ///
+    /// - Throws: What ``fetch(_:)`` throws.
+    public func ids<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
+        try reading(request) { () throws(DataSourceError) in
+            let plan = try plan(request)
+            if plan.tests == nil && plan.family.count == 1 {
+                let layout = bindings[plan.family[0]].layout
+                return try rows(plan, columns: []).map { ManagedObjectID(layout, key: $0.key) }
+            }
+            return try objects(plan).map(\.objectID)
+        }
+    }
+
+    /// Some attributes of the objects of a request, in its order. Nothing else is read, and no objects are made.
+    ///
+    /// ```swift
+    /// for (name, age) in try context.values(FetchRequest<ContactEntity>(), \.name, \.age) { ... }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: Which objects, in which order.
+    ///   - keyPaths: Attributes, also those that to-one relationships lead to.
+    /// - Throws: What ``fetch(_:)`` throws, and `damagedValue`.
+    public func values<Object: ManagedObject, each Value: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
+    ) throws -> [(repeat each Value)] {
+        try reading(request) { () throws(DataSourceError) in
+            let (rows, columns, reader) = try valueRows(request, repeat each keyPaths)
+            var values: [(repeat each Value)] = []
+            values.reserveCapacity(rows.count)
+            for row in rows {
+                reader.row = row
+                var next = columns.makeIterator()
+                values.append((repeat reader.read((each Value).self, next.next())))
+                try reader.check()
+            }
+            return values
+        }
+    }
+
+    /// One attribute of the objects of a request, in its order.
+    ///
+    /// ```swift
+    /// let known = Set(try context.values(FetchRequest<ContactEntity>(), \.uid))
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - request: Which objects, in which order.
+    ///   - keyPath: An attribute, also one that to-one relationships lead to.
+    /// - Throws: What ``fetch(_:)`` throws, and `damagedValue`.
+    public func values<Object: ManagedObject, Value: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Value>
+    ) throws -> [Value] {
+        try reading(request) { () throws(DataSourceError) in
+            let (rows, columns, reader) = try valueRows(request, keyPath)
+            var values: [Value] = []
+            values.reserveCapacity(rows.count)
+            for row in rows {
+                reader.row = row
+                values.append(reader.read(Value.self, columns[0]))
+                try reader.check()
+            }
+            return values
+        }
+    }
+
+    /// The rows of a request, the columns of the key paths, and the reader of their values.
+    private func valueRows<Object: ManagedObject, each Value: AttributeStorable>(
+        _ request: FetchRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
+    ) throws(DataSourceError) -> (rows: [StoredRow], columns: [Int], reader: RowValueReader) {
+        var plan = try plan(request)
+        let layout = bindings[plan.query.entity].layout
+        let resolver = resolver(for: plan.query)
+        var columns: [Int] = []
+        for keyPath in repeat each keyPaths { columns.append(try column(keyPath, of: Object.self, resolver)) }
+        plan.query.joined = resolver.joins.columns
+        let window = plan.query
+        if request.isDistinct { plan.query = plan.query.unlimited }
+        var rows = try rows(plan, columns: columns)
+        if request.isDistinct { rows = window.window(distinct(rows, columns, layout)) }
+        return (rows, columns, RowValueReader(self, layout, plan.query.joined, holdsResults: false))
+    }
+
+    private func distinct(_ rows: [StoredRow], _ columns: [Int], _ layout: EntityLayout) -> [StoredRow] {
+        var met: Set<[RowValue]> = []
+        return rows.filter { row in
+            met.insert(columns.map { row.value($0, layout.order(of: $0).storage) }).inserted
+        }
+    }
+
+    /// What finds further columns for a query.
+    func resolver(for query: RowQuery) -> PredicateResolver {
+        PredicateResolver(
+            bindings[query.entity].layout, in: stack.layout, joined: query.joined, withGoneObjects: withGoneObjects)
+    }
+
+    /// The column that a key path leads to; it can be a joined one.
+    func column(
+        _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ resolver: PredicateResolver
+    ) throws(DataSourceError) -> Int {
+        let path = try RelatedKeyPaths.names(keyPath, of: type)
+        if case .column(let column) = try resolver.ownPath(path).expression { return column }
+        throw DataSourceError(
+            .unsupportedQuery,
+            "\"\(path.joined(separator: "."))\" of \(type.entityName) is calculated from a value of a row. Read the value, and calculate it in code.",
+            entityName: type.entityName, attributeName: path.joined(separator: "."))
+    }
+}

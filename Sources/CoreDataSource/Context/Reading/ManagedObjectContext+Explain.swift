@@ -1,0 +1,134 @@
+internal import RowStore
+
+/// Reporting how relationships are read.
+extension ManagedObjectContext {
+    /// A relationship is about to be read for an object that was not fetched with others.
+    func noteReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
+
+    /// An object is about to be read again for a value that lies apart.
+    func noteReadingApart(_ column: Int, of object: ManagedObject) {
+        readApart[ApartColumn(entity: object.layout.index, column: column), default: 0] += 1
+    }
+
+    /// Adds the attributes whose large values were read one by one.
+    func explainValuesApart(_ layout: EntityLayout, _ explanation: inout FetchExplanation) {
+        for column in layout.columnsApart {
+            let count = readApart[ApartColumn(entity: layout.index, column: column)] ?? 0
+            // One object alone is not reported.
+            guard count > 1 else { continue }
+            let name = layout.columns[column].name
+            explanation.readOneByOne[name, default: 0] += count
+            explanation.warnings.append(
+                "Large values of \(layout.name).\(name) have been read for one object at a time, \(count) times so far. Read those of many objects at once with values(_:_:)."
+            )
+        }
+    }
+
+    /// By name, the relationships of some entities that have been read for one object at a time so far, and how often.
+    /// Relationships that were read for only one object are left out.
+    func relationshipsReadOneByOne(_ family: some Sequence<Int>) -> [String: Int] {
+        if readOneByOne.isEmpty { return [:] }
+        var counts: [String: Int] = [:]
+        for entity in family {
+            for (index, relationship) in bindings[entity].layout.relationships.enumerated() {
+                let count = readOneByOne[RelatedCache.Key(entity: entity, relationship: index)] ?? 0
+                if count > 1 { counts[relationship.name, default: 0] += count }
+            }
+        }
+        return counts
+    }
+
+    /// Adds the relationships that are read with the objects of a request, and those that were read one by one.
+    func explainRelationships<Object: ManagedObject>(
+        _ request: FetchRequest<Object>, _ family: [Int], _ explanation: inout FetchExplanation
+    ) {
+        explanation.prefetched = request.prefetched
+        for entity in family {
+            let layout = bindings[entity].layout
+            for (index, relationship) in layout.relationships.enumerated() {
+                let count = readOneByOne[RelatedCache.Key(entity: entity, relationship: index)] ?? 0
+                // One object alone is not reported.
+                guard count > 1, !explanation.prefetched.contains(relationship.name) else { continue }
+                explanation.readOneByOne[relationship.name, default: 0] += count
+                explanation.warnings.append(
+                    "\(layout.name).\(relationship.name) has been read for one object at a time, \(count) times so far. Fetch the objects together, so that it is read for all of them at once."
+                )
+            }
+        }
+    }
+}
+
+/// An attribute whose large values lie apart, by the numbers of its entity and its column.
+struct ApartColumn: Hashable {
+    let entity: Int
+    let column: Int
+}
+
+extension FetchRequest {
+    /// The names of the relationships that it prefetches.
+    var prefetched: [String] { prefetch.compactMap { Object.relationshipKeyPaths[$0] } }
+}
+
+extension ManagedObjectContext {
+    /// How the store would find the objects of a request, and what is slow about it.
+    ///
+    /// - Throws: What ``fetch(_:)`` throws.
+    public func explain<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> FetchExplanation {
+        try reading(request) { () throws(DataSourceError) in try explanation(request) }
+    }
+
+    private func explanation<Object: ManagedObject>(
+        _ request: FetchRequest<Object>
+    ) throws(DataSourceError) -> FetchExplanation {
+        var plan = try plan(request)
+        plan.query.leavesValuesApart = leavesValuesApart && plan.tests == nil
+        let layout = bindings[plan.query.entity].layout
+        var explanation = FetchExplanation(sql: [], steps: [], warnings: [])
+        for entity in plan.family {
+            let query = plan.query.of(entity: entity)
+            let found = try stack.root.store.read(.statement) { reader throws(DataSourceError) in
+                try reader.explain(query)
+            }
+            if !found.statement.isEmpty { explanation.sql.append(found.statement) }
+            explanation.steps += found.steps
+            explanation.warnings += warnings(found.steps, plan, bindings[entity].layout)
+            explainValuesApart(bindings[entity].layout, &explanation)
+        }
+        if editing == .inBatch, stack.root.store.isRemote, let wanted = plan.query.predicate.wantedValues(layout),
+            wanted.values.count == 1
+        {
+            explanation.warnings.append(DataSourceDiagnostic(roundTripsFor: wanted.column, layout).message)
+        }
+        explainRelationships(request, plan.family, &explanation)
+        if let reason = request.predicate?.needsObjects {
+            explanation.warnings.append(
+                "A part of the predicate is evaluated on every object that the rest of it finds (\(reason)). Limit and offset are applied after that."
+            )
+        }
+        return explanation
+    }
+
+    private func warnings(_ steps: [String], _ plan: FetchPlan, _ layout: EntityLayout) -> [String] {
+        var warnings: [String] = []
+        let entity = layout.name
+        let isScan = steps.contains { step in
+            step.hasPrefix("SCAN") && !step.contains("VIRTUAL TABLE") && !step.contains("CONSTANT ROW")
+                && step != QueryExplanation.inMemory
+        }
+        if isScan && plan.query.predicate != .constant(true) {
+            let unindexed = plan.query.predicate.wantedValues(layout).flatMap {
+                layout.indexedColumns.contains($0.column) ? nil : DataSourceDiagnostic(unindexed: $0.column, layout)
+            }
+            warnings.append(
+                unindexed?.message
+                    ?? "Every row of \(entity) is read. Compare an indexed attribute with ==, <, > or IN, or add a fetch index to the model."
+            )
+        }
+        if !plan.query.sort.isEmpty && steps.contains(where: { $0.contains("TEMP B-TREE") }) {
+            warnings.append(
+                "All matching rows of \(entity) are sorted before the first is returned. Add a fetch index on the attributes of the order."
+            )
+        }
+        return warnings
+    }
+}

@@ -1,0 +1,295 @@
+internal import QueryLanguage
+internal import RowStore
+
+/// Fetching many objects.
+extension ManagedObjectContext {
+    /// The objects that match, including unsaved edits. Their relationships will be read for all of them at once.
+    func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        let objects = try ungroupedObjects(plan)
+        FetchGroup.gather(objects)
+        return objects
+    }
+
+    private func ungroupedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        var plan = plan
+        plan.query.leavesValuesApart = leavesValuesApart && plan.tests == nil
+        if !plan.query.joined.isEmpty { return try joinedObjects(plan) }
+        if let tests = plan.tests {
+            if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, tests) {
+                return plan.query.window(found)
+            }
+            return plan.query.window(try accepted(objects(plan.query.unlimited, plan.family), tests, plan.query.budget))
+        }
+        if let found = try known(plan) { return plan.query.window(found) }
+        return try objects(plan.query, plan.family, plan.linkColumns)
+    }
+
+    private func accepted(
+        _ objects: [ManagedObject], _ tests: ObjectPredicate, _ budget: QueryBudget
+    ) throws(DataSourceError) -> [ManagedObject] {
+        var accepted: [ManagedObject] = []
+        for object in objects {
+            try budget.countRow()
+            let stored = StoredRow(key: object.key, row: object.wholeRow)
+            if try tests.accepts(object, stored, budget) { accepted.append(object) }
+        }
+        return accepted
+    }
+
+    /// The first objects that pass the tests, read in batches until there are enough; nil if other saves came in meanwhile, so
+    /// that the batches do not fit together.
+    private func first(
+        _ count: Int, _ plan: FetchPlan, _ tests: ObjectPredicate
+    ) throws(DataSourceError) -> [ManagedObject]? {
+        let (newest, generation) = (source.newestSave, source.generation)
+        var query = plan.query.unlimited
+        query.isOrdered = true
+        var batch = query
+        batch.limit = max(count, 64)
+        var found: [ManagedObject] = []
+        while found.count < count, let size = batch.limit {
+            let objects = try objects(batch, plan.family)
+            guard source.newestSave == newest, source.generation == generation else { return nil }
+            found += try accepted(objects, tests, query.budget)
+            guard objects.count == size, let last = objects.last else { break }
+            let layout = bindings[query.entity].layout
+            batch = query.following(RowCursor(StoredRow(key: last.key, row: last.wholeRow), query.sort, layout))
+            batch.limit = size * 4
+        }
+        return Array(found.prefix(count))
+    }
+
+    /// What a look-up by a unique value or a key finds, if the request is no more than such a look-up; nil for others.
+    func known(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject]? {
+        guard plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
+        let entity = plan.family[0]
+        let layout = bindings[entity].layout
+        switch plan.query.predicate {
+        case .compare(let column, .equal, let value) where value != .null:
+            guard layout.concreteFamily.count == 1, layout.constraint(onColumn: column) != nil,
+                value.fits(layout.columns[column].storage)
+            else { return nil }
+            return try find(entity: entity, column: column, value: value).map { [$0] } ?? []
+        case .compareKey(.equal, let key): return try find(entity: entity, key: key).map { [$0] } ?? []
+        default: return nil
+        }
+    }
+
+    private func objects(
+        _ query: RowQuery, _ family: [Int], _ linkColumns: [Int] = []
+    ) throws(DataSourceError) -> [ManagedObject] {
+        guard family.count == 1 else { return try objects(query, ofEntities: family) }
+        return try objects(query, ofEntity: family[0], linkColumns)
+    }
+
+    private func objects(
+        _ query: RowQuery, ofEntity entity: Int, _ linkColumns: [Int]
+    ) throws(DataSourceError) -> [ManagedObject] {
+        let query = query.of(entity: entity)
+        if isRegistered(query) { return sorted(try registeredObjects(query), query) }
+        if !bindings[entity].hasEdits, let objects = try readObjects(query, linkColumns) { return objects }
+        let (rows, asOf) = try readRows(query)
+        let objects = objects(rows, entity, asOf: asOf)
+        if query.isWhole { bindings[entity].noteHoldsAllRows() }
+        return objects
+    }
+
+    /// The objects of committed rows, made while the rows are read, because a row is in the processor's cache then. Nil if
+    /// newer saves have to be laid over the rows.
+    ///
+    /// - Parameter linkColumns: See ``FetchPlan/linkColumns``.
+    private func readObjects(
+        _ query: RowQuery, _ linkColumns: [Int]
+    ) throws(DataSourceError) -> [ManagedObject]? {
+        let binding = bindings[query.entity]
+        // At least of this moment; if the rows are newer, they are read again below.
+        let start = source.newestSave
+        var objects: [ManagedObject] = []
+        var group = FetchGroup.Builder(binding.layout, linkColumns: linkColumns)
+        let asOf = try source.forEachCommittedRow(query) { stored in
+            let object = object(stored, binding, asOf: start)
+            group.add(object, stored.row)
+            objects.append(consume object)
+        }
+        guard asOf != nil else { return nil }
+        group.finish()
+        if query.isWhole { binding.noteHoldsAllRows() }
+        return objects
+    }
+
+    /// The objects that match, in any order; limit and offset are ignored.
+    func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
+        guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty,
+            isRegistered(plan.query.of(entity: plan.family[0]))
+        else {
+            var plan = plan
+            plan.query = plan.query.unlimited
+            plan.query.isOrdered = false
+            return try objects(plan)
+        }
+        return try registeredObjects(plan.query.of(entity: plan.family[0]))
+    }
+
+    private func objects(_ query: RowQuery, ofEntities family: [Int]) throws(DataSourceError) -> [ManagedObject] {
+        let (rows, asOf) = try rows(query, ofEntities: family)
+        return rows.map { object($0.stored, bindings[$0.entity], asOf: asOf) }
+    }
+
+    /// The objects of the saved rows with those keys, in any order. Registered ones have their edits, and none is deleted.
+    func readObjects(_ keys: [Int64], ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
+        let (rows, asOf) = try source.rows(
+            entity: entity, keys: keys, leavingValuesApart: leavesValuesApart,
+            QueryBudget(isCancellable: isCancellable))
+        let found = objects(rows, entity, asOf: asOf).filter { !$0.isDeleted }
+        FetchGroup.gather(found)
+        return found
+    }
+
+    /// How many objects match, including unsaved edits; limit and offset are ignored.
+    func count(_ plan: FetchPlan) throws(DataSourceError) -> Int {
+        if plan.tests != nil { return try unsortedObjects(plan).count }
+        if !plan.query.joined.isEmpty { return try countJoined(plan) }
+        var total = 0
+        var stored: [Int] = []
+        for entity in plan.family {
+            let query = plan.query.unlimited.of(entity: entity)
+            if isRegistered(query) {
+                total += try countOfRegistered(query)
+            } else if editing == .inDraft, bindings[entity].hasEdits {
+                // Others may have changed the rows since they were edited here, so only the rows themselves show it.
+                total += try readRows(query.keysOnly).rows.count
+            } else {
+                // The store counts saved rows, as the edited ones were before.
+                stored.append(entity)
+                total += try countOfEdits(query)
+            }
+        }
+        return total + (try source.count(plan.query, ofEntities: stored, stack.layout))
+    }
+}
+
+extension RowQuery {
+    /// Whether the query asks for every row of its entity.
+    fileprivate var isWhole: Bool { predicate == .constant(true) && limit == nil && offset == 0 }
+}
+
+/// Turns requests by class and key path into entities and columns, and results into objects of the class.
+extension ManagedObjectContext {
+    /// The request over the columns of the model.
+    func plan<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> FetchPlan {
+        var plan = try FetchPlan(
+            request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout,
+            withGoneObjects: withGoneObjects)
+        plan.query.budget = QueryBudget(isCancellable: isCancellable)
+        if let cursor = request.after { try follow(cursor, &plan.query) }
+        return plan
+    }
+
+    /// The objects that match, in any order.
+    func scope<Object: ManagedObject>(
+        _ type: Object.Type, _ predicate: FetchPredicate<Object>?
+    ) throws(DataSourceError) -> [ManagedObject] {
+        try unsortedObjects(plan(FetchRequest(type, where: predicate)))
+    }
+
+    /// The objects with those ids, in the same order, without those that are gone.
+    func registeredOrRead<Object: ManagedObject>(
+        _ type: Object.Type, _ ids: some Sequence<ManagedObjectID>
+    ) throws(DataSourceError) -> [Object] {
+        let known = ids.compactMap { id in id.layout(in: stack.layout).map { (entity: $0.index, key: id.key) } }
+        var found: [Int64: ManagedObject] = [:]
+        var missing: [Int: [Int64]] = [:]
+        for id in known {
+            let binding = bindings[id.entity]
+            if binding.isOwned, let object = binding.objects[id.key] {
+                if !object.isDeleted { found[id.key] = object }
+            } else if !binding.holdsAllRows {
+                missing[id.entity, default: []].append(id.key)
+            }
+        }
+        for (entity, keys) in missing {
+            for object in try readObjects(keys, ofEntity: entity) { found[object.key] = object }
+        }
+        var objects: [Object] = []
+        for id in known {
+            if let object = found[id.key] { objects.append(try typed(object)) }
+        }
+        return objects
+    }
+
+    /// The object, cast to the requested class.
+    func typed<Object: ManagedObject>(_ object: ManagedObject) throws(DataSourceError) -> Object {
+        guard let typed = object as? Object else { throw wrongClass(object.layout.index, Object.self) }
+        return typed
+    }
+
+    /// Objects of an entity and its sub-entities, cast to the requested class.
+    func typed<Object: ManagedObject>(
+        _ objects: [ManagedObject], _ family: [Int]
+    ) throws(DataSourceError) -> [Object] {
+        try checkClass(Object.self, family)
+        // Every object has its entity's class, and these are all Object or a subclass, as was just checked. Casting each object
+        // again would take longer than making it.
+        return unsafeBitCast(objects, to: [Object].self)
+    }
+
+    /// Objects that a relationship leads to, cast to the requested class; others are left out.
+    func typed<Object: ManagedObject>(_ objects: [ManagedObject], _ relationship: RelationshipLayout) -> [Object] {
+        // See above.
+        let isTyped = relationship.destinationFamily.allSatisfy {
+            editor(ofEntity: $0).bindings[$0].type is Object.Type
+        }
+        return isTyped ? unsafeBitCast(objects, to: [Object].self) : objects.compactMap { $0 as? Object }
+    }
+
+    /// Throws unless objects of the entities have that class.
+    func checkClass<Object: ManagedObject>(_ type: Object.Type, _ family: [Int]) throws(DataSourceError) {
+        for entity in family where !(bindings[entity].type is Object.Type) { throw wrongClass(entity, type) }
+    }
+
+    func typed<Object: ManagedObject>(
+        _ objects: [ManagedObject], of entity: Int
+    ) throws(DataSourceError) -> [Object] {
+        try typed(objects, bindings[entity].layout.concreteFamily)
+    }
+
+    private func wrongClass(_ entity: Int, _ type: ManagedObject.Type) -> DataSourceError {
+        let binding = bindings[entity]
+        return DataSourceError(
+            .unknownEntity,
+            "Objects of \(binding.layout.name) have the class \(binding.type), which is not a \(type). Fetch \(binding.type).",
+            entityName: binding.layout.name)
+    }
+}
+
+/// The columns that key paths lead to.
+///
+/// Looking a key path up by value costs far more than by identity, and a key path literal is one object for the life of the
+/// process. So the last key paths that were looked up are known by identity.
+struct KeyPathTable {
+    private struct Recent {
+        var keyPath: AnyKeyPath?
+        var type: ObjectIdentifier?
+        var column = 0
+    }
+
+    private var columns: [ObjectIdentifier: [AnyKeyPath: Int]] = [:]
+    private var recent = [Recent](repeating: Recent(), count: 16)
+
+    /// The column, or nil if the key path is not one of the class's stored attributes.
+    mutating func column(_ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout) -> Int? {
+        let slot = Int(bitPattern: ObjectIdentifier(keyPath)) >> 5 & 15
+        if recent[slot].keyPath === keyPath, recent[slot].type == ObjectIdentifier(type) { return recent[slot].column }
+        let known = columns[ObjectIdentifier(type)] ?? table(of: type, layout)
+        guard let column = known[keyPath] else { return nil }
+        recent[slot] = Recent(keyPath: keyPath, type: ObjectIdentifier(type), column: column)
+        return column
+    }
+
+    private mutating func table(of type: ManagedObject.Type, _ layout: EntityLayout) -> [AnyKeyPath: Int] {
+        let table = type.attributeKeyPaths.compactMapValues { layout.column(named: $0) }
+            .filter { layout.calculatedPaths[$0.value] == nil }
+        columns[ObjectIdentifier(type)] = table
+        return table
+    }
+}

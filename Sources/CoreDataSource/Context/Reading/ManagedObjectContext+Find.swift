@@ -1,0 +1,217 @@
+internal import RowStore
+
+/// Looking for one object.
+extension ManagedObjectContext {
+    /// The object of that key, or nil.
+    func find(entity: Int, key: Int64) throws(DataSourceError) -> ManagedObject? {
+        if bindings[entity].isOwned {
+            if let object = bindings[entity].objects[key] { return object.isDeleted ? nil : object }
+            if bindings[entity].holdsAllRows { return nil }
+        }
+        let (row, asOf) = try source.row(entity: entity, key: key, lookupIsolation)
+        return row.map { object(StoredRow(key: key, row: $0), bindings[entity], asOf: asOf) }
+    }
+
+    /// The first object, in the order of creation, whose column has the value.
+    func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
+        let family = bindings[entity].layout.concreteFamily
+        let isUnique = family.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
+        // Rows of several entities that others write are looked for in one state: an object may be replaced by one of another entity.
+        let isOneState = family.count == 1 || family.allSatisfy { bindings[$0].isOwned }
+        guard isUnique, value != .null, isOneState else { return try findFirst(entity, column, value) }
+        for concrete in family {
+            let binding = bindings[concrete]
+            guard let constraint = binding.layout.constraint(onColumn: column) else { continue }
+            if binding.isOwned {
+                if let object = binding.find(constraint, column, value) { return object }
+                if binding.holdsAllRows || binding.isAbsent(value, constraint) { continue }
+                if try registerAllIfFew(binding, column) {
+                    if let object = binding.find(constraint, column, value) { return object }
+                    continue
+                }
+            }
+            if let object = try findStored(binding, constraint, [value]) { return object }
+        }
+        return nil
+    }
+
+    /// The same for a column without a uniqueness constraint.
+    private func findFirst(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject? {
+        let layout = bindings[entity].layout
+        noteLookup(entity, column)
+        let isOwned = layout.concreteFamily.allSatisfy { bindings[$0].isOwned }
+        guard isOwned, layout.columns[column].isStored, value.fits(layout.columns[column].storage) else {
+            var plan = FetchPlan(
+                RowQuery(
+                    entity: entity, predicate: .compare(column: column, .equal, value), limit: 1,
+                    budget: QueryBudget(isCancellable: isCancellable)))
+            plan.family = layout.concreteFamily
+            return try objects(plan).first
+        }
+        var first: ManagedObject?
+        for concrete in layout.concreteFamily {
+            let found = try findFirst(bindings[concrete], column, value)
+            if let found, first.map({ found.key < $0.key }) ?? true { first = found }
+        }
+        return first
+    }
+
+    /// The object with the value and the lowest key. The store is read only for rows that may come before the registered object
+    /// with the lowest key, and once in a batch for each such object.
+    private func findFirst(
+        _ binding: EntityBinding, _ column: Int, _ value: RowValue
+    ) throws(DataSourceError) -> ManagedObject? {
+        let index = valueIndex(binding, column)
+        var limit = 1
+        while true {
+            let found = index.first(value)
+            let registered = index[registeredThrough: value]
+            if binding.holdsAllRows || registered == .max || found.map({ $0.key <= registered }) ?? false {
+                return found
+            }
+            if limit == 1, try registerAllIfFew(binding, column) { continue }
+            var predicate = RowPredicate.compare(column: column, .equal, value)
+            if registered > .min { predicate = .and([predicate, .compareKey(.greater, registered)]) }
+            let query = RowQuery(
+                entity: binding.layout.index, predicate: predicate, limit: limit,
+                budget: QueryBudget(isCancellable: isCancellable))
+            let (rows, asOf) = try source.rows(query, binding.layout)
+            for row in rows { _ = object(row, binding, asOf: asOf) }
+            index[registeredThrough: value] = rows.count < limit ? .max : rows[limit - 1].key
+            // This includes rows that the batch has changed, so there may be more.
+            limit = min(limit * 4, 256)
+        }
+    }
+
+    /// The object with those values of a uniqueness constraint, or nil.
+    func findUnique(_ entity: Int, constraint: Int, _ values: [RowValue]) throws(DataSourceError) -> ManagedObject? {
+        let binding = bindings[entity]
+        if let object = binding.find(constraint, values) { return object }
+        return binding.holdsAllRows ? nil : try findStored(binding, constraint, values)
+    }
+
+    /// The object of the row that the store has under those values of a uniqueness constraint.
+    private func findStored(
+        _ binding: EntityBinding, _ constraint: Int, _ values: [RowValue]
+    ) throws(DataSourceError) -> ManagedObject? {
+        let (stored, asOf) = try source.row(
+            entity: binding.layout.index, constraint: constraint, values: values, binding.layout, lookupIsolation)
+        guard let stored else { return nil }
+        if let registered = binding.objects[stored.key], registered.state != .saved {
+            // It was edited or deleted here: if it still matched, the index would have found it.
+            return nil
+        }
+        return object(stored, binding, asOf: asOf)
+    }
+
+    /// Reports a look-up for which the store has to read every row.
+    private func noteLookup(_ entity: Int, _ column: Int) {
+        let layout = bindings[entity].layout
+        guard !layout.indexedColumns.contains(column), !bindings[entity].notedColumns.contains(column) else { return }
+        bindings[entity].notedColumns.insert(column)
+        note(DataSourceDiagnostic(unindexed: column, layout), entity)
+    }
+
+    private func note(_ diagnostic: DataSourceDiagnostic, _ entity: Int) {
+        if let owner = owner ?? stack.owner(ofEntity: entity) { stack.note(diagnostic, of: owner) }
+    }
+
+    /// Registers all rows of an entity if look-ups keep missing and the rows are few enough to stay registered. For an empty
+    /// entity all rows are registered from the start.
+    ///
+    /// - Parameter column: The column by which the object is looked up.
+    /// - Returns: Whether all rows are registered now.
+    private func registerAllIfFew(_ binding: EntityBinding, _ column: Int) throws(DataSourceError) -> Bool {
+        guard binding.rights == .own else { return false }
+        let all = RowQuery(entity: binding.layout.index)
+        binding.misses += 1
+        if binding.misses == 16, stack.root.store.isRemote {
+            note(DataSourceDiagnostic(roundTripsFor: column, binding.layout), binding.layout.index)
+        }
+        if !binding.isEmptinessKnown {
+            binding.isEmptinessKnown = true
+            if try source.isEmpty(binding.layout) { binding.noteHoldsAllRows() }
+        } else if binding.misses == 64, registeredBytes < stack.registeredObjectByteLimit {
+            try registerAll(binding, source.count(all, ofEntities: [binding.layout.index], stack.layout))
+        }
+        return binding.holdsAllRows
+    }
+
+    /// Registers all rows of an entity, a part at a time, unless they use more bytes than may stay registered.
+    ///
+    /// - Parameter count: How many rows there are.
+    private func registerAll(_ binding: EntityBinding, _ count: Int) throws(DataSourceError) {
+        var part = RowQuery(entity: binding.layout.index, limit: 64)
+        while let limit = part.limit {
+            let (rows, asOf) = try source.rows(part, binding.layout)
+            _ = objects(rows, binding.layout.index, asOf: asOf)
+            guard rows.count == limit, let last = rows.last else {
+                binding.noteHoldsAllRows()
+                return
+            }
+            let average = max(1, binding.registeredBytes / max(1, binding.objects.count))
+            let room = (stack.registeredObjectByteLimit - registeredBytes) / average
+            guard room > 0, count - binding.objects.count <= room else { return }
+            part.predicate = .compareKey(.greater, last.key)
+            part.limit = min(room, 8192)
+        }
+    }
+}
+
+/// Guesses which object is looked up next: a list from a server mostly comes in the order in which its objects were inserted.
+///
+/// An object that is guessed is near the previous one in memory; the index of the values leads to a random place. Objects that are
+/// found in any other order are not guessed.
+package struct LookupOrder {
+    private var lastKey: Int64 = 0
+    /// From the object before the last one to that one.
+    private var step: Int64 = 0
+    /// Whether the last object was where the ones before it led.
+    private var isRegular = false
+
+    package init() {}
+
+    /// The key of the next object, if the last ones came in order.
+    package var nextKey: Int64? { isRegular ? lastKey &+ step : nil }
+
+    /// Notes which object was found.
+    package mutating func note(_ key: Int64) {
+        let step = key &- lastKey
+        isRegular = step == self.step
+        (lastKey, self.step) = (key, step)
+    }
+}
+
+/// Reading large values that fetched objects lack (``RowQuery/leavesValuesApart``).
+extension ManagedObjectContext {
+    func bringValues(of object: ManagedObject, _ column: Int) {
+        noteReadingApart(column, of: object)
+        do {
+            try readValuesApart(of: object)
+        } catch {
+            // The values of a deleted object that lay apart are gone with it, as its links are.
+            if (error as? DataSourceError)?.code != .objectGone { noteReadFailure(error) }
+        }
+    }
+
+    /// Gives an object its values that lie apart.
+    ///
+    /// - Throws: `objectGone`, what the store throws, and `CancellationError`.
+    func readValuesApart(of object: ManagedObject) throws {
+        guard object.hasValuesApart else { return }
+        try reading { () throws(DataSourceError) in
+            // A save that was merged just now may have brought them.
+            guard object.hasValuesApart else { return }
+            let (row, asOf) =
+                object.isDeleted ? (nil, 0) : try source.row(entity: object.layout.index, key: object.key)
+            guard let row else {
+                throw DataSourceError(
+                    .objectGone,
+                    "\(object.objectID) has been deleted, and with it the large values that were not read before.",
+                    entityName: object.layout.name)
+            }
+            object.row = row
+            object.asOf = max(object.asOf, asOf)
+        }
+    }
+}

@@ -1,0 +1,373 @@
+internal import RowStore
+
+/// Following relationships from an object to those that it leads to.
+///
+/// Objects that are not registered are read at once for all objects that were fetched together.
+extension ManagedObjectContext {
+    /// The destination of a to-one relationship; nil if there is none, and if it is gone.
+    func destination(of object: ManagedObject, at index: Int) throws -> ManagedObject? {
+        let relationship = object.layout.relationships[index]
+        guard case .column(let column) = relationship.storage else {
+            return try relatedObjects(of: object, at: index).first
+        }
+        for _ in 0..<ManagedObjectContext.tries {
+            guard let end = object.end(column, relationship) else { return nil }
+            if let known = known(end) {
+                if editing == .not, column.entity == nil, relationship.destinationFamily.count == 1 {
+                    object.home.setDestination(bindings[end.entity].objects, column: column.key, at: index)
+                }
+                return known
+            }
+            try following { () throws(DataSourceError) in
+                let near = neighbours(of: object)
+                if near.count == 1 {
+                    noteReadingOne(RelatedCache.Key(entity: object.layout.index, relationship: index))
+                }
+                try readDestinations(of: near, column, relationship)
+            }
+        }
+        return object.end(column, relationship).flatMap { known($0) ?? nil }
+    }
+
+    /// The objects of a relationship, in its order, or in the order of their creation.
+    func relatedObjects(of object: ManagedObject, at index: Int) throws -> [ManagedObject] {
+        if case .column = object.layout.relationships[index].storage {
+            return try destination(of: object, at: index).map { [$0] } ?? []
+        }
+        var ends = try ends(of: object, at: index)
+        var tries = 0
+        while tries < ManagedObjectContext.tries, ends.contains(where: { known($0) == nil }) {
+            tries += 1
+            try following { () throws(DataSourceError) in try readObjects(ends, andThoseNear: object, index) }
+            ends = try self.ends(of: object, at: index)
+        }
+        return ends.compactMap { known($0) ?? nil }
+    }
+
+    /// The ends of a to-many relationship, without objects.
+    func ends(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
+        let ends = try linkedEnds(of: object, at: index)
+        let relationship = object.layout.relationships[index]
+        // Other links are deleted together with their rows.
+        guard editing != .not, case .pairs = relationship.storage,
+            relationship.destinationFamily.contains(where: mayHaveGoneObjects)
+        else { return ends }
+        let unknown = ends.filter { known($0) == nil }
+        if !unknown.isEmpty { try following { () throws(DataSourceError) in try readObjects(unknown) } }
+        return ends.filter { (known($0) ?? nil) != nil }
+    }
+
+    /// The same, including links that lead to objects that are deleted but not saved yet.
+    private func linkedEnds(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
+        let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
+        if let known = related[key, object.key] { return known }
+        return try following { () throws(DataSourceError) in
+            while related[key, object.key] == nil {
+                let near = neighbours(of: object, object.group?.endWindow ?? 1)
+                if near.count == 1 { noteReadingOne(key) }
+                let owners = near.filter { related[key, $0.key] == nil }
+                if try readEnds(of: owners, index, key) { break }
+                // So many that it is better to read them for fewer objects at once.
+                object.group?.endWindow = owners.count / 8
+            }
+            return related[key, object.key] ?? []
+        }
+    }
+
+    /// How often a read is repeated if its result has changed meanwhile.
+    private static let tries = 8
+
+    /// Reads relationships. If objects were brought up to newer links meanwhile, it is done again.
+    private func following<R>(_ body: () throws(DataSourceError) -> R) throws -> R {
+        isFollowing = true
+        defer { isFollowing = false }
+        var result = try reading(body)
+        for _ in 1..<ManagedObjectContext.tries {
+            let removals = related.removals
+            didFollow()
+            if related.removals == removals { break }
+            result = try reading(body)
+        }
+        return result
+    }
+
+    /// Uses the class of a relationship's destination for an entity for which the model names none.
+    func adopt(_ type: ManagedObject.Type, _ relationship: RelationshipLayout) throws(DataSourceError) {
+        let editor = editor(ofEntity: relationship.destination)
+        guard editor.bindings[relationship.destination].type == ManagedObject.self else { return }
+        if type != ManagedObject.self, !type.entityName.isEmpty { _ = try editor.entity(of: type) }
+    }
+
+    /// The registered object of an end; the inner optional is nil if there is none, the outer one if the store must be read.
+    func known(_ end: LinkEnd) -> ManagedObject?? {
+        let binding = editor(ofEntity: end.entity).bindings[end.entity]
+        if let object = binding.objects[end.key] { return .some(object.isDeleted ? nil : object) }
+        if binding.holdsAllRows || related.isMissing(end) { return .some(nil) }
+        return nil
+    }
+
+    /// The object, and registered objects that were fetched with it.
+    private func neighbours(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
+        guard let group = object.group, window > 1 else { return [object] }
+        var found = [object]
+        for place in group.places(near: Int(object.groupPlace), window) {
+            guard group.entity(at: place) == object.layout.index,
+                let other = bindings[object.layout.index].objects[group.keys[place]],
+                other !== object, !other.isDeleted
+            else { continue }
+            found.append(other)
+        }
+        return found
+    }
+
+    // MARK: Reading
+
+    /// Follows the relationships that a request names, for all its objects.
+    func prefetch<Object: ManagedObject>(
+        _ request: FetchRequest<Object>, _ objects: [ManagedObject]
+    ) throws(DataSourceError) {
+        for keyPath in request.prefetch {
+            guard let name = Object.relationshipKeyPaths[keyPath] else {
+                throw DataSourceError(
+                    .unknownAttribute,
+                    "A request of \(Object.entityName) prefetches a property that is not a relationship of the model. Use a property that relationshipKeyPaths of \(Object.self) lists.",
+                    entityName: Object.entityName)
+            }
+            let isMixed =
+                FetchGroup.of(objects)?.isUniform != true && objects.contains { $0.layout !== objects[0].layout }
+            let groups =
+                isMixed
+                ? Dictionary(grouping: objects, by: \.layout.index) : objects.first.map { [$0.layout.index: objects] }
+            for (entity, objects) in (groups ?? [:]).sorted(by: { $0.key < $1.key }) {
+                guard let index = bindings[entity].layout.relationship(named: name) else { continue }
+                try prefetch(index, objects)
+            }
+        }
+    }
+
+    /// The columns of the to-one relationships that a request names and that lead to objects of one entity.
+    func linkColumns<Object: ManagedObject>(_ request: FetchRequest<Object>, _ entity: EntityLayout) -> [Int] {
+        request.prefetch.compactMap { keyPath in
+            guard let name = Object.relationshipKeyPaths[keyPath], let index = entity.relationship(named: name),
+                case .column(let column) = entity.relationships[index].storage, column.entity == nil,
+                entity.relationships[index].destinationFamily.count == 1
+            else { return nil }
+            return column.key
+        }
+    }
+
+    private func prefetch(_ index: Int, _ objects: [ManagedObject]) throws(DataSourceError) {
+        guard let first = objects.first else { return }
+        let relationship = first.layout.relationships[index]
+        if case .column(let column) = relationship.storage {
+            return try readDestinations(of: objects, column, relationship)
+        }
+        let key = RelatedCache.Key(entity: first.layout.index, relationship: index)
+        try readEnds(of: objects, at: index) { part throws(DataSourceError) in
+            try readObjects(part.lazy.flatMap { self.related[key, $0.key] ?? [] }, for: first.group)
+        }
+    }
+
+    /// Reads the ends of a to-many relationship of objects of one entity, for as many objects at once as possible.
+    ///
+    /// - Parameter body: Called with the objects that were read together.
+    func readEnds(
+        of objects: [ManagedObject], at index: Int,
+        _ body: (ArraySlice<ManagedObject>) throws(DataSourceError) -> Void
+    ) throws(DataSourceError) {
+        guard let first = objects.first else { return }
+        let key = RelatedCache.Key(entity: first.layout.index, relationship: index)
+        var window = FetchGroup.window
+        var start = 0
+        while start < objects.count {
+            let part = objects[start..<min(start + window, objects.count)]
+            guard try readEnds(of: part.filter { related[key, $0.key] == nil }, index, key) else {
+                window = max(1, window / 8)
+                continue
+            }
+            start += part.count
+            try body(part)
+        }
+    }
+
+    private func readDestinations(
+        of objects: [ManagedObject], _ column: LinkColumn, _ relationship: RelationshipLayout
+    ) throws(DataSourceError) {
+        let group = objects.first?.group
+        guard column.entity == nil, relationship.destinationFamily.count == 1 else {
+            return try readObjects(Set(objects.lazy.compactMap { $0.end(column, relationship) }), for: group)
+        }
+        var keys = FetchGroup.of(objects)?.takeLinkKeys(column.key)
+        if keys == nil {
+            var links = LinkKeys(column: column.key)
+            for object in objects { links.add(object.row) }
+            keys = links.keys
+        }
+        let entity = relationship.destinationFamily[0]
+        try readObjects((keys ?? []).lazy.map { LinkEnd(entity: entity, key: $0) }, for: group)
+    }
+
+    /// Registers the objects of those ends, with one query for each entity.
+    ///
+    /// - Parameter group: The group for which they are read. While any object of the group is held, main does not forget them.
+    func readObjects(_ ends: some Sequence<LinkEnd>, for group: FetchGroup? = nil) throws(DataSourceError) {
+        var wanted: [Int: Set<Int64>] = [:]
+        for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(end.key) }
+        for (entity, keys) in wanted.sorted(by: { $0.key < $1.key }) {
+            let objects = try editor(ofEntity: entity).readObjects(Array(keys), ofEntity: entity)
+            if owner == nil, let group { related.keep(objects, for: group) }
+            guard objects.count < keys.count else { continue }
+            let found = Set(objects.map(\.key))
+            for key in keys where !found.contains(key) {
+                related.noteMissing(LinkEnd(entity: entity, key: key))
+            }
+        }
+    }
+
+    /// Registers the objects of those ends, and some of those that nearby objects lead to.
+    private func readObjects(
+        _ ends: [LinkEnd], andThoseNear object: ManagedObject, _ index: Int
+    ) throws(DataSourceError) {
+        let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
+        var wanted = ends
+        for other in neighbours(of: object) where other !== object && wanted.count < FetchGroup.window {
+            wanted += related[key, other.key] ?? []
+        }
+        try readObjects(wanted, for: object.group)
+    }
+
+    /// Reads the ends of a to-many relationship of some objects.
+    ///
+    /// - Returns: Whether it did; false if there are too many ends for several objects.
+    private func readEnds(
+        of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key
+    ) throws(DataSourceError) -> Bool {
+        guard let first = owners.first else { return true }
+        let keys = ValueList(owners.map { .integer($0.key) }, .natural)
+        let found = try readEnds(
+            first.layout.relationships[index],
+            { owners.count == 1 ? .compare(column: $0, .equal, keys.elements[0]) : .isMember(.column($0), keys) },
+            limit: owners.count == 1 ? nil : ManagedObjectContext.endLimit)
+        guard let found else { return false }
+        related.insert(Dictionary(owners.map { ($0.key, found[$0.key] ?? []) }) { first, _ in first }, key)
+        return true
+    }
+
+    /// The most ends that are read for objects other than the one that is needed, about 8 MB.
+    private static let endLimit = 1 << 17
+
+    /// The ends by their owners' keys, in their order; nil if there are more than the limit.
+    func readEnds(
+        _ relationship: RelationshipLayout, _ predicate: (_ column: Int) -> RowPredicate, limit: Int?
+    ) throws(DataSourceError) -> [Int64: [LinkEnd]]? {
+        var found: [(owner: Int64, position: Int64, end: LinkEnd)] = []
+        for source in relationship.linkSources {
+            var query = RowQuery(
+                entity: source.layout, predicate: predicate(source.owner),
+                budget: QueryBudget(isCancellable: isCancellable))
+            query.limit = limit
+            let rows = try editor(ofEntity: source.layout).rows(FetchPlan(query), columns: source.columns)
+            if let limit, found.count + rows.count >= limit { return nil }
+            for stored in rows {
+                guard let end = source.end(stored) else { continue }
+                let position = source.position.map { stored.row.isNull($0) ? Int64.min : stored.row.integer($0) }
+                found.append((stored.row.integer(source.owner), position ?? 0, end))
+            }
+        }
+        if found.isEmpty { return [:] }
+        found.sort { ($0.position, $0.end.key) < ($1.position, $1.end.key) }
+        let ends = Dictionary(grouping: found, by: \.owner).mapValues { $0.map(\.end) }
+        guard editing == .inDraft else { return ends }
+        // A draft and another save may have made the same link.
+        return ends.mapValues { ends in
+            var seen: Set<LinkEnd> = []
+            return ends.filter { seen.insert($0).inserted }
+        }
+    }
+}
+
+/// The links of to-many relationships that a context has read, until a link changes.
+struct RelatedCache {
+    /// A relationship of an entity, by their numbers.
+    struct Key: Hashable {
+        let entity: Int
+        let relationship: Int
+    }
+
+    /// The links that were read for the objects of a group.
+    private struct Kept {
+        weak var group: FetchGroup?
+        let objects: [ManagedObject]
+    }
+
+    private var ends: [Key: [Int64: [LinkEnd]]] = [:]
+    private var kept: [Kept] = []
+    /// Ends whose objects do not exist.
+    private var missing: Set<LinkEnd> = []
+    private var count = 0
+    /// How often the whole cache was cleared.
+    private(set) var removals = 0
+    /// The last place that was assigned among the objects of an ordered relationship.
+    private var lastPositions: [Key: [Int64: Int64]] = [:]
+
+    /// The most ends that are kept.
+    private static let limit = 1 << 20
+
+    var knowsEnds: Bool { !ends.isEmpty }
+
+    subscript(_ key: Key, _ owner: Int64) -> [LinkEnd]? { ends[key]?[owner] }
+
+    mutating func insert(_ found: [Int64: [LinkEnd]], _ key: Key) {
+        let added = found.values.reduce(found.count) { $0 + $1.count }
+        if count + added > RelatedCache.limit { removeEnds() }
+        count += added
+        for (owner, own) in found { ends[key, default: [:]][owner] = own }
+    }
+
+    /// Keeps objects alive while the objects are alive for which they were read.
+    mutating func keep(_ objects: [ManagedObject], for group: FetchGroup) {
+        if !objects.isEmpty { kept.append(Kept(group: group, objects: objects)) }
+    }
+
+    func isMissing(_ end: LinkEnd) -> Bool { missing.contains(end) }
+
+    /// Remembers that an end has no object, as after a deletion with the rule No Action.
+    mutating func noteMissing(_ end: LinkEnd) {
+        if missing.count >= RelatedCache.limit { missing.removeAll() }
+        missing.insert(end)
+    }
+
+    /// Releases objects that are not needed any more.
+    mutating func sweep() { kept.removeAll { $0.group == nil } }
+
+    func lastPosition(_ key: Key, _ owner: Int64) -> Int64? { lastPositions[key]?[owner] }
+
+    mutating func setLastPosition(_ position: Int64, _ key: Key, _ owner: Int64) {
+        lastPositions[key, default: [:]][owner] = position
+    }
+
+    /// Forgets the links of objects, because one of them has changed.
+    mutating func removeEnds(of owners: [Int64]) {
+        for key in ends.keys {
+            for owner in owners {
+                if let removed = ends[key]?.removeValue(forKey: owner) { count -= removed.count + 1 }
+            }
+        }
+    }
+
+    /// Forgets the links that were read.
+    private mutating func removeEnds() {
+        guard count > 0 || !ends.isEmpty else { return }
+        ends = [:]
+        count = 0
+    }
+
+    /// Forgets everything.
+    mutating func removeAll() {
+        removals += 1
+        removeEnds()
+        kept.removeAll()
+        missing.removeAll()
+        if !lastPositions.isEmpty { lastPositions = [:] }
+    }
+}

@@ -1,0 +1,344 @@
+internal import RowStore
+
+/// A scratch pad for managed objects, with every way to read them.
+///
+/// ```swift
+/// func adultNames(in context: ManagedObjectContext) throws -> [String] {
+///     try context.fetch(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)]).map(\.name)
+/// }
+/// ```
+///
+/// There are four kinds: the ``MainContext`` that the user interface reads, the ``PrivateContext`` of a data source, in which
+/// objects are edited, the ``DraftContext`` of a ``Draft``, whose edits may be thrown away, and the ``ReadContext`` of
+/// ``PersistentContainer/read(_:)``, which sees one state of all rows.
+///
+/// A fetch includes saves that are not in the store yet, and the edits of its own context.
+///
+/// **Isolation**: a context and its objects stay where they are. Neither is `Sendable`, and the compiler does not let them
+/// leave a hook, `perform`, `read` or the main actor.
+public class ManagedObjectContext {
+    let stack: PersistentStack
+    /// Where the rows come from.
+    let source: RowSource
+    /// One for each entity of the model, in its order.
+    let bindings: [EntityBinding]
+    /// Every object with changes.
+    var changed = ChangedObjects()
+    /// What the next save does to rows that did not become objects.
+    var noted: [EntityChanges] = []
+    /// The first edit that was refused since the last save; the save throws it.
+    private(set) var refusal: DataSourceError?
+    /// Whether a hook or `perform` is running, so that its edits will be saved.
+    var isInBatch = false
+    /// How much of the feed the context has taken in.
+    var position: FeedPosition
+    /// The links of to-many relationships that were read.
+    var related = RelatedCache()
+    /// Whether relationships are being read.
+    var isFollowing = false
+    /// How often a relationship was read for one object alone.
+    var readOneByOne: [RelatedCache.Key: Int] = [:]
+    /// Whether a long query ends when its task is cancelled.
+    var isCancellable = false
+    /// Whether the rows of fetched objects may lack large values, which are read when they are needed. Only rows that are neither
+    /// edited nor compared may.
+    var leavesValuesApart = false
+    /// How often an object was read again for a value that lay apart, by the value's column.
+    var readApart: [ApartColumn: Int] = [:]
+    /// The name of the data source's class; nil for a read-only context.
+    let owner: String?
+
+    private var entitiesByType: [ObjectIdentifier: Int] = [:]
+    private var lastType: (type: ObjectIdentifier, entity: Int)?
+    private var keyPaths = KeyPathTable()
+    /// Whether any entity has a ``ValueIndex``.
+    var hasValueIndexes = false
+    /// How many rows were tested here and not by the store. For tests.
+    package var rowsTested = 0
+
+    /// - Parameter rights: What the context may do with the rows of an entity, by its number.
+    init(
+        _ stack: PersistentStack, _ source: RowSource, owner: String? = nil,
+        rights: (_ entity: Int) -> EntityRights = { _ in .read }
+    ) {
+        self.stack = stack
+        self.source = source
+        self.owner = owner
+        position = stack.root.feedPosition
+        bindings = stack.layout.entities.map { layout in
+            EntityBinding(
+                layout, stack.type(ofEntity: layout.index), ValidationRules(layout),
+                rights(layout.index))
+        }
+        for binding in bindings { binding.home = ObjectHome(binding.layout, in: self, editing) }
+    }
+
+    /// How objects of this context may be edited.
+    var editing: ObjectEditing { .not }
+
+    /// What a look-up of one row sees.
+    var lookupIsolation: ReadIsolation { .statement }
+
+    /// Called before the app reads.
+    func willRead(registersObjects: Bool) { isCancellable = true }
+
+    /// Called before the app reads, to make the edits of the context complete.
+    func completeEdits() throws {}
+
+    /// Called when the app has read.
+    func didRead() { isCancellable = false }
+
+    /// Called when relationships were read.
+    func didFollow() {}
+
+    /// How many objects are registered.
+    package final var registeredObjectCount: Int { bindings.reduce(0) { $0 + $1.objects.count } }
+
+    /// How many slots of the tables were passed to register them. For tests.
+    package final var registeringSteps: Int { bindings.reduce(0) { $0 + $1.objects.steps } }
+
+    // MARK: Entities and attributes
+
+    /// The number of the entity that a class stands for.
+    func entity(of type: ManagedObject.Type) throws(DataSourceError) -> Int {
+        let identity = ObjectIdentifier(type)
+        if let lastType, lastType.type == identity { return lastType.entity }
+        if let entity = entitiesByType[identity] {
+            lastType = (identity, entity)
+            return entity
+        }
+        return try meet(type)
+    }
+
+    private func meet(_ type: ManagedObject.Type) throws(DataSourceError) -> Int {
+        guard let layout = stack.layout.entity(named: type.entityName) else {
+            throw DataSourceError(
+                .unknownEntity,
+                "\(type) stands for the entity \"\(type.entityName)\", but the model \(stack.layout.model.name) has no such entity. Give the container the model that \(type) was generated from.",
+                entityName: type.entityName)
+        }
+        entitiesByType[ObjectIdentifier(type)] = layout.index
+        // A model that was read at run time names no classes, so the first requested class is used.
+        bindings[layout.index].adopt(type)
+        return layout.index
+    }
+
+    /// The column of a stored attribute; nil for a key path to anything else.
+    func storedColumn(_ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout) -> Int? {
+        keyPaths.column(keyPath, of: type, layout)
+    }
+
+    /// The column that a key path leads to.
+    func column(
+        _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout
+    ) throws(DataSourceError) -> Int {
+        if let column = storedColumn(keyPath, of: type, layout) { return column }
+        throw DataSourceError(
+            .unknownAttribute,
+            "A property of \(type) of the type \(Swift.type(of: keyPath).valueType) is not a stored attribute of \(layout.name). Fetch by an attribute of the model.",
+            entityName: layout.name)
+    }
+
+    /// Throws unless objects of the entity may be made and changed here.
+    func checkOwned(_ entity: Int) throws(DataSourceError) {
+        if !mayEdit(entity) { throw notOwned(bindings[entity].layout) }
+    }
+
+    /// An abstract entity is that of its concrete sub-entities.
+    func checkMayChange(_ entity: Int) throws(DataSourceError) {
+        let layout = bindings[entity].layout
+        guard layout.isAbstract else { return try checkOwned(entity) }
+        for concrete in layout.concreteFamily { try checkOwned(concrete) }
+    }
+
+    /// Whether objects of the entity may be made and changed here.
+    func mayEdit(_ entity: Int) -> Bool { bindings[entity].isOwned }
+
+    /// The context that has the current objects of an entity. It is another context if that context's edits are saved with
+    /// those of this one.
+    func editor(ofEntity entity: Int) -> ManagedObjectContext { self }
+
+    /// Whether links of this context may lead to deleted objects of an entity, because delete rules are applied by the save.
+    func mayHaveGoneObjects(_ entity: Int) -> Bool { editor(ofEntity: entity).bindings[entity].hasDeletions }
+
+    /// Whether no save or read of this context would throw what an accessor cannot.
+    var reportsReadFailures: Bool { false }
+
+    /// A relationship could not be followed, or a value that lies apart could not be read, and an accessor cannot throw that error.
+    func noteReadFailure(_ error: any Error) {
+        let error =
+            error as? DataSourceError
+            ?? DataSourceError(
+                .cancelled, "The task was cancelled while a relationship or a large value was read. Read it again.")
+        if reportsReadFailures {
+            stack.root.failures.report(StoreFailure(.store, error, dataSourceName: nil))
+        } else {
+            refuse(error)
+        }
+    }
+
+    /// A batch has ended.
+    func forgetDeletions() {}
+
+    func notOwned(_ layout: EntityLayout) -> DataSourceError {
+        DataSourceError(
+            .entityNotOwned,
+            "\(owner ?? "A context for reading") does not own \(layout.name) and cannot insert, edit or delete its objects. Use the data source that lists \(layout.name) in its entities.",
+            entityName: layout.name)
+    }
+
+    // MARK: Edits
+
+    /// Edits belong to a batch; an edit between two batches would be saved with the wrong one.
+    func checkInBatch() {
+        precondition(
+            isInBatch,
+            "An object of \(owner ?? "a context for reading") was inserted, edited or deleted outside of a batch. Edit in a hook or in perform { }, and do not keep objects after it ends."
+        )
+    }
+
+    /// A value of an object is about to change.
+    func willChange(_ object: ManagedObject) {}
+
+    /// A value of an object has changed.
+    func didChange(_ object: ManagedObject) {}
+
+    /// An object without edits is about to be edited.
+    func willEdit(_ object: ManagedObject) {
+        checkInBatch()
+        let binding = bindings[object.layout.index]
+        if !mayEdit(object.layout.index) { refuse(notOwned(object.layout)) }
+        changed.insert(object)
+        binding.noteTouch(object)
+    }
+
+    /// Makes the next save throw, unless an earlier edit already does.
+    func refuse(_ error: DataSourceError) {
+        if refusal == nil { refusal = error }
+    }
+
+    /// Returns the first edit that was refused, and forgets it.
+    func takeRefusal() -> DataSourceError? {
+        defer { forgetRefusal() }
+        return refusal
+    }
+
+    func forgetRefusal() { refusal = nil }
+
+    /// The index of a column; it is built now if there is none.
+    func valueIndex(_ binding: EntityBinding, _ column: Int) -> ValueIndex {
+        hasValueIndexes = true
+        return binding.valueIndex(column)
+    }
+
+    /// The same, if it is worth its cost.
+    func valueIndex(_ binding: EntityBinding, _ column: Int, insteadOf count: Int) -> ValueIndex? {
+        guard binding.layout.columns[column].isStored,
+            let index = binding.valueIndex(column, insteadOf: count)
+        else { return nil }
+        hasValueIndexes = true
+        return index
+    }
+
+    // MARK: Rows
+
+    /// Gives a registered object a newer row.
+    func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+        let binding = bindings[object.layout.index]
+        binding.layout.check(row)
+        let isIndexed = hasValueIndexes && number > object.asOf && !object.row.hasSameWords(as: row)
+        binding.refresh(object, row, asOf: number)
+        if isIndexed { binding.noteValues(of: object) }
+    }
+}
+
+extension ManagedObjectContext: ObjectContext {}
+
+@available(*, unavailable, message: "A context stays where it was passed. Pass its container or data source instead.")
+extension ManagedObjectContext: Sendable {}
+
+/// Making objects from rows, once for each row.
+extension ManagedObjectContext {
+    /// The registered object of that row, or a new one, which is registered.
+    func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: Int64) -> ManagedObject {
+        if let object = binding.objects[stored.key] {
+            if object.state == .saved { refresh(object, stored.row, asOf: number) }
+            return object
+        }
+        return register(stored, binding, .saved, asOf: number)
+    }
+
+    /// The objects of those rows.
+    func objects(_ rows: [StoredRow], _ entity: Int, asOf number: Int64) -> [ManagedObject] {
+        let binding = bindings[entity]
+        binding.objects.reserve(rows.count)
+        return rows.map { object($0, binding, asOf: number) }
+    }
+
+    func register(
+        _ stored: StoredRow, _ binding: EntityBinding, _ state: ObjectState, asOf number: Int64
+    ) -> ManagedObject {
+        binding.layout.check(stored.row)
+        let object = binding.type.make(binding.home, key: stored.key, row: stored.row, state, asOf: number)
+        enter(object, binding)
+        return object
+    }
+
+    @inline(__always)
+    private func enter(_ object: ManagedObject, _ binding: EntityBinding) {
+        binding.register(object)
+        if hasValueIndexes { binding.noteValues(of: object) }
+    }
+}
+
+/// Taking back, and forgetting.
+extension ManagedObjectContext {
+    /// Takes back everything since the last save.
+    ///
+    /// - Parameter isEnd: Whether the batch ends. If it continues, what it knows stays registered.
+    func rollback(isEnd: Bool = true) {
+        for object in changed {
+            bindings[object.layout.index].endEdits(of: object)
+            guard object.state == .saved else { continue }
+            if hasValueIndexes { bindings[object.layout.index].noteValues(of: object) }
+            // Only its edited values may be in the unique indexes.
+            let binding = bindings[object.layout.index]
+            if binding.isOwned { binding.indexLater(object) }
+        }
+        for binding in bindings where binding.hasEdits { binding.endBatch() }
+        changed.removeAll()
+        noted.removeAll()
+        related.removeAll()
+        forgetDeletions()
+        forgetRefusal()
+        if isEnd { trim() }
+    }
+
+    /// The bytes that registered objects of owned entities use.
+    var registeredBytes: Int { bindings.reduce(0) { $0 + $1.registeredBytes } }
+
+    /// Forgets cached objects beyond the limit, and objects that another data source may change.
+    func trim() {
+        related.removeAll()
+        for binding in bindings {
+            binding.endBatch()
+            guard binding.objects.count > 0 else { continue }
+            if !binding.isOwned || binding.isIndexStale { binding.forgetObjects() }
+        }
+        var bytes = registeredBytes
+        // The largest entities first, so that entities with few objects keep theirs.
+        while bytes > stack.registeredObjectByteLimit,
+            let largest = bindings.max(by: { $0.registeredBytes < $1.registeredBytes })
+        {
+            bytes -= largest.registeredBytes
+            largest.forgetObjects()
+        }
+        hasValueIndexes = bindings.contains { $0.followsValues }
+    }
+
+    /// Forgets everything, because the stored rows have changed.
+    func forgetAll() {
+        rollback()
+        for entity in bindings.indices { bindings[entity].forgetObjects() }
+    }
+}

@@ -1,0 +1,189 @@
+internal import QueryLanguage
+internal import RowStore
+
+/// Reads the values of rows as the types of attributes, through one object that is reused for all of them.
+struct RowValueReader {
+    private let object: RowObject
+    private let layout: EntityLayout
+    /// What reads each of the joined columns.
+    private let joined: [RelatedCell]
+    private let current = CurrentRow()
+
+    /// The row whose values are read now.
+    private final class CurrentRow {
+        var joined: RowSnapshot?
+    }
+
+    /// - Parameter holdsResults: Whether the rows hold results of aggregates, whose types are not those of the columns.
+    init(
+        _ context: ManagedObjectContext, _ layout: EntityLayout, _ joined: [JoinedColumn] = [], holdsResults: Bool
+    ) {
+        self.layout = layout
+        object = RowObject.make(layout, context, holdsAnyValue: holdsResults)
+        self.joined = joined.map { RelatedCell($0, layout, context) }
+    }
+
+    var row: StoredRow {
+        get { StoredRow(key: 0, row: object.row) }
+        nonmutating set {
+            object.row = newValue.row
+            current.joined = newValue.joined
+        }
+    }
+
+    func read<Value: AttributeStorable>(_ type: Value.Type, _ column: Int?) -> Value {
+        let column = column ?? 0
+        guard JoinedColumn.isJoined(column) else { return Value.read(from: object, at: column) }
+        let index = JoinedColumn.index(column)
+        return joined[index].read(type, current.joined, index)
+    }
+
+    /// - Parameter columns: The attribute's column for each column that was read, where they differ; nil for a count.
+    /// - Throws: `damagedValue` if a value since the last check could not be read as it is stored.
+    func check(attributes columns: [Int?]? = nil) throws(DataSourceError) {
+        for cell in joined { try cell.check() }
+        guard let damage = object.damage else { return }
+        object.damage = nil
+        let column = columns.map { $0[damage] } ?? damage
+        guard let column else { return }
+        throw damaged(column)
+    }
+
+    /// The error for a column with a value that does not have its attribute's type.
+    func damaged(_ column: Int) -> DataSourceError {
+        if JoinedColumn.isJoined(column) { return joined[JoinedColumn.index(column)].damaged }
+        layout.noteDamage(column)
+        return DataSourceError(damagedColumn: column, layout)
+    }
+}
+
+/// Reads a joined column as the attribute that it is at the end of its relationships.
+private struct RelatedCell {
+    private let object: RowObject
+    private let layout: EntityLayout
+    private let column: Int
+    private let storage: ColumnStorage
+
+    init(_ joined: JoinedColumn, _ layout: EntityLayout, _ context: ManagedObjectContext) {
+        storage = joined.kind.storage
+        (self.layout, column) = RelatedCell.attribute(joined, layout, context.stack.layout)
+        object = RowObject.make(self.layout, context, holdsAnyValue: true)
+    }
+
+    /// The entity and the column at the end. A number that is calculated from many objects has no attribute; it is put into the
+    /// first column, which always has room.
+    private static func attribute(
+        _ joined: JoinedColumn, _ layout: EntityLayout, _ model: ModelLayout
+    ) -> (EntityLayout, Int) {
+        switch joined.source {
+        case .value(let related, let column):
+            let destination = model.entities[related.destination]
+            if !JoinedColumn.isJoined(column) { return (destination, column) }
+            return attribute(related.joined[JoinedColumn.index(column)], destination, model)
+        case .aggregate(let related, let function, let column?) where function == .min || function == .max:
+            let destination = model.entities[related.destination]
+            if !JoinedColumn.isJoined(column) { return (destination, column) }
+            return attribute(related.joined[JoinedColumn.index(column)], destination, model)
+        default: return (layout, 0)
+        }
+    }
+
+    func read<Value: AttributeStorable>(_ type: Value.Type, _ row: RowSnapshot?, _ index: Int) -> Value {
+        // A row that is written repeatedly would grow.
+        object.row = RowSnapshot(columnCount: object.row.columnCount)
+        object.row.setValue(row?.value(index, storage) ?? .null, column)
+        return Value.read(from: object, at: column)
+    }
+
+    func check() throws(DataSourceError) {
+        guard object.damage != nil else { return }
+        object.damage = nil
+        throw damaged
+    }
+
+    var damaged: DataSourceError {
+        layout.noteDamage(column)
+        return DataSourceError(damagedColumn: column, layout)
+    }
+}
+
+/// Attributes that are derived from other objects, such as `category.name` and `articles.@count`.
+extension ManagedObject {
+    /// The value of a column that is derived along relationships, by its index in `ManagedObjectModel.columns(of:)`. For generated
+    /// code.
+    ///
+    /// It is calculated when it is read, and so is as new as the objects in the context; the store keeps nothing of it. In
+    /// predicates, orders and `values` the attribute stands for its path, and the store calculates it.
+    ///
+    /// If the objects cannot be read, the result is nil or zero, and the save or the read then throws; on main,
+    /// ``PersistentContainer/failures`` reports it. It is nil or zero, too, once the container is gone. A ``ListRow`` has no other
+    /// objects to calculate it from, so it traps.
+    ///
+    /// **Isolation**: that of the object's context.
+    ///
+    /// - Complexity: The first time one query for up to 1,000 objects that were fetched together for each relationship of
+    ///   the path, then constant. A sum, a mean, a minimum and a maximum: one query each time.
+    public final func calculatedAttribute<Value: AttributeStorable>(at column: Int) -> Value {
+        guard let path = layout.calculatedPaths[column] else { refuseColumn(column, Value.self) }
+        if context == nil { home.uncalculatedColumn = column }
+        return following { context in try context.calculated(path, column, of: self) } ?? home.nothing(column)
+    }
+}
+
+extension ManagedObjectContext {
+    fileprivate func calculated<Value: AttributeStorable>(
+        _ path: [String], _ column: Int, of object: ManagedObject
+    ) throws -> Value? {
+        var (owner, keys) = (object, path[...])
+        while let key = keys.first, let index = owner.layout.relationship(named: key),
+            !owner.layout.relationships[index].isToMany
+        {
+            guard let next = try destination(of: owner, at: index) else { return nil }
+            (owner, keys) = (next, keys.dropFirst())
+        }
+        if let index = keys.first.flatMap({ owner.layout.relationship(named: $0) }) {
+            guard keys.last == "@count" else { return try aggregate(Array(keys), of: owner) }
+            return object.home.integer(try ends(of: owner, at: index).count, column)
+        }
+        guard let source = owner.layout.column(named: keys.joined(separator: ".")) else { return nil }
+        return Value.read(from: owner, at: source)
+    }
+
+    /// A value that is calculated from many objects.
+    private func aggregate<Value: AttributeStorable>(
+        _ path: [String], of object: ManagedObject
+    ) throws(DataSourceError) -> Value? {
+        let resolver = PredicateResolver(object.layout, in: stack.layout, withGoneObjects: withGoneObjects)
+        guard case .column(let column) = try resolver.ownPath(path).expression else { return nil }
+        let joined = resolver.joins.columns
+        let reader = RowValueReader(self, object.layout, joined, holdsResults: true)
+        reader.row = try filled([StoredRow(key: object.key, row: object.row)], joined)[0]
+        let value = reader.read(Value.self, column)
+        try reader.check()
+        return value
+    }
+}
+
+extension ObjectHome {
+    /// What a type reads where there is no value.
+    fileprivate func nothing<Value: AttributeStorable>(_ column: Int) -> Value {
+        scratch.row = RowSnapshot(columnCount: layout.columns.count)
+        return Value.read(from: scratch, at: column)
+    }
+
+    /// A number as the type of a column.
+    fileprivate func integer<Value: AttributeStorable>(_ number: Int, _ column: Int) -> Value {
+        scratch.row = RowSnapshot(columnCount: layout.columns.count)
+        scratch.row.setValue(.integer(Int64(number)), column)
+        return Value.read(from: scratch, at: column)
+    }
+}
+
+extension ManagedObject {
+    /// The context that the object belongs to; nil once the container is gone, and for the object that ``ListRow`` makes for
+    /// one read.
+    public final var context: ManagedObjectContext? {
+        // Only a context makes a home with a context.
+        home.context.map { unsafeDowncast($0, to: ManagedObjectContext.self) }
+    }
+}

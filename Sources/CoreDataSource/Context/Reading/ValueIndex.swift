@@ -1,0 +1,214 @@
+internal import RowStore
+
+/// The registered objects of one entity by their value in one column, each value's object with the lowest key first.
+///
+/// It is built when the column is first looked up, and kept up to date by edits. Entries are hints: an object is added whenever
+/// it gets a value, and an outdated entry is dropped when it is met. A registered object's present value is always among the
+/// entries.
+final class ValueIndex {
+    let column: Int
+    let storage: ColumnStorage
+    /// How many entries there are, including outdated ones.
+    private(set) var count = 0
+    private var entries: [RowValue: ObjectHeap] = [:]
+    /// The edited and deleted objects, by the value of their last save.
+    private var saved: [RowValue: [ManagedObject]] = [:]
+    /// For values that were looked up in the store in this batch: every stored row with the value and a key up to this one is
+    /// registered.
+    private var registeredThrough: [RowValue: Int64] = [:]
+
+    init(_ column: Int, _ binding: EntityBinding) {
+        self.column = column
+        storage = binding.layout.columns[column].storage
+        for object in binding.objects.objects where !object.isDeleted { insert(object) }
+        for object in binding.touched { noteSaved(object) }
+    }
+
+    // MARK: Following edits
+
+    /// Adds an object, or one that has a new value.
+    func insert(_ object: ManagedObject) {
+        entries[object.row.value(column, storage), default: ObjectHeap()].insert(object)
+        count += 1
+    }
+
+    /// Notes the saved value of an object that is about to be edited or deleted.
+    func noteSaved(_ object: ManagedObject) {
+        saved[object.savedRow.value(column, storage), default: []].append(object)
+    }
+
+    /// The batch is over: there are no edits, and the contents of the store may change.
+    func endBatch() {
+        saved.removeAll()
+        registeredThrough.removeAll()
+    }
+
+    /// The contents of the store may have changed.
+    func forgetStore() { registeredThrough.removeAll() }
+
+    // MARK: Looking up
+
+    /// The object with the lowest key that has the value.
+    func first(_ value: RowValue) -> ManagedObject? {
+        while let object = entries[value]?.first {
+            if holds(object, value) { return object }
+            entries[value]?.removeFirst()
+            count -= 1
+        }
+        return nil
+    }
+
+    /// Every object that has the value, in the order of their keys.
+    func all(_ value: RowValue) -> [ManagedObject] {
+        guard let heap = entries[value] else { return [] }
+        var objects: [ManagedObject] = []
+        for object in heap.objects.sorted(by: { $0.key < $1.key }) where holds(object, value) {
+            if objects.last !== object { objects.append(object) }
+        }
+        count += objects.count - heap.objects.count
+        entries[value] = objects.isEmpty ? nil : ObjectHeap(sorted: objects)
+        return objects
+    }
+
+    /// The edited and deleted objects that were saved with the value.
+    func wereSaved(with value: RowValue) -> [ManagedObject] { saved[value] ?? [] }
+
+    /// An upper bound for how many objects have the value.
+    func bound(_ value: RowValue) -> Int { entries[value]?.objects.count ?? 0 }
+
+    private func holds(_ object: ManagedObject, _ value: RowValue) -> Bool {
+        !object.isDeleted && object.row.holds(value, column: column)
+    }
+
+    // MARK: What the store has
+
+    /// The key up to which every stored row with the value is registered.
+    subscript(registeredThrough value: RowValue) -> Int64 {
+        get { registeredThrough[value] ?? .min }
+        set { registeredThrough[value] = newValue }
+    }
+}
+
+/// A heap of objects, the one with the lowest key first.
+private struct ObjectHeap {
+    /// No object has a lower key than the object at half its position.
+    private(set) var objects: [ManagedObject] = []
+
+    init() {}
+
+    init(sorted objects: [ManagedObject]) {
+        self.objects = objects
+    }
+
+    var first: ManagedObject? { objects.first }
+
+    mutating func insert(_ object: ManagedObject) {
+        objects.append(object)
+        var position = objects.count - 1
+        while position > 0, objects[position].key < objects[(position - 1) / 2].key {
+            objects.swapAt(position, (position - 1) / 2)
+            position = (position - 1) / 2
+        }
+    }
+
+    mutating func removeFirst() {
+        guard let last = objects.popLast(), !objects.isEmpty else { return }
+        objects[0] = last
+        var position = 0
+        while true {
+            var least = position
+            for child in [2 * position + 1, 2 * position + 2]
+            where child < objects.count && objects[child].key < objects[least].key {
+                least = child
+            }
+            if least == position { return }
+            objects.swapAt(position, least)
+            position = least
+        }
+    }
+}
+
+/// Where the objects with a unique value may be: hashes of values, and the keys of objects that had them.
+///
+/// Every entry is a hint. Values change, objects are forgotten and edits are taken back while entries stay, so a look-up checks
+/// each candidate's row. What the index promises is the other direction: a registered object's present value is always among
+/// the entries.
+struct UniqueIndex {
+    private struct Entry {
+        /// 0 where there is no entry.
+        var hash: UInt64 = 0
+        var key: Int64 = 0
+    }
+
+    private var slots: [Entry] = []
+    /// The keys of further entries with a hash that many have, so that they do not fill the places of others.
+    private var crowded: [UInt64: [Int64]] = [:]
+    private(set) var count = 0
+    /// How many entries were looked at to add others. For tests.
+    private(set) var looks = 0
+    /// The most entries with one hash in the slots.
+    private static let crowd = 16
+
+    /// The first registered object for a value that passes the test.
+    @inline(__always)
+    func first(
+        _ hash: UniqueHash, in objects: ObjectTable, where isMatch: (ManagedObject) -> Bool
+    ) -> ManagedObject? {
+        guard count > 0 else { return nil }
+        let hash = hash.nonzero
+        var slot = home(hash)
+        while slots[slot].hash != 0 {
+            if slots[slot].hash == hash, let object = objects[slots[slot].key], isMatch(object) { return object }
+            slot = next(slot)
+        }
+        if crowded.isEmpty { return nil }
+        for key in crowded[hash] ?? [] {
+            if let object = objects[key], isMatch(object) { return object }
+        }
+        return nil
+    }
+
+    mutating func insert(_ hash: UniqueHash, _ key: Int64) {
+        if (count + 1) * 3 > slots.count * 2 { grow() }
+        let hash = hash.nonzero
+        var slot = home(hash)
+        var equal = 0
+        while slots[slot].hash != 0 {
+            looks += 1
+            if slots[slot].hash == hash {
+                if slots[slot].key == key { return }
+                equal += 1
+                if equal == UniqueIndex.crowd {
+                    crowded[hash, default: []].append(key)
+                    count += 1
+                    return
+                }
+            }
+            slot = next(slot)
+        }
+        slots[slot] = Entry(hash: hash, key: key)
+        count += 1
+    }
+
+    mutating func removeAll() {
+        slots = []
+        crowded = [:]
+        count = 0
+    }
+
+    @inline(__always)
+    private func home(_ hash: UInt64) -> Int { Int(truncatingIfNeeded: hash) & (slots.count - 1) }
+
+    @inline(__always)
+    private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
+
+    private mutating func grow() {
+        let old = slots
+        slots = Array(repeating: Entry(), count: max(16, old.count * 2))
+        for entry in old where entry.hash != 0 {
+            var slot = home(entry.hash)
+            while slots[slot].hash != 0 { slot = next(slot) }
+            slots[slot] = entry
+        }
+    }
+}

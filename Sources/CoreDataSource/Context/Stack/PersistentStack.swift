@@ -1,0 +1,196 @@
+internal import Foundation
+internal import ManagedModel
+package import RowStore
+
+/// What all contexts of one container share: the model, the root, and the keys of new objects.
+package final class PersistentStack: Sendable {
+    package let layout: ModelLayout
+    /// The consequences of deleting and linking objects.
+    let graph: RelationshipGraph
+    package let root: RootContext
+    let mainWaker: MainWaker
+    /// How many bytes of objects a private context may keep registered between saves.
+    let registeredObjectByteLimit: Int
+    /// Held from the check of a save until the root has it, by contexts whose objects share a uniqueness constraint with those
+    /// of another context: two contexts that checked at once would both find the value free.
+    let sharedConstraints = NSLock()
+    /// The container, which the stack does not keep alive.
+    let holder = Guarded(WeakReference())
+    private let types: Guarded<[ManagedObject.Type]>
+    /// The class of the data source that owns each entity that has one.
+    private let owners = Guarded<[Int: String]>([:])
+    /// The tier of the data source that owns each entity that has one.
+    private let tiers = Guarded<[Int: WeakReference]>([:])
+    /// The keys of new objects.
+    package let keys: StoreKeys
+    private let origins: Guarded<SaveOrigins>
+    /// What was noticed about each data source, by its class.
+    private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
+
+    init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectByteLimit: Int) {
+        self.layout = layout
+        graph = RelationshipGraph(layout)
+        self.root = root
+        self.mainWaker = mainWaker
+        self.registeredObjectByteLimit = registeredObjectByteLimit
+        origins = Guarded(SaveOrigins(layout))
+        types = Guarded(
+            layout.entities.map { layout.model.classes[$0.name] as? ManagedObject.Type ?? ManagedObject.self })
+        let keys = StoreKeys(root.store, root.scheduling)
+        self.keys = keys
+        root.raiseKeys.withLock { $0 = { keys.raise(to: $0) } }
+    }
+
+    /// A data source has claimed its entities.
+    func join(_ source: SaveSource, _ entities: Set<Int>) {
+        origins.withLock { $0.join(source, entities) }
+    }
+
+    /// A data source exists, with its tier.
+    func join(_ tier: any AnyObject & Sendable, _ entities: Set<Int>) {
+        tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakReference(tier) } }
+    }
+
+    /// Whether an existing data source owns the entity.
+    func isOwned(_ entity: Int) -> Bool { tiers.withLock { $0[entity]?.object != nil } }
+
+    /// What has joined for any of those entities.
+    func owners(of entities: Set<Int>) -> [any AnyObject & Sendable] {
+        if entities.isEmpty { return [] }
+        return tiers.withLock { tiers in entities.compactMap { tiers[$0]?.object } }
+    }
+
+    /// Makes saves of those data sources depend on each other from now on.
+    func unite(_ sources: [SaveSource]) {
+        origins.withLock { origins in
+            root.unite { origins.unite(sources) }
+        }
+    }
+
+    /// The class of an entity's objects; `ManagedObject` if the model names none.
+    func type(ofEntity entity: Int) -> ManagedObject.Type { types.withLock { $0[entity] } }
+
+    /// Uses the class that a data source lists for an entity, if the model names none.
+    func adopt(_ type: ManagedObject.Type, forEntity entity: Int) {
+        types.withLock { types in
+            if types[entity] == ManagedObject.self { types[entity] = type }
+        }
+    }
+
+    func noteOwner(_ name: String, ofEntity entity: Int) { owners.withLock { $0[entity] = name } }
+
+    func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
+
+    /// Keeps a remark about a data source, unless it has been made before.
+    func note(_ diagnostic: DataSourceDiagnostic, of owner: String) {
+        noticed.withLock { noticed in
+            let known = noticed[owner, default: []]
+            if known.count < 64, !known.contains(diagnostic) { noticed[owner] = known + [diagnostic] }
+        }
+    }
+
+    func diagnostics(of owner: String) -> [DataSourceDiagnostic] { noticed.withLock { $0[owner] ?? [] } }
+
+    deinit {
+        // Saves that nobody waited for may not be in the store yet.
+        root.shutDown()
+    }
+}
+
+/// What the stack does not keep alive, because it keeps the stack.
+struct WeakReference: Sendable {
+    weak let object: (any AnyObject & Sendable)?
+
+    init(_ object: (any AnyObject & Sendable)? = nil) {
+        self.object = object
+    }
+}
+
+/// Which data sources' saves depend on each other, because a uniqueness constraint covers objects of both: they have one
+/// origin. Two data sources also get one origin with the first save over both of them.
+struct SaveOrigins {
+    /// For each entity another entity of the same origin, or the entity itself.
+    private var parents: [Int]
+    private var sources: [(source: SaveSource, entity: Int)] = []
+
+    init(_ layout: ModelLayout) {
+        parents = Array(layout.entities.indices)
+        for entity in layout.entities {
+            for owner in entity.constraintOwners {
+                for other in layout.entities[owner].concreteFamily { unite(entity.index, other) }
+            }
+        }
+    }
+
+    /// Adds a data source, and gives every data source its origin.
+    mutating func join(_ source: SaveSource, _ entities: Set<Int>) {
+        guard let first = entities.min() else { return }
+        for entity in entities { unite(first, entity) }
+        sources.append((source, first))
+        _ = assign()
+    }
+
+    /// Gives data sources one origin.
+    ///
+    /// - Returns: The new origin for each old one that has changed.
+    mutating func unite(_ united: [SaveSource]) -> [Int: Int] {
+        let entities = sources.filter { entry in united.contains { $0 === entry.source } }.map(\.entity)
+        guard let first = entities.first else { return [:] }
+        for entity in entities.dropFirst() { unite(first, entity) }
+        return assign()
+    }
+
+    /// - Returns: The new origin for each old one that has changed.
+    private func assign() -> [Int: Int] {
+        var moved: [Int: Int] = [:]
+        for (source, entity) in sources {
+            // 0 marks saves that belong to no data source.
+            let (old, new) = (source.origin, root(entity) + 1)
+            if old == new { continue }
+            if old != 0 { moved[old] = new }
+            source.origin = new
+        }
+        return moved
+    }
+
+    private func root(_ entity: Int) -> Int {
+        var entity = entity
+        while parents[entity] != entity { entity = parents[entity] }
+        return entity
+    }
+
+    private mutating func unite(_ one: Int, _ other: Int) {
+        let (one, other) = (root(one), root(other))
+        parents[max(one, other)] = min(one, other)
+    }
+}
+
+/// A remark about a use that works but could be better, with what to do about it.
+public struct DataSourceDiagnostic: Sendable, Hashable, CustomStringConvertible {
+    /// The entity concerned.
+    public let entityName: String
+    /// The attribute concerned.
+    public let attributeName: String
+    /// What was noticed, and what to do.
+    public let message: String
+
+    public var description: String { message }
+}
+
+extension DataSourceDiagnostic {
+    /// An attribute that is looked up without an index.
+    init(unindexed column: Int, _ layout: EntityLayout) {
+        entityName = layout.name
+        attributeName = layout.columns[column].name
+        message =
+            "\(entityName).\(attributeName) is looked up by its value but has neither a uniqueness constraint nor a fetch index, so every row of \(entityName) is read. Add a uniqueness constraint or a fetch index to the model."
+    }
+
+    /// An attribute whose values are looked up one by one on a server.
+    init(roundTripsFor column: Int, _ layout: EntityLayout) {
+        entityName = layout.name
+        attributeName = layout.columns[column].name
+        message =
+            "\(entityName).\(attributeName) is looked up one value at a time, and each look-up is a round trip to the server. Look up all values of a batch at once: call preload in prepare(_:in:), or subclass KeyedDataSource."
+    }
+}

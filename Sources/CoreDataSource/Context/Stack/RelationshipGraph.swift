@@ -1,0 +1,302 @@
+internal import RowStore
+
+/// The effects of deleting and linking objects on other rows, by entity. It is derived from the model.
+final class RelationshipGraph: Sendable {
+    /// Rows that lead to objects of an entity through a relationship without an inverse.
+    struct Incoming: Sendable {
+        let layout: Int
+        let column: LinkColumn
+        /// Whether the row is nothing but a link.
+        let isPair: Bool
+    }
+
+    /// A rule about how many objects a relationship leads to, seen from rows that store the links.
+    struct CountedColumn: Sendable {
+        let column: LinkColumn
+        /// The entities that the owner can have.
+        let owners: [Int]
+        /// The owner's relationship.
+        let name: String
+    }
+
+    /// By entity: rows that lose their links when an object is deleted.
+    let incoming: [[Incoming]]
+    /// By entity: the relationships with a count rule whose links other rows store.
+    let counted: [[Int]]
+    /// By layout, including those of links: the columns whose values change such a count.
+    let countedColumns: [[CountedColumn]]
+    /// By layout: whether its rows, or the rows that they link, have rules for their relationships.
+    let isChecked: [Bool]
+    /// Whether the model has any such rule.
+    var hasChecks: Bool { !checkedLayouts.isEmpty }
+    private let checkedLayouts: [Int]
+    /// By layout: the entities of both ends, for layouts of links.
+    private let linkEnds: [[Int]]
+    /// By layout: whether a relationship leads to its rows.
+    private let isDestination: [Bool]
+    /// By layout: the columns with keys of other objects.
+    let linkColumns: [[Int]]
+    /// By layout: the columns that store where links lead, and in which order.
+    private let columnsOfLinks: [[Int]]
+    /// By entity: whether deleting an object affects other rows.
+    let hasEffects: [Bool]
+    /// By entity: the layouts whose rows may change, or affect the result, when an object is deleted.
+    private let reach: [Set<Int>]
+    /// By layout.
+    private let relationships: [[RelationshipLayout]]
+
+    init(_ layout: ModelLayout) {
+        let incoming = RelationshipGraph.incoming(layout)
+        let counted = layout.entities.map { entity in
+            entity.relationships.indices.filter { entity.relationships[$0].isCounted }
+        }
+        let countedColumns = RelationshipGraph.countedColumns(layout, counted)
+        let isChecked = layout.entities.map { entity in
+            !counted[entity.index].isEmpty || !countedColumns[entity.index].isEmpty
+                || entity.relationships.contains(where: \.isRequiredColumn)
+        }
+        let destinations = Set(layout.entities.flatMap { $0.relationships.flatMap(\.destinationFamily) })
+        self.incoming = incoming
+        self.counted = counted
+        self.countedColumns = countedColumns
+        self.isChecked = isChecked
+        checkedLayouts = isChecked.indices.filter { isChecked[$0] }
+        linkEnds = layout.entities.map { RelationshipGraph.linkEnds(of: $0, layout) }
+        isDestination = layout.entities.map { destinations.contains($0.index) }
+        linkColumns = layout.entities.map(\.linkColumns)
+        columnsOfLinks = layout.entities.map(\.columnsOfLinks)
+        hasEffects = layout.entities.map { entity in
+            !incoming[entity.index].isEmpty || entity.relationships.contains(where: \.hasEffects)
+        }
+        reach = layout.entities.map { RelationshipGraph.reach(of: $0, layout, incoming) }
+        relationships = layout.entities.map(\.relationships)
+    }
+
+    /// The entities whose rows may change, or affect the result, when objects of those entities are deleted; for links, both
+    /// ends.
+    func reach(of entities: Set<Int>) -> Set<Int> {
+        let layouts = entities.reduce(into: Set<Int>()) { $0.formUnion(reach[$1]) }
+        return layouts.reduce(into: []) { $0.formUnion(linkEnds[$1].isEmpty ? [$1] : Set(linkEnds[$1])) }
+    }
+
+    /// Whether objects of an entity must be deleted one by one, because of delete rules or count rules.
+    func needsObjects(toDelete entity: Int) -> Bool { hasEffects[entity] || !countedColumns[entity].isEmpty }
+
+    /// The entities whose rows a cascade can delete without making objects of them, if objects of those entities are deleted:
+    /// nothing follows from the deletion of such a row, and no two rules reach it.
+    func entitiesDeletedAsRows(byDeleting entities: Set<Int>) -> Set<Int> {
+        var (deleted, waiting) = (entities, Array(entities))
+        var unlinked: Set<Int> = []
+        var rules: [Int: Set<String>] = [:]
+        while let next = waiting.popLast() {
+            unlinked.formUnion(incoming[next].map(\.layout))
+            for relationship in relationships[next] where relationship.hasEffects {
+                let path = "\(relationship.path.entity).\(relationship.name)"
+                for end in relationship.destinationFamily { rules[end, default: []].insert(path) }
+                guard relationship.description.deleteRule == .cascade else { continue }
+                for end in relationship.destinationFamily where deleted.insert(end).inserted { waiting.append(end) }
+            }
+        }
+        return deleted.filter {
+            !entities.contains($0) && !needsObjects(toDelete: $0) && rules[$0]?.count == 1 && !unlinked.contains($0)
+        }
+    }
+
+    /// Whether a change of rows changes links.
+    func changesLinks(_ changes: EntityChanges) -> Bool {
+        let columns = columnsOfLinks[changes.entity]
+        // A row that comes back, because its deletion was taken back, gets back the links that lead to it.
+        if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
+            return !columns.isEmpty || isDestination[changes.entity]
+        }
+        return changes.updated.contains { row in columns.contains(where: row.columns.contains) }
+    }
+
+    /// The entities that both ends of links can have.
+    func ends(ofLinks layout: Int) -> [Int] { linkEnds[layout] }
+
+    // MARK: Derivation
+
+    private static func incoming(_ layout: ModelLayout) -> [[Incoming]] {
+        var incoming = [[Incoming]](repeating: [], count: layout.entities.count)
+        for entity in layout.entities where !entity.isAbstract {
+            for relationship in entity.relationships where relationship.inverse == nil {
+                switch relationship.storage {
+                case .column(let column):
+                    for end in relationship.destinationFamily {
+                        incoming[end].append(Incoming(layout: entity.index, column: column, isPair: false))
+                    }
+                case .pairs(let pairs):
+                    for end in relationship.destinationFamily
+                    where !incoming[end].contains(where: { $0.layout == pairs.layout }) {
+                        incoming[end].append(Incoming(layout: pairs.layout, column: pairs.other, isPair: true))
+                    }
+                case .inverseColumn, .none: break
+                }
+            }
+        }
+        return incoming
+    }
+
+    private static func countedColumns(_ layout: ModelLayout, _ counted: [[Int]]) -> [[CountedColumn]] {
+        var columns = [[CountedColumn]](repeating: [], count: layout.entities.count)
+        for entity in layout.entities where !entity.isAbstract {
+            for index in counted[entity.index] {
+                let relationship = entity.relationships[index]
+                guard let column = relationship.ownerColumn else { continue }
+                let owners = layout.entity(named: relationship.path.entity)?.concreteFamily ?? []
+                for source in relationship.linkSources {
+                    let isKnown = columns[source.layout].contains {
+                        $0.name == relationship.name && $0.column.key == source.owner
+                    }
+                    if isKnown { continue }
+                    columns[source.layout].append(
+                        CountedColumn(column: column, owners: owners, name: relationship.name))
+                }
+            }
+        }
+        return columns
+    }
+
+    /// The entities of both ends of a layout of links; none for other layouts.
+    private static func linkEnds(of entity: EntityLayout, _ layout: ModelLayout) -> [Int] {
+        guard let links = entity.links, let source = layout.entity(named: links.entity),
+            let relationship = source.relationship(named: links.name)
+        else { return [] }
+        return Set(source.concreteFamily + source.relationships[relationship].destinationFamily).sorted()
+    }
+
+    private static func reach(of entity: EntityLayout, _ layout: ModelLayout, _ incoming: [[Incoming]]) -> Set<Int> {
+        var reach: Set<Int> = []
+        var deleted: Set<Int> = [entity.index]
+        var waiting = [entity.index]
+        while let next = waiting.popLast() {
+            for row in incoming[next] { reach.insert(row.layout) }
+            for relationship in layout.entities[next].relationships where relationship.hasEffects {
+                if case .pairs(let pairs) = relationship.storage { reach.insert(pairs.layout) }
+                let isPair = if case .pairs = relationship.storage { true } else { false }
+                if !isPair || relationship.description.deleteRule != .nullify {
+                    reach.formUnion(relationship.destinationFamily)
+                }
+                guard relationship.description.deleteRule == .cascade else { continue }
+                for end in relationship.destinationFamily where deleted.insert(end).inserted { waiting.append(end) }
+            }
+        }
+        return reach
+    }
+}
+
+extension EntityLayout {
+    /// The columns that store where links lead, and in which order.
+    fileprivate var columnsOfLinks: [Int] {
+        if links != nil { return Array(columns.indices) }
+        return relationships.flatMap { relationship -> [Int] in
+            guard case .column(let column) = relationship.storage else { return [] }
+            return [column.key, column.entity, column.position].compactMap { $0 }
+        }
+    }
+}
+
+extension RelationshipLayout {
+    /// Whether deleting a source affects other rows, or may be refused.
+    fileprivate var hasEffects: Bool {
+        switch (storage, description.deleteRule) {
+        case (.none, _): false
+        case (.pairs, _), (_, .cascade), (_, .deny): true
+        case (.column, .nullify): isSymmetric
+        case (.inverseColumn, .nullify): true
+        case (.column, .noAction), (.inverseColumn, .noAction): false
+        }
+    }
+
+    /// Whether there is a count rule that must be looked up.
+    fileprivate var isCounted: Bool {
+        if case .none = storage { return false }
+        if case .column = storage { return false }
+        return !description.isOptional || isToMany && (description.minimumCount > 1 || description.maximumCount > 0)
+    }
+
+    /// Whether it is required and its links are stored in its sources' own rows.
+    fileprivate var isRequiredColumn: Bool {
+        if case .column = storage { !description.isOptional } else { false }
+    }
+
+    /// The columns of the rows that store the links to the source.
+    fileprivate var ownerColumn: LinkColumn? {
+        switch storage {
+        case .inverseColumn(let column): column
+        case .pairs(let pairs): pairs.own
+        case .column, .none: nil
+        }
+    }
+}
+
+/// Rows that store links, and their columns for the owner and for the other end.
+struct LinkSource {
+    let layout: Int
+    /// The column with the owner's key.
+    let owner: Int
+    /// The column of the other end; nil if that is the row itself.
+    let other: LinkColumn?
+    let position: Int?
+    /// The entities that the other end can have; a single one if no column stores it.
+    private let family: [Int]
+
+    init(_ layout: Int, _ column: LinkColumn) {
+        self.layout = layout
+        owner = column.key
+        other = nil
+        position = column.position
+        family = [layout]
+    }
+
+    init(_ pairs: PairColumns, _ family: [Int]) {
+        layout = pairs.layout
+        owner = pairs.own.key
+        other = pairs.other
+        position = pairs.other.position
+        self.family = family
+    }
+
+    var columns: [Int] { [owner, other?.key, other?.entity, position].compactMap { $0 } }
+
+    func end(_ stored: StoredRow) -> LinkEnd? {
+        guard let other else { return LinkEnd(entity: layout, key: stored.key) }
+        return stored.row.end(other, family)
+    }
+}
+
+extension RelationshipLayout {
+    /// Where the links of a relationship are, if they are not in its sources' own rows.
+    var linkSources: [LinkSource] {
+        switch storage {
+        case .column, .none: []
+        case .inverseColumn(let column): destinationFamily.map { LinkSource($0, column) }
+        case .pairs(let pairs): [LinkSource(pairs, destinationFamily)]
+        }
+    }
+}
+
+extension ManagedObject {
+    /// The destination of a column; nil if it leads nowhere.
+    final func end(_ column: LinkColumn, _ relationship: RelationshipLayout) -> LinkEnd? {
+        row.end(column, relationship.destinationFamily)
+    }
+}
+
+extension RowSnapshot {
+    /// The destination of columns, which has one of those entities.
+    func end(_ column: LinkColumn, _ family: [Int]) -> LinkEnd? {
+        if isNull(column.key) { return nil }
+        let entity = column.entity.map { isNull($0) ? -1 : Int(integer($0)) } ?? family.first
+        // Another program may have written anything.
+        guard let entity, family.contains(entity) else { return nil }
+        return LinkEnd(entity: entity, key: integer(column.key))
+    }
+}
+
+/// One end of a link: the other object, by its entity's number and its key.
+struct LinkEnd: Hashable {
+    let entity: Int
+    let key: Int64
+}

@@ -1,0 +1,191 @@
+internal import RowStore
+
+/// The delete rules of the model in a draft.
+///
+/// Deleting an object deletes what its cascades reach, so that a save compares all of it with what others have saved. All other
+/// rules are applied by the save; ``afterRules(_:)`` tries them.
+extension DraftContext {
+    func noteDeletion(of object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
+        if object.layout.links != nil { return }
+        if isApplyingRules {
+            cascaded.insert(object.key)
+            if stack.graph.hasEffects[object.layout.index] { deletions.append(object) }
+            if wasInserted { takenOut.append(object) }
+            return
+        }
+        cascaded.remove(object.key)
+        takenOut = wasInserted ? [object] : []
+        defer { takenOut = [] }
+        try cascade(from: object)
+        // Not before, because cascades follow the links.
+        for object in takenOut { unlink(object) }
+    }
+
+    private func cascade(from object: ManagedObject) throws(DataSourceError) {
+        guard stack.graph.hasEffects[object.layout.index] else { return }
+        do {
+            try applyRules(to: [object], onlyCascades: true)
+        } catch {
+            throw unreadable(error)
+        }
+    }
+
+    /// Applies delete rules to what those objects lead to, and to what is deleted by that.
+    private func applyRules(to objects: [ManagedObject], onlyCascades: Bool = false) throws {
+        isApplyingRules = true
+        deletions = objects
+        defer {
+            isApplyingRules = false
+            deletions = []
+        }
+        var rules = DeleteRules([self], onlyCascades: onlyCascades)
+        try rules.apply()
+    }
+
+    /// Runs the body after all delete rules, as a save would check the objects, and takes everything back.
+    ///
+    /// - Throws: `deletionDenied`, and what the body throws.
+    func afterRules<R>(_ body: () throws -> R) throws -> R {
+        let deleted = changed.filter { $0.state == .deleted } + deniedNow
+        if deleted.isEmpty { return try body() }
+        let known = cascaded
+        journal.beginGroup()
+        defer {
+            takeBack(journal.abandonGroup())
+            cascaded = known
+        }
+        try applyRules(to: deleted)
+        return try body()
+    }
+
+    /// - Throws: `deletionDenied` if a rule denies that a new object was deleted. No save would notice, because it does not get that
+    ///   object.
+    func checkDenials() throws {
+        let objects = deniedNow
+        if objects.isEmpty { return }
+        let known = cascaded
+        journal.beginGroup()
+        defer {
+            takeBack(journal.abandonGroup())
+            cascaded = known
+        }
+        try applyRules(to: objects)
+    }
+
+    /// New objects that are deleted now and have a rule Deny.
+    private var deniedNow: [ManagedObject] { denied.filter { $0.state == .gone } }
+
+    // MARK: Links
+
+    /// An object that was inserted here must leave no link behind: nothing that is saved may lead to an object that was never
+    /// saved. A link that denies the deletion stays, because it can still be removed.
+    private func unlink(_ object: ManagedObject) {
+        let denying = Set(
+            object.layout.relationships.filter { $0.description.deleteRule == .deny }.map(\.name))
+        if !denying.isEmpty, !denied.contains(where: { $0 === object }) { denied.append(object) }
+        for other in changed where other !== object && !other.isDeleted {
+            if other.layout.links == nil {
+                unlink(other, from: object, denying)
+            } else if isLink(other, of: object, denying) {
+                deleteLink(other)
+            }
+        }
+    }
+
+    private func unlink(_ other: ManagedObject, from object: ManagedObject, _ denying: Set<String>) {
+        for relationship in other.layout.relationships {
+            guard case .column(let column) = relationship.storage,
+                other.row.end(column, relationship.destinationFamily) == LinkEnd(object),
+                !(relationship.inverse.map { denying.contains($0.name) } ?? false)
+            else { continue }
+            other.setLink(column, nil)
+        }
+    }
+
+    /// Whether a link that is a row of its own leads to or from the object, and does not deny that it is deleted.
+    private func isLink(_ link: ManagedObject, of object: ManagedObject, _ denying: Set<String>) -> Bool {
+        guard let pair = LinkedPair(link, stack.layout) else { return false }
+        if pair.source == LinkEnd(object) { return !denying.contains(pair.name) }
+        guard pair.destination == LinkEnd(object) else { return false }
+        return !(pair.inverseName.map(denying.contains) ?? false)
+    }
+
+    /// A row of a link has no delete rules, and what is inserted here is not read.
+    private func deleteLink(_ link: ManagedObject) {
+        do throws(DataSourceError) { try delete(owned: link) } catch { refuse(error) }
+    }
+
+    /// The row of a link that was deleted in the draft, which exists again now, where it was; nil if there is none.
+    func restoredLink(
+        _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
+    ) -> ManagedObject? {
+        let (source, destination) = pairs.own.key == 0 ? (one, other) : (other, one)
+        let deleted = bindings[pairs.layout].touched.first { link in
+            // A row that others have deleted, too, does not come back.
+            guard link.state == .deleted, missed[link.key].map({ $0 != nil }) ?? true,
+                let pair = LinkedPair(link, stack.layout)
+            else { return false }
+            return pair.source == LinkEnd(source) && pair.destination == LinkEnd(destination)
+        }
+        guard let deleted else { return nil }
+        willChange(deleted)
+        deleted.put(.edited, deleted.savedRow, saved: deleted.savedRow)
+        noteEdits([deleted])
+        place(deleted, bindings[pairs.layout], deleted.key)
+        if knowsEnds { forgetEnds(of: [one.key, other.key]) }
+        return deleted
+    }
+}
+
+/// What a save of a draft would refuse, as far as that can be known before.
+extension DraftContext {
+    /// What is wrong with one object.
+    func errors(of object: ManagedObject) -> [DataSourceError] {
+        precondition(
+            object.context === self,
+            "An object of another context was passed to errors(of:). Look the object up in the draft by its objectID first."
+        )
+        guard !object.isDeleted else { return [] }
+        willRead(registersObjects: false)
+        var failures: [DataSourceError] = []
+        do {
+            try checkValues(of: object, &failures)
+            failures += try relationshipFailures(of: object)
+        } catch {
+            failures.append(unreadable(error))
+        }
+        return failures
+    }
+
+    /// Throws the errors of all edited objects.
+    func validate() throws(DataSourceError) {
+        if let refusal = takeRefusal() { throw refusal }
+        willRead(registersObjects: false)
+        var failures: [DataSourceError] = []
+        for object in changed where object.hasChanges && !object.isDeleted {
+            try checkValues(of: object, &failures)
+            try throwIfMany(failures)
+        }
+        do {
+            failures += try afterRules { try relationshipFailures() }
+        } catch {
+            failures.append(unreadable(error))
+        }
+        try throwFailures(failures)
+    }
+
+    private func checkValues(
+        of object: ManagedObject, _ failures: inout [DataSourceError]
+    ) throws(DataSourceError) {
+        checkRules(object.row, bindings[object.layout.index], &failures)
+        // A link that others have made, too, is there once after the save.
+        guard object.hasChanges, object.layout.links == nil else { return }
+        for constraint in object.layout.constraints.indices where try !isUnique(object, constraint) {
+            failures.append(notUnique(object, constraint))
+        }
+    }
+
+    func unreadable(_ error: any Error) -> DataSourceError {
+        error as? DataSourceError ?? DataSourceError(.cancelled, "The task was cancelled. Check again.")
+    }
+}

@@ -1,0 +1,352 @@
+package import RowStore
+
+/// The scratch context of a ``Draft``: its objects are copies that can be edited, and its edits are not seen elsewhere.
+///
+/// An object without edits follows other saves, as objects of main do; one with edits keeps its values until it is saved.
+/// Fetches include the edits of the draft.
+///
+/// **Isolation**: the main actor.
+public final class DraftContext: EditingContext {
+    var journal = UndoJournal()
+    /// The objects of ordered relationships as they were before the draft changed their order.
+    var orders: [OrderedRelationship: [LinkEnd]] = [:]
+    /// The newest saved rows of edited objects, by key; nil for a row that is gone.
+    var missed: [Int64: RowSnapshot?] = [:]
+    /// The objects whose edits are being saved, by key. They keep their rows until the outcome of the save is known, so that
+    /// edits that are taken back meanwhile can be distinguished from the others.
+    var saving: [Int64: ManagedObject] = [:]
+    /// The entities of which other saves have deleted objects since the draft has edits: links of the draft may still lead to
+    /// them.
+    var entitiesWithGoneObjects: Set<Int> = []
+    /// The keys of objects that were deleted by a delete rule.
+    var cascaded: Set<Int64> = []
+    /// New objects that were deleted again, and that objects linked to them may deny that.
+    var denied: [ManagedObject] = []
+    /// Whether delete rules are being applied.
+    var isApplyingRules = false
+    /// New objects that are being deleted.
+    var takenOut: [ManagedObject] = []
+    /// Whether registered objects still have to be reloaded, because the store could not be read.
+    var mustReload = false
+    private var hasEnded = false
+    /// Brings main, and with it the draft, up to the newest save.
+    private let prepare: @MainActor @Sendable () -> Void
+    /// The number of registered objects at which objects that are not held elsewhere are forgotten again.
+    private var sweepAt = 1024
+
+    /// An ordered relationship of an object.
+    struct OrderedRelationship: Hashable {
+        let owner: LinkEnd
+        let index: Int
+    }
+
+    init(_ stack: PersistentStack, prepare: @escaping @MainActor @Sendable () -> Void) {
+        self.prepare = prepare
+        // All edits stay here until the data sources that own the entities save them.
+        super.init(stack, stack.root.rows, rights: { _ in .edit })
+        isInBatch = true
+    }
+
+    override var editing: ObjectEditing { .inDraft }
+
+    /// The copy of an object.
+    ///
+    /// - Throws: `objectGone` if it has a large value that lies apart and was deleted meanwhile; what the store throws.
+    func copy(of object: ManagedObject) throws -> ManagedObject {
+        try object.context?.readValuesApart(of: object)
+        let binding = bindings[object.layout.index]
+        binding.adopt(type(of: object))
+        return register(StoredRow(key: object.key, row: object.row), binding, .saved, asOf: object.asOf)
+    }
+
+    /// No edit is possible from now on.
+    package func end() {
+        hasEnded = true
+        journal.removeAll()
+    }
+
+    override func checkInBatch() {
+        precondition(
+            !hasEnded,
+            "An object was inserted, edited or deleted in a draft that was discarded. Make a new draft.")
+    }
+
+    // MARK: Following edits
+
+    /// An object is about to be edited or deleted.
+    override func willChange(_ object: ManagedObject) {
+        checkInBatch()
+        journal.note(UndoJournal.Moment(object))
+    }
+
+    override func didInsert(_ object: ManagedObject) {
+        journal.note(UndoJournal.Moment(object, state: .gone))
+    }
+
+    override func didChange(_ object: ManagedObject) {
+        if !journal.isInGroup { settle(CollectionOfOne(object)) }
+    }
+
+    override func willDelete(_ object: ManagedObject) {
+        if !object.isDeleted { willChange(object) }
+    }
+
+    override func didDelete(_ object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
+        try noteDeletion(of: object, wasInserted: wasInserted)
+    }
+
+    override func restoreLink(
+        _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
+    ) throws(DataSourceError) -> ManagedObject? { restoredLink(one, other, pairs) }
+
+    override func willReorder(_ owner: ManagedObject, _ index: Int) throws {
+        let relationship = OrderedRelationship(owner: LinkEnd(owner), index: index)
+        guard orders[relationship] == nil else { return }
+        orders[relationship] = owner.isInserted ? [] : try ends(of: owner, at: index)
+    }
+
+    override func editingTogether<R, Failure>(_ body: () throws(Failure) -> R) throws(Failure) -> R {
+        journal.beginGroup()
+        do throws(Failure) {
+            let result = try body()
+            let step = journal.endGroup()
+            if !step.isEmpty { settle(step.values.lazy.map(\.object)) }
+            return result
+        } catch {
+            takeBack(journal.abandonGroup())
+            throw error
+        }
+    }
+
+    override func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
+        try editingTogether { () throws(DataSourceError) in
+            try super.insert(entity: entity, column: column, value: value)
+        }
+    }
+
+    /// Uses the stored orders as the basis of the draft from now on.
+    func rebaseOrders() {
+        guard !changed.isEmpty else { return orders = [:] }
+        let newest = ReadContext(stack, source)
+        for (order, _) in orders {
+            guard let owner = try? newest.find(entity: order.owner.entity, key: order.owner.key),
+                let ends = try? newest.ends(of: owner, at: order.index)
+            else { continue }
+            orders[order] = ends
+        }
+    }
+
+    // MARK: Reading
+
+    override func mayHaveGoneObjects(_ entity: Int) -> Bool {
+        super.mayHaveGoneObjects(entity) || entitiesWithGoneObjects.contains(entity)
+    }
+
+    override func willRead(registersObjects: Bool) {
+        // An edit of several objects finishes with the objects that it began with.
+        if !journal.isInGroup {
+            let prepare = prepare
+            MainActor.assumeIsolated { prepare() }
+        }
+        var registered = 0
+        for binding in bindings {
+            binding.forgetAbsence()
+            registered += binding.objects.count
+        }
+        if registered >= sweepAt { sweep() }
+    }
+
+    override func didRead() {}
+
+    override func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
+        if saving[object.key] == nil { super.refresh(object, row, asOf: number) }
+    }
+
+    /// Forgets the objects that are not held elsewhere and have no edits.
+    func sweep() {
+        related.sweep()
+        for binding in bindings where binding.objects.count > 0 { binding.removeUnreferenced() }
+        sweepAt = max(1024, 2 * registeredObjectCount)
+    }
+}
+
+extension LinkEnd {
+    init(_ object: ManagedObject) {
+        self.init(entity: object.layout.index, key: object.key)
+    }
+}
+
+extension DraftContext: CustomStringConvertible {
+    /// How many objects are edited: `DraftContext (3 edited objects)`.
+    public var description: String { "DraftContext (\(changed.count) edited objects)" }
+}
+
+/// Following other saves: an object that is not edited here has the same values as on main.
+extension DraftContext: MainFollower {
+    package func follow(_ saves: [ChangeSet], isReset: Bool, isStale: Bool, changesLinks: Bool) {
+        if isReset { forgetSaved() }
+        if changesLinks { related.removeAll() }
+        for changes in saves {
+            for entity in changes.entities { follow(entity, asOf: changes.number) }
+        }
+        if isStale { mustReload = true }
+        reload()
+    }
+
+    private func follow(_ changes: EntityChanges, asOf number: Int64) {
+        let binding = bindings[changes.entity]
+        if !changes.deleted.isEmpty, !changed.isEmpty || !journal.isEmpty {
+            entitiesWithGoneObjects.insert(changes.entity)
+        }
+        if binding.objects.count == 0 { return }
+        for change in changes.updated { take(change.row, change.key, binding, asOf: number) }
+        for change in changes.deleted { take(nil, change.key, binding, asOf: number) }
+        // A deletion was taken back.
+        for change in changes.inserted { take(change.row, change.key, binding, asOf: number) }
+    }
+
+    /// - Parameter isReload: Whether the row was reloaded because it is unknown what others have changed.
+    private func take(
+        _ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64, isReload: Bool = false
+    ) {
+        guard let object = binding.objects[key], isReload ? number >= object.asOf : number > object.asOf else { return }
+        switch object.state {
+        case .saved where saving[key] == nil:
+            object.asOf = number
+            if let row { object.row = row } else { object.markGone() }
+            place(object, binding, key)
+        case .saved, .edited, .deleted: missed[key] = .some(row)
+        case .inserted, .gone: break
+        }
+    }
+
+    /// The newest saved row that is known of an object; the inner optional is nil if the row is gone, the outer one if nothing is
+    /// known that the object itself does not have.
+    func newestRow(of object: ManagedObject) -> RowSnapshot?? {
+        if let row = missed[object.key] { return row }
+        switch object.state {
+        case .inserted: return nil
+        case .gone: return .some(nil)
+        case .saved: return object.row
+        case .edited, .deleted: return object.savedRow
+        }
+    }
+
+    /// Gives an object that is not edited any more the newest saved values.
+    func catchUp(_ object: ManagedObject) {
+        guard object.state == .saved, saving[object.key] == nil, let row = missed.removeValue(forKey: object.key)
+        else { return }
+        if let row { object.row = row } else { object.markGone() }
+    }
+
+    /// The store was reset, so its rows are gone.
+    func forgetSaved() {
+        related.removeAll()
+        for binding in bindings {
+            for object in binding.objects.objects where object.state == .saved {
+                object.markGone()
+                binding.objects.remove(object.key)
+            }
+        }
+    }
+
+    /// Reloads the registered objects, if that is due. If the store cannot be read now, the next merge tries again.
+    func reload() {
+        guard mustReload else { return }
+        related.removeAll()
+        if !changed.isEmpty || !journal.isEmpty { entitiesWithGoneObjects = Set(bindings.indices) }
+        for binding in bindings where binding.objects.count > 0 {
+            binding.removeUnreferenced()
+            let keys = binding.objects.objects.map(\.key)
+            do throws(DataSourceError) {
+                try source.forEachRow(entity: binding.layout.index, keys: keys) { key, row, asOf in
+                    take(row, key, binding, asOf: asOf, isReload: true)
+                }
+            } catch {
+                return
+            }
+        }
+        mustReload = false
+    }
+}
+
+/// Moving between the steps of a draft.
+extension DraftContext {
+    func undo() {
+        guard let step = journal.popUndo() else { return }
+        journal.pushRedo(restore(step))
+    }
+
+    func redo() {
+        guard let step = journal.popRedo() else { return }
+        journal.pushUndo(restore(step))
+    }
+
+    /// Restores objects to their state before a step.
+    ///
+    /// - Returns: What restores them to their present state.
+    private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
+        let opposite = step.mapValues { UndoJournal.Moment($0.object) }
+        put(step)
+        // What was refused is gone with the step.
+        _ = takeRefusal()
+        return opposite
+    }
+
+    /// Takes back an edit that could not be finished.
+    func takeBack(_ step: UndoJournal.Step) {
+        if !step.isEmpty { put(step) }
+    }
+
+    private func put(_ step: UndoJournal.Step) {
+        for (key, moment) in step {
+            let object = moment.object
+            let newest = newestRow(of: object)
+            object.put(moment.state, moment.row, saved: moment.saved)
+            missed[key] = moment.hasBase ? newest : nil
+            catchUp(object)
+            place(object, bindings[object.layout.index], key)
+        }
+        related.removeAll()
+        noteEdits(step.values.map(\.object))
+    }
+
+    /// An edit has ended: objects that are again as they were saved are not edited any more, and follow other saves.
+    func settle(_ objects: some Sequence<ManagedObject>) {
+        var settled: [ManagedObject] = []
+        for object in objects where object.state == .edited && !object.hasEdits {
+            object.endEdits()
+            catchUp(object)
+            place(object, bindings[object.layout.index], object.key)
+            settled.append(object)
+        }
+        if settled.isEmpty { return }
+        related.removeAll()
+        noteEdits([])
+    }
+
+    /// Registers an object if it exists.
+    func place(_ object: ManagedObject, _ binding: EntityBinding, _ key: Int64) {
+        object.checkedConstraint = -1
+        let isRegistered = binding.objects[key] != nil
+        if object.state == .gone {
+            if isRegistered { binding.objects.remove(key) }
+        } else {
+            if !isRegistered { binding.objects.insert(object) }
+            binding.index(object)
+        }
+    }
+
+    /// Notes again which objects are edited.
+    ///
+    /// - Parameter others: Objects that may be edited now and were not before.
+    func noteEdits(_ others: [ManagedObject]) {
+        var seen: Set<Int64> = []
+        changed.set(
+            (changed + others.sorted { $0.key < $1.key }).filter { $0.hasChanges && seen.insert($0.key).inserted })
+        let edited = Dictionary(grouping: changed, by: \.layout.index)
+        for binding in bindings where binding.hasEdits || edited[binding.layout.index] != nil {
+            binding.setEdits(edited[binding.layout.index] ?? [])
+        }
+    }
+}

@@ -1,0 +1,138 @@
+internal import RowStore
+
+/// What the edits of a draft have changed, step by step.
+struct UndoJournal {
+    /// The state of an object at one moment.
+    struct Moment {
+        let object: ManagedObject
+        let row: RowSnapshot
+        let saved: RowSnapshot?
+        let state: ObjectState
+
+        init(_ object: ManagedObject, state: ObjectState? = nil) {
+            self.object = object
+            row = object.row
+            saved = object.saved
+            self.state = state ?? object.state
+        }
+
+        /// Whether the state is based on a saved row.
+        var hasBase: Bool { state != .inserted && state != .gone }
+    }
+
+    /// The objects that one step changed, by their keys, as they were before it.
+    typealias Step = [Int64: Moment]
+
+    private var done: [Step] = []
+    private var undone: [Step] = []
+    /// What the open groups have changed so far, the innermost last.
+    private var open: [Step] = []
+    /// The most steps that are kept.
+    var limit = 100 {
+        didSet { trim() }
+    }
+
+    var isEmpty: Bool { done.isEmpty && undone.isEmpty && open.isEmpty }
+    var isInGroup: Bool { !open.isEmpty }
+    var canUndo: Bool { open.isEmpty && !done.isEmpty }
+    var canRedo: Bool { open.isEmpty && !undone.isEmpty }
+
+    /// Notes that an object is about to change.
+    mutating func note(_ moment: Moment) {
+        guard let innermost = open.indices.last else { return append([moment.object.key: moment]) }
+        if open[innermost][moment.object.key] == nil { open[innermost][moment.object.key] = moment }
+    }
+
+    mutating func beginGroup() { open.append([:]) }
+
+    /// Ends the innermost group. Its changes become part of the enclosing group, or a step if there is none.
+    ///
+    /// - Returns: The step.
+    mutating func endGroup() -> Step {
+        guard let group = open.popLast(), !group.isEmpty else { return [:] }
+        guard let outer = open.indices.last else {
+            append(group)
+            return group
+        }
+        open[outer].merge(group) { first, _ in first }
+        return [:]
+    }
+
+    /// Ends the innermost group, to take its changes back.
+    ///
+    /// - Returns: What restores the objects to their state before it.
+    mutating func abandonGroup() -> Step { open.popLast() ?? [:] }
+
+    private mutating func append(_ step: Step) {
+        undone = []
+        done.append(step)
+        trim()
+    }
+
+    /// The last step, which becomes one to redo as soon as its opposite is pushed.
+    mutating func popUndo() -> Step? { canUndo ? done.removeLast() : nil }
+
+    mutating func popRedo() -> Step? { canRedo ? undone.removeLast() : nil }
+
+    mutating func pushUndo(_ step: Step) { done.append(step) }
+
+    mutating func pushRedo(_ step: Step) { undone.append(step) }
+
+    mutating func removeAll() {
+        done = []
+        undone = []
+        open = []
+    }
+
+    private mutating func trim() {
+        let most = max(0, limit)
+        if done.count > most { done.removeFirst(done.count - most) }
+        if undone.count > most { undone.removeFirst(undone.count - most) }
+    }
+}
+
+/// The two ends of a link that is a row of its own.
+struct LinkedPair {
+    let source: LinkEnd
+    let destination: LinkEnd
+    let pairs: PairColumns
+    /// The relationship of the source.
+    let name: String
+    /// The relationship of the destination, if it has one.
+    let inverseName: String?
+
+    /// The entities that the ends of a layout's links can have.
+    struct Families {
+        let columns: PairColumns
+        let source: [Int]
+        let destination: [Int]
+        let name: String
+        let inverseName: String?
+
+        /// - Returns: Nil for a layout that is not one of links.
+        init?(_ links: EntityLayout, _ layout: ModelLayout) {
+            guard let path = links.links, let owner = layout.entity(named: path.entity),
+                let index = owner.relationship(named: path.name)
+            else { return nil }
+            columns = links.pairColumns(isReversed: false)
+            source = owner.concreteFamily
+            destination = owner.relationships[index].destinationFamily
+            name = path.name
+            inverseName = owner.relationships[index].inverse?.name
+        }
+    }
+
+    init?(_ link: ManagedObject, _ layout: ModelLayout) { self.init(link.row, link.layout, layout) }
+
+    /// - Parameter links: The layout of the row.
+    init?(_ row: RowSnapshot, _ links: EntityLayout, _ layout: ModelLayout) {
+        guard let families = Families(links, layout), let source = row.end(families.columns.own, families.source),
+            let destination = row.end(families.columns.other, families.destination)
+        else { return nil }
+        pairs = families.columns
+        name = families.name
+        inverseName = families.inverseName
+        self.source = source
+        self.destination = destination
+    }
+}

@@ -1,0 +1,198 @@
+internal import Foundation
+internal import RowStore
+
+/// A value that others have saved since a draft read it, with the draft's value and the original one.
+///
+/// Values have the types of the model: a `String`, an `Int32`, a `Date`. The value of a to-one relationship is a
+/// ``ManagedObjectID``, that of an order an array of them. Nil means no value.
+public struct DraftChange: Sendable {
+    /// What has changed.
+    public enum Kind: Sendable, Hashable {
+        /// An attribute.
+        case attribute
+        /// The destination of a to-one relationship.
+        case relationship
+        /// The order of a relationship's objects.
+        case order
+        /// An object that others deleted and the draft edits.
+        case deletedByOthers
+        /// An object that the draft deletes, itself or by a delete rule, and that others have edited, or have added to what the
+        /// draft deletes.
+        case deletedHere
+    }
+
+    /// Which side of a conflict is kept.
+    public enum Choice: Sendable, Hashable {
+        /// The draft's. An object that others deleted is inserted again, with the draft's attributes and the to-one links that its
+        /// own row stores.
+        case mine
+        /// What others have saved.
+        case theirs
+    }
+
+    /// The object concerned.
+    public let objectID: ManagedObjectID
+    /// The attribute or relationship; nil for the whole object.
+    public let propertyName: String?
+    /// What has changed.
+    public let kind: Kind
+    /// The value when the draft read it.
+    public let base: (any Sendable)?
+    /// The value in the draft.
+    public let mine: (any Sendable)?
+    /// The value that others have saved.
+    public let theirs: (any Sendable)?
+    /// Which side was kept; nil while the conflict is not decided.
+    public internal(set) var choice: Choice?
+    /// Whether the draft's side can be saved.
+    var canKeepMine = true
+    /// Whether the draft's value leads to an object that others have deleted.
+    private var leadsToGone = false
+
+    init(
+        _ objectID: ManagedObjectID, _ propertyName: String?, _ kind: Kind, base: (any Sendable)? = nil,
+        mine: (any Sendable)? = nil, theirs: (any Sendable)? = nil
+    ) {
+        self.objectID = objectID
+        self.propertyName = propertyName
+        self.kind = kind
+        self.base = base
+        self.mine = mine
+        self.theirs = theirs
+    }
+
+    /// The same, with a draft's value that leads to an object that others have deleted.
+    ///
+    /// - Parameter canRevive: Whether that object is inserted again if the draft's side is kept.
+    func leadingToGone(canRevive: Bool) -> DraftChange {
+        var change = self
+        change.leadsToGone = true
+        change.canKeepMine = canRevive
+        return change
+    }
+}
+
+extension DraftChange: CustomStringConvertible {
+    /// The object and the property, without values: `ContactEntity/12.name (attribute)`.
+    public var description: String { "\(objectID)\(propertyName.map { ".\($0)" } ?? "") (\(kind))" }
+}
+
+extension DraftChange {
+    /// The error for a conflict that was not decided.
+    var failure: DataSourceError {
+        let message =
+            switch kind {
+            case .relationship where leadsToGone: "leads to an object in the draft that another save has deleted."
+            case .attribute, .relationship: "was changed both in the draft and by another save."
+            case .order: "was reordered both in the draft and by another save."
+            case .deletedByOthers: "was edited in the draft and deleted by another save."
+            case .deletedHere:
+                "was deleted in the draft, itself or by a delete rule, and edited or added by another save."
+            }
+        let advice =
+            canKeepMine
+            ? "Call conflicts() to see both values, and save with resolving: .keepMine, .takeTheirs or .each."
+            : leadsToGone
+                ? "Save with resolving: .takeTheirs, or lead to another object in the draft."
+                : "It cannot be inserted again, because an object that it needs was deleted too. Save with resolving: .takeTheirs."
+        return DataSourceError(
+            .draftConflict, "\(objectID)\(propertyName.map { ".\($0)" } ?? "") \(message) \(advice)",
+            entityName: objectID.entityName, attributeName: propertyName)
+    }
+}
+
+extension RowSnapshot {
+    /// The value of an attribute in the type of its property.
+    func propertyValue(_ column: Int, _ layout: EntityLayout) -> (any Sendable)? {
+        if isNull(column) { return nil }
+        switch layout.columns[column].attribute?.type {
+        case .integer16: return Int16(truncatingIfNeeded: integer(column))
+        case .integer32: return Int32(truncatingIfNeeded: integer(column))
+        case .integer64, .objectID, nil: return integer(column)
+        case .boolean: return integer(column) != 0
+        case .double: return real(column)
+        case .float: return Float(real(column))
+        case .date: return Date(timeIntervalSinceReferenceDate: real(column))
+        case .string: return text(column)
+        case .decimal: return decimal(column)
+        case .uri: return URL(string: text(column))
+        case .uuid: return withBytes(column) { $0.count == 16 ? UUID(uuid: $0.loadUnaligned(as: uuid_t.self)) : nil }
+        case .binary, .transformable, .undefined, .composite: return withBytes(column) { Data($0) }
+        }
+    }
+}
+
+/// What a draft changes, as a value: each row before and after.
+struct DraftDifference: Sendable {
+    /// A row that was inserted, edited or deleted.
+    struct Row: Sendable {
+        var end: LinkEnd
+        let state: ObjectState
+        /// The row that the draft has read; the new row for an inserted object.
+        var base: RowSnapshot
+        var row: RowSnapshot
+        /// Whether a delete rule has deleted the object.
+        var isCascaded = false
+    }
+
+    /// The objects of an ordered relationship.
+    struct Order: Sendable {
+        let owner: LinkEnd
+        let index: Int
+        let base: [LinkEnd]
+        let mine: [LinkEnd]
+    }
+
+    var rows: [Row] = []
+    var orders: [Order] = []
+    /// How often the store had been reset when the draft was made.
+    let generation: Int
+
+    var isEmpty: Bool { rows.isEmpty }
+}
+
+extension DraftContext {
+    /// What the draft changes now.
+    func difference() throws -> DraftDifference {
+        try checkDenials()
+        var difference = DraftDifference(generation: position.generation)
+        for object in changed where object.hasChanges {
+            if object.state == .edited && !object.hasEdits { continue }
+            difference.rows.append(
+                DraftDifference.Row(
+                    end: LinkEnd(object), state: object.state, base: object.savedRow, row: object.row,
+                    isCascaded: object.state == .deleted && cascaded.contains(object.key)))
+        }
+        for (order, base) in orders.sorted(by: { ($0.key.owner.key, $0.key.index) < ($1.key.owner.key, $1.key.index) })
+        {
+            // The owner may have been released meanwhile.
+            guard let owner = try find(entity: order.owner.entity, key: order.owner.key), !owner.isDeleted else {
+                continue
+            }
+            let mine = try ends(of: owner, at: order.index)
+            if mine == base { continue }
+            difference.orders.append(
+                DraftDifference.Order(owner: order.owner, index: order.index, base: base, mine: mine))
+        }
+        return difference
+    }
+}
+
+extension DraftDifference {
+    /// The entities of rows; for a link, those of its ends.
+    func entities(of rows: [Row], _ stack: PersistentStack) -> Set<Int> {
+        rows.reduce(into: []) { entities, row in
+            if stack.layout.entities[row.end.entity].links == nil {
+                entities.insert(row.end.entity)
+            } else {
+                entities.formUnion(stack.graph.ends(ofLinks: row.end.entity))
+            }
+        }
+    }
+}
+
+extension LinkedPair {
+    init?(_ row: DraftDifference.Row, _ layout: ModelLayout) {
+        self.init(row.row, layout.entities[row.end.entity], layout)
+    }
+}

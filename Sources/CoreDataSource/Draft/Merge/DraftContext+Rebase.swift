@@ -1,0 +1,163 @@
+internal import RowStore
+
+/// Continuing after a save.
+extension DraftContext {
+    /// The difference is about to be saved.
+    func beginSave(_ difference: DraftDifference) {
+        let keys = Set(difference.rows.map(\.end.key))
+        for object in changed where keys.contains(object.key) { saving[object.key] = object }
+    }
+
+    /// Nothing was saved: objects that are not edited any more get the newest saved values.
+    func abandonSave() {
+        let objects = saving.values
+        saving = [:]
+        for object in objects where object.state == .saved {
+            catchUp(object)
+            place(object, bindings[object.layout.index], object.key)
+        }
+    }
+
+    /// Bases what was saved on the newest rows. Edits made since the difference was taken stay edits.
+    ///
+    /// - Parameter newKeys: The keys of new objects that were saved with other keys.
+    func rebase(_ saved: DraftDifference, _ newKeys: [LinkEnd: Int64]) {
+        journal.removeAll()
+        related.removeAll()
+        denied = []
+        rename(newKeys)
+        let saved = saved.renaming(newKeys, stack.layout)
+        let objects = saving
+        saving = [:]
+        var rebased: [ManagedObject] = []
+        for (entity, rows) in Dictionary(grouping: saved.rows, by: \.end.entity) {
+            let binding = bindings[entity]
+            let read = try? source.rows(
+                entity: entity, keys: rows.map(\.end.key), QueryBudget(isCancellable: false))
+            let found = read.map { Dictionary($0.rows.map { ($0.key, $0.row) }) { first, _ in first } }
+            for row in rows {
+                // If the store cannot be read now, it has the rows that were saved.
+                let newest = found.map { $0[row.end.key] } ?? (row.state == .deleted ? nil : row.row)
+                guard let object = objects[row.end.key].flatMap({ present($0, row, binding) }) else { continue }
+                rebase(object, row, on: newest)
+                object.asOf = max(object.asOf, read?.asOf ?? 0)
+                missed[object.key] = nil
+                place(object, binding, object.key)
+                rebased.append(object)
+            }
+        }
+        noteEdits(rebased)
+        cascaded.formIntersection(changed.lazy.filter { $0.state == .deleted }.map(\.key))
+        if changed.isEmpty { entitiesWithGoneObjects = [] }
+        rebaseOrders()
+        sweep()
+    }
+
+    /// The object of a row that was saved. If the save inserted the object, and it was taken out of the draft meanwhile, it
+    /// must be deleted.
+    ///
+    /// - Returns: Nil if the draft has read the object again since, and continues with that.
+    private func present(
+        _ object: ManagedObject, _ row: DraftDifference.Row, _ binding: EntityBinding
+    ) -> ManagedObject? {
+        guard object.state == .gone else { return object }
+        guard row.state == .inserted else { return nil }
+        let newer = binding.objects[object.key]
+        if newer?.hasChanges == true { return nil }
+        (newer ?? object).markDeleted()
+        return newer ?? object
+    }
+
+    private func rebase(_ object: ManagedObject, _ saved: DraftDifference.Row, on newest: RowSnapshot?) {
+        guard let newest else {
+            // A deletion was taken back after it was saved: the object must be inserted again.
+            let isBack = saved.state == .deleted && !object.isDeleted
+            return object.put(isBack ? .inserted : .gone, object.row, saved: nil)
+        }
+        var row = newest
+        for (column, description) in object.layout.columns.enumerated() {
+            func isEqual(_ one: RowSnapshot, _ other: RowSnapshot) -> Bool {
+                one.isEqual(to: other, column: column, storage: description.storage)
+            }
+            if isEqual(object.row, saved.row) { continue }
+            // An edit was taken back, and the save has not made it either.
+            if isEqual(object.row, saved.base), !isEqual(newest, saved.row) { continue }
+            row.setValue(object.row.value(column, description.storage), column)
+        }
+        let isDeleted = object.isDeleted && saved.state != .deleted
+        let isEdited = !row.columnsChanged(since: newest, object.layout).isEmpty
+        if isDeleted { return object.put(.deleted, newest, saved: nil) }
+        object.put(isEdited ? .edited : .saved, row, saved: isEdited ? newest : nil)
+    }
+}
+
+/// New keys for objects whose keys another program may have taken.
+extension DraftContext {
+    /// Gives objects the keys with which they were saved, and lets all edits lead to them.
+    func rename(_ keys: [LinkEnd: Int64]) {
+        if keys.isEmpty { return }
+        for (end, key) in keys {
+            let binding = bindings[end.entity]
+            guard let object = saving.removeValue(forKey: end.key) else { continue }
+            let isRegistered = binding.objects[end.key] === object
+            if isRegistered { binding.objects.remove(end.key) }
+            object.rename(to: key)
+            if isRegistered { binding.objects.insert(object) }
+            saving[key] = object
+        }
+        for object in changed { object.row.rename(keys, object.layout, stack.layout) }
+        orders = Dictionary(
+            orders.map { order, ends in
+                (
+                    OrderedRelationship(owner: order.owner.renamed(keys), index: order.index),
+                    ends.map { $0.renamed(keys) }
+                )
+            }
+        ) { first, _ in first }
+    }
+}
+
+extension DraftDifference {
+    /// The same with other keys of new objects.
+    func renaming(_ keys: [LinkEnd: Int64], _ layout: ModelLayout) -> DraftDifference {
+        if keys.isEmpty { return self }
+        var renamed = self
+        for place in rows.indices {
+            let entity = layout.entities[rows[place].end.entity]
+            renamed.rows[place].end = rows[place].end.renamed(keys)
+            renamed.rows[place].row.rename(keys, entity, layout)
+            if rows[place].state == .inserted { renamed.rows[place].base.rename(keys, entity, layout) }
+        }
+        return renamed
+    }
+}
+
+extension LinkEnd {
+    /// The end with the new key of its object, if that has one.
+    func renamed(_ keys: [LinkEnd: Int64]) -> LinkEnd {
+        keys[self].map { LinkEnd(entity: entity, key: $0) } ?? self
+    }
+}
+
+extension RowSnapshot {
+    /// Lets the links of the row lead to objects with new keys.
+    fileprivate mutating func rename(_ keys: [LinkEnd: Int64], _ entity: EntityLayout, _ layout: ModelLayout) {
+        for (column, family) in entity.linkedColumns(layout) {
+            guard let end = end(column, family), let key = keys[end] else { continue }
+            setValue(.integer(key), column.key)
+        }
+    }
+}
+
+extension EntityLayout {
+    /// The columns with links, each with the entities to which it can lead.
+    fileprivate func linkedColumns(_ layout: ModelLayout) -> [(LinkColumn, [Int])] {
+        if let pairs = LinkedPair.Families(self, layout) {
+            return [(pairs.columns.own, pairs.source), (pairs.columns.other, pairs.destination)]
+        }
+        return relationships.compactMap { relationship in
+            guard case .column(let column) = relationship.storage else { return nil }
+            return (column, relationship.destinationFamily)
+        }
+    }
+}

@@ -1,0 +1,212 @@
+internal import RowStore
+
+/// Applies the changes of a draft to the objects of a batch, except those that a conflict decided against.
+struct DraftMerge {
+    /// The outcome of a merge.
+    struct Outcome: Sendable {
+        let merged: [DraftChange]
+        let conflicts: [DraftChange]
+        /// The keys of new objects that were saved with other keys.
+        let newKeys: [LinkEnd: Int64]
+    }
+
+    private let context: PrivateContext
+    private let comparison: DraftComparison
+    /// The objects that it has inserted.
+    private var made: [LinkEnd: ManagedObject] = [:]
+    /// The keys of new objects whose own keys another program may have taken.
+    private var newKeys: [LinkEnd: Int64] = [:]
+
+    private init(_ context: PrivateContext, _ comparison: DraftComparison) {
+        self.context = context
+        self.comparison = comparison
+    }
+
+    /// Compares, decides the conflicts, and applies the edits.
+    ///
+    /// - Parameter contexts: The contexts whose edits make one save. They have the newest rows, which cannot change during the
+    ///   merge.
+    static func run(
+        _ difference: DraftDifference, _ resolution: DraftResolution, in contexts: [PrivateContext]
+    ) throws -> Outcome {
+        var comparison = try DraftComparison(difference, in: contexts[0])
+        if let choose = resolution.choose {
+            try comparison.decide(choose)
+        } else {
+            try fail(comparison.conflicts)
+        }
+        var merge = DraftMerge(contexts[0], comparison)
+        try merge.apply()
+        return Outcome(merged: comparison.merged, conflicts: comparison.conflicts, newKeys: merge.newKeys)
+    }
+
+    private static func fail(_ conflicts: [DraftChange]) throws(DataSourceError) {
+        guard let first = conflicts.first else { return }
+        var error = first.failure
+        if conflicts.count > 1 {
+            error.failures = conflicts.map(\.failure)
+            error.message =
+                "\(conflicts.count) parts of the draft are in conflict with other saves. The first one: \(error.message)"
+        }
+        throw error
+    }
+
+    // MARK: Applying
+
+    private mutating func apply() throws {
+        let parts = comparison.parts.filter { !$0.isDropped }
+        for part in parts {
+            switch part.kind {
+            case .insertion, .revival: try insert(row(part))
+            default: break
+            }
+        }
+        for part in parts {
+            let row = row(part)
+            switch part.kind {
+            case .attribute(let column): setAttribute(column, of: try object(row.end), row)
+            case .link(let index): try setLink(index, of: try object(row.end), row)
+            case .revival: try setLinks(of: try object(row.end), row)
+            default: break
+            }
+        }
+        for state in [ObjectState.deleted, .inserted] {
+            for part in parts {
+                if case .pair = part.kind, row(part).state == state { try setPair(row(part)) }
+            }
+        }
+        for part in comparison.parts {
+            if case .order(let place) = part.kind { try arrange(place, isMine: !part.isDropped) }
+        }
+        let reached = comparison.keptReach
+        for part in parts {
+            let end = row(part).end
+            guard case .deletion = part.kind, let object = comparison.current(end) else { continue }
+            // The delete rules delete it, also if nobody owns it.
+            if !comparison.explicit.contains(end), reached.contains(end) { continue }
+            try editor(end.entity).delete(owned: object)
+        }
+    }
+
+    private func row(_ part: DraftComparison.Part) -> DraftDifference.Row {
+        comparison.difference.rows[max(0, part.row)]
+    }
+
+    private func editor(_ entity: Int) -> EditingContext {
+        context.editor(ofEntity: entity) as? EditingContext ?? context
+    }
+
+    private func known(_ end: LinkEnd) -> ManagedObject? { made[end] ?? comparison.current(end) }
+
+    private func object(_ end: LinkEnd) throws(DataSourceError) -> ManagedObject {
+        if let object = known(end) { return object }
+        let id = comparison.id(end)
+        throw DataSourceError(
+            .objectGone,
+            "The draft needs \(id), but another save has deleted it. Save with resolving: .takeTheirs, or link another object in the draft.",
+            entityName: id.entityName)
+    }
+
+    // MARK: Rows
+
+    /// The key with which a new row is saved.
+    private mutating func key(of row: DraftDifference.Row) throws -> Int64 {
+        guard row.state == .inserted, context.stack.keys.isDoubtful(row.end.key) else { return row.end.key }
+        let key = try context.stack.keys.next()
+        newKeys[row.end] = key
+        return key
+    }
+
+    /// Inserts an object with the attributes that it has in the draft, and with its key if nobody else has taken that.
+    private mutating func insert(_ row: DraftDifference.Row) throws {
+        let object = try editor(row.end.entity).insert(entity: row.end.entity, key: key(of: row))
+        for (column, description) in object.layout.columns.enumerated() where description.attribute != nil {
+            if description.attribute?.derivationExpression == nil { setAttribute(column, of: object, row) }
+        }
+        made[row.end] = object
+    }
+
+    private func setAttribute(_ column: Int, of object: ManagedObject, _ row: DraftDifference.Row) {
+        object.setValue(row.row.value(column, object.layout.columns[column].storage), column)
+    }
+
+    // MARK: Links
+
+    private func setLink(_ index: Int, of object: ManagedObject, _ row: DraftDifference.Row) throws {
+        let relationship = object.layout.relationships[index]
+        guard case .column(let column) = relationship.storage else { return }
+        let end = row.row.end(column, relationship.destinationFamily)
+        object.linking(index)?.set(try end.map(self.object))
+    }
+
+    /// Restores the links of an object that is inserted again, to objects that still exist.
+    private func setLinks(of object: ManagedObject, _ row: DraftDifference.Row) throws {
+        for (index, relationship) in object.layout.relationships.enumerated() {
+            guard case .column(let column) = relationship.storage,
+                let end = row.row.end(column, relationship.destinationFamily), known(end) != nil
+            else { continue }
+            try setLink(index, of: object, row)
+        }
+    }
+
+    private mutating func setPair(_ row: DraftDifference.Row) throws {
+        guard let pair = LinkedPair(row, context.stack.layout) else { return }
+        if row.state == .deleted {
+            guard let source = known(pair.source), let destination = known(pair.destination) else { return }
+            return try context.unlink(source, destination, pair.pairs)
+        }
+        let (source, destination) = (try object(pair.source), try object(pair.destination))
+        guard try context.link(source, destination, pair.pairs) == nil else { return }
+        func place(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
+        // The row keeps the key that it has in the draft.
+        try context.insertLink(
+            pair.pairs, (source, place(pair.pairs.own.position)), (destination, place(pair.pairs.other.position)),
+            key: key(of: row))
+    }
+
+    // MARK: Orders
+
+    private func arrange(_ place: Int, isMine: Bool) throws {
+        let order = comparison.difference.orders[place]
+        guard let owner = known(order.owner), !owner.isDeleted, let context = owner.context else { return }
+        let present = try context.relatedObjects(of: owner, at: order.index)
+        let ends = present.map { LinkEnd($0) }
+        let merged = OrderMerge.merge(
+            base: order.base, mine: order.mine.map { $0.renamed(newKeys) }, theirs: comparison.theirOrders[place],
+            present: ends, isMine: isMine)
+        guard merged != ends else { return }
+        let objects = Dictionary(zip(ends, present)) { first, _ in first }
+        owner.linking(order.index)?.set(merged.compactMap { objects[$0] })
+    }
+}
+
+/// How the save of a draft resolves conflicts.
+///
+/// ```swift
+/// try await draft.save(resolving: .each { $0.propertyName == "note" ? .mine : .theirs })
+/// ```
+public struct DraftResolution: Sendable {
+    /// Decides a conflict; nil leaves it undecided.
+    let choose: (@Sendable (DraftChange) throws -> DraftChange.Choice)?
+
+    /// The draft's value is saved.
+    public static let keepMine = DraftResolution { _ in .mine }
+    /// The value that others have saved stays; the rest of the draft is saved.
+    public static let takeTheirs = DraftResolution { _ in .theirs }
+    /// The save throws `draftConflict`, and the draft stays as it is.
+    public static let fail = DraftResolution(choose: nil)
+
+    /// The closure decides each conflict.
+    ///
+    /// **Isolation**: the queue of the private context, during the save. If the closure throws, the save throws that error, and
+    /// nothing has happened.
+    public static func each(
+        _ choose: @escaping @Sendable (DraftChange) throws -> DraftChange.Choice
+    ) -> DraftResolution {
+        DraftResolution(choose: choose)
+    }
+
+    private init(choose: (@Sendable (DraftChange) throws -> DraftChange.Choice)?) {
+        self.choose = choose
+    }
+}

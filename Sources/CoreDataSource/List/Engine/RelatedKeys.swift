@@ -1,0 +1,159 @@
+internal import RowStore
+
+/// The columns of related rows on which a list depends.
+struct RelatedColumns: Sendable {
+    /// By layout, the columns whose changes count.
+    private(set) var shown: [Int: Set<Int>] = [:]
+    /// By layout, those of them that have the key of another row, which is looked up by it.
+    private(set) var links: [Int: Set<Int>] = [:]
+
+    /// - Parameter family: The entities of the list.
+    init(_ joined: [JoinedColumn], of family: [Int]) { note(joined, of: family, under: []) }
+
+    /// - Parameters:
+    ///   - owners: The entities of the rows that have the joined columns.
+    ///   - outer: The entities of the rows that lead to those.
+    private mutating func note(_ joined: [JoinedColumn], of owners: [Int], under outer: [Int]) {
+        for column in joined {
+            switch column.source {
+            case .outer(let column): note(column, of: outer)
+            case .value(let related, let column), .aggregate(let related, _, let column?):
+                note(related, of: owners)
+                note(column, of: related.family)
+            case .outerKey: break
+            case .key(let related), .exists(let related), .aggregate(let related, _, nil): note(related, of: owners)
+            }
+        }
+    }
+
+    private mutating func note(_ related: RelatedRows, of owners: [Int]) {
+        for entity in related.family { shown[entity, default: []] = shown[entity] ?? [] }
+        var tested: Set<Int> = []
+        _ = related.predicate.collectColumns(&tested)
+        for column in tested { note(column, of: related.family) }
+        switch related.link {
+        case .destination(let column): note(column, of: owners)
+        case .source(let column): noteLink(column, of: related.family)
+        case .pairs(let layout, let own, let other):
+            noteLink(own, of: [layout])
+            note(other, of: [layout])
+        }
+        note(related.joined, of: related.family, under: owners)
+    }
+
+    private mutating func note(_ column: Int, of entities: [Int]) {
+        if JoinedColumn.isJoined(column) { return }
+        for entity in entities { shown[entity, default: []].insert(column) }
+    }
+
+    private mutating func noteLink(_ column: Int, of entities: [Int]) {
+        note(column, of: entities)
+        for entity in entities { links[entity, default: []].insert(column) }
+    }
+}
+
+/// Which related rows of a list saves have changed, as far as the list depends on them.
+package struct RelatedKeys: Sendable, Equatable {
+    /// By layout, the keys of the changed rows.
+    private var changed: [Int: Set<Int64>] = [:]
+    /// By layout and column, the keys that the changed rows have there, before and after.
+    private var ends: [Int: [Int: Set<Int64>]] = [:]
+    /// The first and the last of the saves that changed such rows.
+    private var saves: ClosedRange<Int64>?
+
+    var isEmpty: Bool { changed.isEmpty }
+
+    init() {}
+
+    init(_ saves: [ChangeSet], _ columns: RelatedColumns) {
+        if columns.shown.isEmpty { return }
+        for save in saves { note(save, columns) }
+    }
+
+    private mutating func note(_ save: ChangeSet, _ columns: RelatedColumns) {
+        var isAny = false
+        for changes in save.entities {
+            guard let shown = columns.shown[changes.entity] else { continue }
+            var (keys, rows): (Set<Int64>, [RowSnapshot]) = ([], [])
+            for row in [changes.inserted, changes.deleted].joined() {
+                keys.insert(row.key)
+                rows.append(row.row)
+            }
+            for row in changes.updated where shown.contains(where: row.columns.contains) {
+                keys.insert(row.key)
+                rows += [row.previous, row.row]
+            }
+            if keys.isEmpty { continue }
+            isAny = true
+            changed[changes.entity, default: []].formUnion(keys)
+            for column in columns.links[changes.entity] ?? [] {
+                let ends = rows.lazy.filter { !$0.isNull(column) }.map { $0.integer(column) }
+                self.ends[changes.entity, default: [:]][column, default: []].formUnion(ends)
+            }
+        }
+        if isAny { note(save.number...save.number) }
+    }
+
+    private mutating func note(_ range: ClosedRange<Int64>) {
+        saves =
+            min(
+                saves?.lowerBound ?? range.lowerBound, range.lowerBound)...max(
+                saves?.upperBound ?? range.upperBound, range.upperBound)
+    }
+
+    mutating func formUnion(_ other: RelatedKeys) {
+        changed.merge(other.changed) { $0.union($1) }
+        ends.merge(other.ends) { $0.merging($1) { $0.union($1) } }
+        if let range = other.saves { note(range) }
+    }
+
+    /// Whether rows that were read may be as they were before the saves, though the saves have changed them.
+    ///
+    /// - Parameters:
+    ///   - start: The save up to which they had been read before.
+    ///   - end: The save up to which they were read now.
+    func mayBeUndone(from start: Int64, to end: Int64) -> Bool {
+        guard let saves else { return false }
+        return saves.count > 1 || saves.lowerBound <= start || saves.upperBound < end
+    }
+
+    /// The keys of the rows of a list that lead to the changed rows, and of those that led there over a changed row.
+    ///
+    /// It follows the relationships backwards. If a row led there before and does not any more, the row itself or the row with the
+    /// link has changed.
+    func owners(
+        of query: ListQuery, in view: any RowView, _ budget: QueryBudget
+    ) throws(DataSourceError) -> Set<Int64> {
+        if isEmpty { return [] }
+        return try owners(query.joined, query.family, view, budget)
+    }
+
+    private func owners(
+        _ joined: [JoinedColumn], _ family: [Int], _ view: any RowView, _ budget: QueryBudget
+    ) throws(DataSourceError) -> Set<Int64> {
+        var owners: Set<Int64> = []
+        var met: Set<RelatedRows> = []
+        for case let related? in joined.map(\.related) where met.insert(related).inserted {
+            let further = try self.owners(related.joined, related.family, view, budget)
+            let destinations = related.family.reduce(into: further) { $0.formUnion(changed[$1] ?? []) }
+            switch related.link {
+            case .destination(let column):
+                for row in try view.rows(family, .column(column), in: Array(destinations), columns: [], budget) {
+                    owners.insert(row.key)
+                }
+            case .source(let column):
+                for entity in related.family { owners.formUnion(ends[entity]?[column] ?? []) }
+                for row in try view.rows(related.family, .key, in: Array(further), columns: [column], budget)
+                where !row.row.isNull(column) {
+                    owners.insert(row.row.integer(column))
+                }
+            case .pairs(let layout, let own, let other):
+                owners.formUnion(ends[layout]?[own] ?? [])
+                for row in try view.rows([layout], .column(other), in: Array(destinations), columns: [own], budget) {
+                    owners.insert(row.row.integer(own))
+                }
+            }
+        }
+        return owners
+    }
+}

@@ -1,0 +1,288 @@
+/// The rows of a list in their order, in chunks that all versions of the list share.
+///
+/// It is a value that never changes: an edit makes new chunks where it applies, and shares all others. So keeping a version
+/// does not make the next edit more expensive.
+package struct RowStorage: Sendable {
+    final class Chunk: Sendable {
+        let rows: ContiguousArray<ListedRow>
+
+        init(_ rows: ContiguousArray<ListedRow>) {
+            self.rows = rows
+        }
+    }
+
+    /// No chunk is empty.
+    let chunks: ContiguousArray<Chunk>
+    /// The index of each chunk's first row, and the total number of rows at the end.
+    let starts: ContiguousArray<Int>
+    let sizes: ChunkSizes
+
+    /// How many rows a chunk has.
+    package struct ChunkSizes: Sendable {
+        /// The most rows of a chunk.
+        var full: Int
+        /// The number of rows when rows are divided into new chunks.
+        var new: Int
+        /// A chunk with fewer rows is joined to the previous one, if they fit.
+        var small: Int
+
+        package static let standard = ChunkSizes(full: 512, new: 256, small: 64)
+        /// For tests, which have few rows.
+        package static let tiny = ChunkSizes(full: 6, new: 3, small: 2)
+    }
+
+    /// - Parameter rows: In order.
+    package init(_ rows: some Sequence<ListedRow>, sizes: ChunkSizes = .standard) {
+        var builder = Builder(sizes, chunkCapacity: 0)
+        builder.append(ContiguousArray(rows))
+        self = builder.storage
+    }
+
+    fileprivate init(_ chunks: ContiguousArray<Chunk>, _ sizes: ChunkSizes) {
+        self.chunks = chunks
+        self.sizes = sizes
+        var starts = ContiguousArray<Int>()
+        starts.reserveCapacity(chunks.count + 1)
+        var start = 0
+        for chunk in chunks {
+            starts.append(start)
+            start += chunk.rows.count
+        }
+        starts.append(start)
+        self.starts = starts
+    }
+
+    package var count: Int { starts[chunks.count] }
+
+    package subscript(index: Int) -> ListedRow {
+        let chunk = chunk(at: index)
+        return chunks[chunk].rows[index - starts[chunk]]
+    }
+
+    package var last: ListedRow? { chunks.last?.rows.last }
+
+    package func forEach(_ body: (ListedRow) -> Void) {
+        for chunk in chunks { for row in chunk.rows { body(row) } }
+    }
+
+    /// The first rows.
+    func prefix(_ count: Int) -> RowStorage {
+        if count >= self.count { return self }
+        if count == 0 { return RowStorage(EmptyCollection(), sizes: sizes) }
+        let last = chunk(at: count - 1)
+        var kept = ContiguousArray(chunks[..<last])
+        kept.append(Chunk(ContiguousArray(chunks[last].rows[..<(count - starts[last])])))
+        return RowStorage(kept, sizes)
+    }
+
+    /// These rows, followed by the others.
+    func appending(_ rows: [ListedRow]) -> RowStorage {
+        var builder = Builder(sizes, chunkCapacity: chunks.count + 1)
+        for chunk in chunks { builder.append(chunk) }
+        builder.append(ContiguousArray(rows))
+        return builder.storage
+    }
+
+    /// How many chunks this version does not share with the other one.
+    package func chunksNotShared(with other: RowStorage) -> Int {
+        let shared = Set(other.chunks.map { ObjectIdentifier($0) })
+        return chunks.count { !shared.contains(ObjectIdentifier($0)) }
+    }
+
+    private func chunk(at index: Int) -> Int {
+        partitioningIndex(chunks.count) { starts[$0 + 1] <= index }
+    }
+}
+
+// MARK: - Finding
+
+extension RowStorage {
+    /// The place of a row, or where it would be inserted: the index of the first row that does not precede it.
+    package func lowerBound(_ row: ListedRow, _ order: ListOrder) -> Int {
+        let chunk = chunk(endingAtOrAfter: row, order)
+        guard chunk < chunks.count else { return count }
+        let rows = chunks[chunk].rows
+        return starts[chunk] + partitioningIndex(rows.count) { order.precedes(rows[$0], row) }
+    }
+
+    /// The index of a row, exactly as it is held; nil if it is not.
+    package func index(of row: ListedRow, _ order: ListOrder) -> Int? {
+        let chunk = chunk(endingAtOrAfter: row, order)
+        guard chunk < chunks.count else { return nil }
+        // The keys of a chunk lie close together. Comparing rows reads the memory of each, at random places.
+        let rows = chunks[chunk].rows
+        let place = rows.withUnsafeBufferPointer { rows in rows.firstIndex { $0.key == row.key } }
+        guard let place, order.isSamePlace(rows[place], row) else { return nil }
+        return starts[chunk] + place
+    }
+
+    /// The first chunk whose last row does not precede a row.
+    private func chunk(endingAtOrAfter row: ListedRow, _ order: ListOrder) -> Int {
+        partitioningIndex(chunks.count) { index in
+            let rows = chunks[index].rows
+            return order.precedes(rows[rows.count - 1], row)
+        }
+    }
+}
+
+// MARK: - Building
+
+extension RowStorage {
+    /// Collects chunks from the first to the last.
+    struct Builder {
+        private var chunks = ContiguousArray<Chunk>()
+        private let sizes: ChunkSizes
+
+        init(_ sizes: ChunkSizes, chunkCapacity: Int) {
+            self.sizes = sizes
+            chunks.reserveCapacity(chunkCapacity)
+        }
+
+        var storage: RowStorage { RowStorage(chunks, sizes) }
+
+        mutating func append(_ chunk: Chunk) { chunks.append(chunk) }
+
+        mutating func append(_ rows: ContiguousArray<ListedRow>) {
+            if rows.isEmpty { return }
+            if rows.count > sizes.full { return split(rows) }
+            if rows.count < sizes.small, let last = chunks.last,
+                last.rows.count + rows.count <= sizes.full
+            {
+                chunks[chunks.count - 1] = Chunk(last.rows + rows)
+            } else {
+                chunks.append(Chunk(rows))
+            }
+        }
+
+        private mutating func split(_ rows: ContiguousArray<ListedRow>) {
+            let pieces = (rows.count + sizes.new - 1) / sizes.new
+            for piece in 0..<pieces {
+                let range = rows.count * piece / pieces..<rows.count * (piece + 1) / pieces
+                chunks.append(Chunk(ContiguousArray(rows[range])))
+            }
+        }
+    }
+}
+
+/// The edits to the rows of a list; all positions are those before any edit.
+struct RowEdits {
+    /// By index, ascending, with the rows' keys.
+    var removals: [(index: Int, key: Int64)] = []
+    /// By index, ascending.
+    var replacements: [(index: Int, row: ListedRow)] = []
+    /// Each is inserted before the row with that index; in the order of the list.
+    var insertions: [(index: Int, row: ListedRow)] = []
+}
+
+extension RowStorage {
+    /// The rows after the edits. Chunks without edits are shared, so the cost depends on the number of chunks, and on the rows
+    /// in those that change.
+    func edited(_ edits: RowEdits) -> RowStorage {
+        var builder = Builder(sizes, chunkCapacity: chunks.count + 1)
+        var cursor = Cursor(edits)
+        for index in chunks.indices {
+            let isLast = index == chunks.count - 1
+            let range = starts[index]..<starts[index + 1]
+            if cursor.hasEdits(before: range.upperBound, isLast: isLast) {
+                builder.append(cursor.edit(chunks[index].rows, range, isLast: isLast))
+            } else {
+                builder.append(chunks[index])
+            }
+        }
+        if chunks.isEmpty { builder.append(cursor.edit([], 0..<0, isLast: true)) }
+        return builder.storage
+    }
+
+    /// How far the edits have been applied.
+    private struct Cursor {
+        let edits: RowEdits
+        var removal = 0
+        var replacement = 0
+        var insertion = 0
+
+        init(_ edits: RowEdits) {
+            self.edits = edits
+        }
+
+        private var nextRemoval: Int {
+            removal < edits.removals.count ? edits.removals[removal].index : .max
+        }
+        private var nextReplacement: Int {
+            replacement < edits.replacements.count ? edits.replacements[replacement].index : .max
+        }
+        private var nextInsertion: Int {
+            insertion < edits.insertions.count ? edits.insertions[insertion].index : .max
+        }
+
+        func hasEdits(before end: Int, isLast: Bool) -> Bool {
+            nextRemoval < end || nextReplacement < end || nextInsertion < end || isLast && nextInsertion < .max
+        }
+
+        /// The rows of one chunk after the edits in its range.
+        mutating func edit(
+            _ rows: ContiguousArray<ListedRow>, _ range: Range<Int>, isLast: Bool
+        ) -> ContiguousArray<ListedRow> {
+            var edited = ContiguousArray<ListedRow>()
+            edited.reserveCapacity(rows.count + 8)
+            var index = range.lowerBound
+            while index < range.upperBound {
+                while nextInsertion == index { takeInsertion(&edited) }
+                let next = min(nextRemoval, nextReplacement, nextInsertion, range.upperBound)
+                if next > index {
+                    edited.append(contentsOf: rows[(index - range.lowerBound)..<(next - range.lowerBound)])
+                    index = next
+                    continue
+                }
+                if nextRemoval == index {
+                    removal += 1
+                } else {
+                    edited.append(edits.replacements[replacement].row)
+                    replacement += 1
+                }
+                index += 1
+            }
+            while isLast && nextInsertion < .max { takeInsertion(&edited) }
+            return edited
+        }
+
+        private mutating func takeInsertion(_ rows: inout ContiguousArray<ListedRow>) {
+            rows.append(edits.insertions[insertion].row)
+            insertion += 1
+        }
+    }
+}
+
+/// Where changed rows were among the rows that are held, and where they are now.
+package struct RowPlaces: Sendable {
+    /// By row key.
+    private(set) var old: [Int64: Int] = [:]
+    /// By row key.
+    private(set) var new: [Int64: Int] = [:]
+
+    init() {}
+
+    mutating func note(_ key: Int64, old: Int?, new: Int?) {
+        self.old[key] = old
+        self.new[key] = new
+    }
+
+    /// - Parameter edits: The edits, in their order.
+    init(_ edits: RowEdits) {
+        old.reserveCapacity(edits.removals.count + edits.replacements.count)
+        new.reserveCapacity(edits.insertions.count + edits.replacements.count)
+        for (index, key) in edits.removals { old[key] = index }
+        var removed = 0
+        for (inserted, insertion) in edits.insertions.enumerated() {
+            while removed < edits.removals.count, edits.removals[removed].index < insertion.index { removed += 1 }
+            new[insertion.row.key] = insertion.index - removed + inserted
+        }
+        removed = 0
+        var inserted = 0
+        for (index, row) in edits.replacements {
+            while removed < edits.removals.count, edits.removals[removed].index < index { removed += 1 }
+            while inserted < edits.insertions.count, edits.insertions[inserted].index <= index { inserted += 1 }
+            old[row.key] = index
+            new[row.key] = index - removed + inserted
+        }
+    }
+}

@@ -1,0 +1,225 @@
+package import RowStore
+
+/// The second tier of a save: it brings the objects and lists of main up to what the private tiers have saved.
+///
+/// **Isolation**: the main actor.
+@MainActor
+package final class MainTier: WokenTier {
+    package nonisolated let stack: PersistentStack
+    package private(set) lazy var context = MainContext(stack) { [weak self] in
+        self?.mergeObjects()
+    } prepare: { [weak self] registersObjects in
+        guard let self else { return }
+        if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
+    }
+    /// The number of registered objects at which objects that are not held elsewhere are forgotten again.
+    private var sweepAt = 1024
+    /// The generation that began with the last reset that main has merged.
+    private var knownReset = 0
+    /// Whether registered objects still have to be reloaded, because the store could not be read.
+    private var mustReload = false
+    /// The lists that follow what main shows.
+    var lists: ListHub {
+        if let hub { return hub }
+        let new = ListHub(stack)
+        hub = new
+        return new
+    }
+    private var hub: ListHub?
+    /// Deleted objects, until all lists have reported their deletion, and those that are held elsewhere until it is in the store.
+    let deletedObjects = ObjectTable()
+    /// Whether lists will be brought up to date as soon as main is free.
+    private var isDrainScheduled = false
+    /// The drafts that have not ended, by their numbers. They end with the container.
+    package var drafts: [Int: any MainFollower] = [:]
+    private(set) var lastDraft = 0
+
+    nonisolated init(_ stack: PersistentStack) {
+        self.stack = stack
+    }
+
+    deinit {
+        // Loops over updates and observed lists hold their engines, and these the store. Nobody can save any more. Without any the hub
+        // is gone at once, and the store is free, however long main is busy.
+        Task { @MainActor [weak hub] in hub?.finish() }
+    }
+
+    func nextDraft() -> Int {
+        lastDraft += 1
+        return lastDraft
+    }
+
+    /// Brings the registered objects up to the newest save, before a read. No delegate or observer is notified in the middle of a
+    /// read.
+    func prepareToFetch() {
+        stack.root.noticeOutsideWrites()
+        mergeObjects()
+        sweep()
+        // After the assignment above, because a merge that forgets all objects ends the merging.
+        stack.root.startMerging()
+    }
+
+    // MARK: Merging
+
+    /// Brings the registered objects up to the newest save, then the lists.
+    package func merge() {
+        mergeSaves()
+        drainLists()
+    }
+
+    /// Brings the registered objects up to the newest save. Lists follow when main is free.
+    func mergeObjects() {
+        mergeSaves()
+        guard let hub, hub.isWaiting, !isDrainScheduled else { return }
+        isDrainScheduled = true
+        Task { @MainActor [weak self] in
+            self?.isDrainScheduled = false
+            self?.drainLists()
+        }
+    }
+
+    /// Gives lists, drafts and registered objects the saves that main has not merged.
+    private func mergeSaves() {
+        let (saves, reset, staleness) = stack.root.takeForMain()
+        let isReset = reset != knownReset
+        let changesLinks = saves.contains(where: changesLinks)
+        if staleness != nil || isReset || changesLinks { context.related.removeAll() }
+        take(reset)
+        for changes in saves {
+            for entity in changes.entities { merge(entity, changes.number) }
+        }
+        for draft in drafts.values {
+            draft.follow(saves, isReset: isReset, isStale: staleness != nil, changesLinks: changesLinks)
+        }
+        lists.enqueue(saves)
+        if let staleness {
+            mustReload = true
+            lists.reload(ListReason.Kind(staleness))
+        }
+        // If the store cannot be read now, the next merge or fetch tries again.
+        if mustReload { try? reload() }
+    }
+
+    func settleLists() async { await lists.settle() }
+
+    /// Brings the lists up to date.
+    func drainLists() {
+        lists.drain()
+        sweep()
+    }
+
+    private func changesLinks(_ changes: ChangeSet) -> Bool {
+        changes.entities.contains(where: stack.graph.changesLinks)
+    }
+
+    private func merge(_ changes: EntityChanges, _ number: Int64) {
+        let binding = context.bindings[changes.entity]
+        if deletedObjects.count > 0 { for row in changes.inserted { restore(row, binding, number) } }
+        if binding.objects.count == 0 { return }
+        for change in changes.updated { binding.objects[change.key]?.refresh(change.row, asOf: number) }
+        for change in changes.deleted {
+            // An object that was read later exists: the deletion was taken back.
+            guard let object = binding.objects[change.key], object.asOf < number else { continue }
+            end(object)
+        }
+    }
+
+    /// The deletion of a row was taken back.
+    private func restore(_ stored: StoredRow, _ binding: EntityBinding, _ number: Int64) {
+        guard let object = deletedObjects[stored.key], object.layout === binding.layout else { return }
+        deletedObjects.remove(stored.key)
+        if binding.objects[stored.key] != nil { return }
+        binding.revive(object, stored.row, asOf: number)
+    }
+
+    /// Notes that an object is deleted. Lists that show it have yet to report that, and it may be taken back.
+    private func end(_ object: ManagedObject) {
+        context.bindings[object.layout.index].forget(object)
+        deletedObjects.remove(object.key)
+        deletedObjects.insert(object)
+    }
+
+    /// After a reset of the store, all registered objects are deleted.
+    private func take(_ reset: Int) {
+        guard reset != knownReset else { return }
+        knownReset = reset
+        for entity in context.bindings.indices {
+            for object in context.bindings[entity].objects.objects { end(object) }
+            context.bindings[entity].forgetObjects()
+        }
+        lists.reload(.reset)
+    }
+
+    /// Reloads the registered objects that are held elsewhere from the store, and forgets the others.
+    private func reload() throws(DataSourceError) {
+        for binding in context.bindings {
+            binding.objects.removeUnreferenced()
+            let deleted = deletedObjects.objects.filter { $0.layout === binding.layout }
+            let keys = (binding.objects.objects + deleted).map(\.key)
+            try stack.root.rows.forEachRow(
+                entity: binding.layout.index, keys: keys, leavingValuesApart: true
+            ) { key, row, asOf in
+                guard let object = binding.objects[key] else {
+                    if let row { restore(StoredRow(key: key, row: row), binding, asOf) }
+                    return
+                }
+                if let row {
+                    object.revive(row, asOf: asOf)
+                } else {
+                    end(object)
+                }
+            }
+        }
+        mustReload = false
+    }
+
+    /// Forgets the objects that are not held elsewhere, whenever there are twice as many as after the last time.
+    private func sweep() {
+        if deletedObjects.count > 0, lists.isIdle {
+            let isFinal = stack.root.pendingSaveCount == 0 && !stack.root.hasUnmergedSaves
+            if isFinal { deletedObjects.removeAll() } else { deletedObjects.removeUnreferenced() }
+        }
+        context.related.sweep()
+        if context.registeredObjectCount >= sweepAt { forgetObjects() }
+    }
+
+    /// Forgets the objects that are not held elsewhere.
+    package func forgetObjects() {
+        var kept = 0
+        for binding in context.bindings {
+            binding.objects.removeUnreferenced()
+            kept += binding.objects.count
+        }
+        sweepAt = max(1024, kept * 2)
+        guard kept == 0 && deletedObjects.count == 0 && lists.isEmpty && drafts.isEmpty else { return }
+        stack.root.stopMerging()
+        context.related.removeAll()
+    }
+}
+
+extension ListReason.Kind {
+    fileprivate init(_ staleness: SaveLog.Staleness) {
+        self =
+            switch staleness {
+            case .backlog: .backlog
+            case .outsideWrites: .outsideWrites
+            case .bulkChange: .bulkChange
+            }
+    }
+}
+
+/// A context that follows what main merges.
+///
+/// **Isolation**: the main actor, as every context of main.
+package protocol MainFollower: AnyObject {
+    /// Main has merged saves.
+    ///
+    /// - Parameters:
+    ///   - isReset: Whether the store was reset before.
+    ///   - isStale: Whether there were other changes, of which nothing is known.
+    ///   - changesLinks: Whether one of the saves changes links.
+    func follow(_ saves: [ChangeSet], isReset: Bool, isStale: Bool, changesLinks: Bool)
+
+    /// It is not used any more.
+    func end()
+}

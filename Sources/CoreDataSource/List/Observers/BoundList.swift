@@ -1,0 +1,217 @@
+internal import Foundation
+internal import RowStore
+
+/// A list that is registered with a data source: what it shows, and its delegate.
+@MainActor
+final class BoundList: ListSubscriber {
+    let engine: ListEngine
+    let dataKey: String
+    private(set) weak var delegate: (any DataSourceDelegate)?
+    /// What was last reported to the delegate.
+    private var shownState: ShownState
+    private let main: MainTier
+    let page: ListPage
+    /// Where it is registered.
+    private weak var lists: BoundLists?
+    /// Whether it is still registered.
+    private var isRegistered = true
+
+    /// - Parameter page: Makes its objects.
+    init(
+        _ engine: ListEngine, _ page: ListPage, _ lists: BoundLists, _ dataKey: String,
+        _ delegate: any DataSourceDelegate
+    ) {
+        self.engine = engine
+        self.page = page
+        self.lists = lists
+        main = lists.main
+        self.dataKey = dataKey
+        self.delegate = delegate
+        shownState = ShownState(engine.state)
+        engine.subscribe(self)
+    }
+
+    var wantsEverySave: Bool { false }
+
+    func end() {
+        isRegistered = false
+        engine.unsubscribe(self)
+    }
+
+    // MARK: Reading
+
+    var shown: ListState { shownState.state }
+
+    func object(at path: IndexPath) -> ManagedObject? {
+        shown.index(path).flatMap { page.object(at: $0, in: shown, isBehind: isBehind) }
+    }
+
+    /// The relationships of one of them are read for all of them.
+    var allObjects: [ManagedObject] {
+        let rows = (0..<shown.count).map { ReportedRow(shown.rows[$0]) }
+        let objects = main.objects(rows, asOf: shown.asOf, isBehind: isBehind).objects
+        page.readTogether(objects)
+        return objects
+    }
+
+    /// Whether main may have merged newer saves than it shows.
+    private var isBehind: Bool { engine.isBehind || engine.state !== shown }
+
+    // MARK: Reporting
+
+    /// Whether it reports nothing. ``catchUp()`` must follow once it is false again.
+    var isPaused = false {
+        didSet { if isPaused { shownState.pause() } }
+    }
+
+    /// Reports what changed during a pause, unless it is paused again.
+    func catchUp() {
+        if isPaused || !isRegistered { return }
+        if let report = shownState.resume(at: engine.state, engine.lastUpdateReason) { callDelegate(report) }
+    }
+
+    func notify(_ report: ListReport) {
+        if delegate == nil { lists?.removeListsWithoutDelegate() }
+        if let report = shownState.take(report) { callDelegate(report) }
+    }
+
+    func notify(_ failure: DataSourceError) {
+        delegate?.didFail(failure, dataKey: dataKey)
+    }
+
+    /// ``AnyDataSource/lastUpdateReason(dataKey:)`` reports the failure.
+    func notifyEnd() {}
+
+    private func callDelegate(_ report: ListReport) {
+        let (old, new, difference) = (report.old, report.new, report.difference)
+        guard isRegistered, let delegate, !difference.isEmpty else { return }
+        if difference.changes.count > delegate.changeLimit(dataKey: dataKey) {
+            return delegate.didReloadContent(dataKey: dataKey)
+        }
+        if isRegistered { delegate.willChangeContent(dataKey: dataKey) }
+        for index in difference.deletedSections where isRegistered {
+            delegate.didChangeSection(ListSection(index, of: old), at: index, for: .delete, dataKey: dataKey)
+        }
+        for index in difference.insertedSections where isRegistered {
+            delegate.didChangeSection(ListSection(index, of: new), at: index, for: .insert, dataKey: dataKey)
+        }
+        for start in stride(from: 0, to: difference.changes.count, by: ListPage.size) where isRegistered {
+            let part = difference.changes[start..<min(start + ListPage.size, difference.changes.count)]
+            // The delegate may have made main merge newer saves in its last call.
+            let objects = main.objects(part.map(report.row), asOf: new.asOf, isBehind: isBehind).objects
+            page.readTogether(objects)
+            for (change, object) in zip(part, objects) where isRegistered {
+                delegate.didChangeObject(
+                    object, at: change.old.map(old.indexPath), for: change.kind.type,
+                    newIndexPath: change.kind == .update ? nil : change.new.map(new.indexPath), dataKey: dataKey)
+            }
+        }
+        if isRegistered { delegate.didChangeContent(dataKey: dataKey) }
+    }
+}
+
+extension ListReport {
+    /// The row of a change.
+    fileprivate func row(of change: RowDifference.Change) -> ReportedRow {
+        if let index = change.new { return ReportedRow(new.rows[index]) }
+        guard let index = change.old else { preconditionFailure("A change is in neither state of the list.") }
+        let row = old.rows[index]
+        return isCatchUp ? ReportedRow(unknown: row) : ReportedRow(leaving: row, net.rows[change.key])
+    }
+}
+
+extension RowDifference.Kind {
+    var type: ListChangeType {
+        switch self {
+        case .delete: .delete
+        case .insert: .insert
+        case .move: .move
+        case .update: .update
+        }
+    }
+}
+
+/// The lists that are registered with a data source, by data key.
+@MainActor
+final class BoundLists {
+    let main: MainTier
+    private var lists: [String: BoundList] = [:]
+    /// The calls that are filling lists off the main actor.
+    private var registrations: [String: Registration] = [:]
+
+    /// A call that is filling a list.
+    final class Registration {}
+
+    init(_ main: MainTier) {
+        self.main = main
+    }
+
+    /// The list of that name, if its delegate still exists.
+    subscript(dataKey: String) -> BoundList? {
+        guard let list = lists[dataKey] else { return nil }
+        if list.delegate == nil {
+            removeListsWithoutDelegate()
+            return nil
+        }
+        return list
+    }
+
+    /// The names of the lists that have a delegate, in alphabetical order.
+    var dataKeys: [String] {
+        removeListsWithoutDelegate()
+        return lists.keys.sorted()
+    }
+
+    /// The names of the lists that are paused. The lists that are no longer paused report in alphabetical order. A delegate may
+    /// change this in its call, so no list reports before all of them are set.
+    var pausedDataKeys: Set<String> {
+        get {
+            removeListsWithoutDelegate()
+            return Set(lists.lazy.filter(\.value.isPaused).map(\.key))
+        }
+        set {
+            var resumed: [BoundList] = []
+            for (dataKey, list) in lists where list.isPaused != newValue.contains(dataKey) {
+                list.isPaused.toggle()
+                if !list.isPaused { resumed.append(list) }
+            }
+            for list in resumed.sorted(by: { $0.dataKey < $1.dataKey }) { main.lists.perform { list.catchUp() } }
+        }
+    }
+
+    func bind(_ engine: ListEngine, _ page: ListPage, _ dataKey: String, _ delegate: any DataSourceDelegate) {
+        remove(dataKey)
+        lists[dataKey] = BoundList(engine, page, self, dataKey, delegate)
+    }
+
+    func remove(_ dataKey: String) {
+        removeListsWithoutDelegate()
+        registrations[dataKey] = nil
+        lists.removeValue(forKey: dataKey)?.end()
+    }
+
+    /// Ends the lists whose delegates are gone.
+    func removeListsWithoutDelegate() {
+        for (dataKey, list) in lists where list.delegate == nil {
+            list.end()
+            lists[dataKey] = nil
+        }
+    }
+
+    // MARK: Filling off the main actor
+
+    func beginFilling(_ dataKey: String) -> Registration {
+        let registration = Registration()
+        registrations[dataKey] = registration
+        return registration
+    }
+
+    /// Whether the data key was not used again since.
+    func isFilling(_ dataKey: String, _ registration: Registration) -> Bool {
+        registrations[dataKey] === registration
+    }
+
+    func endFilling(_ dataKey: String, _ registration: Registration) {
+        if isFilling(dataKey, registration) { registrations[dataKey] = nil }
+    }
+}

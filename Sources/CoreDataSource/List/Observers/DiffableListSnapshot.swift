@@ -1,0 +1,73 @@
+#if canImport(UIKit) && !os(watchOS)
+public import UIKit
+#elseif canImport(AppKit)
+public import AppKit
+#endif
+
+#if (canImport(UIKit) && !os(watchOS)) || canImport(AppKit)
+/// The snapshot of a list, for a diffable data source.
+public typealias DiffableListSnapshot = NSDiffableDataSourceSnapshot<ListSection.ID, ManagedObjectID>
+
+extension NSDiffableDataSourceSnapshot: DiffableForm
+where SectionIdentifierType == ListSection.ID, ItemIdentifierType == ManagedObjectID {
+    package typealias SectionID = SectionIdentifierType
+    package typealias ItemID = ItemIdentifierType
+
+    #if canImport(AppKit)
+    // AppKit has no other way to redraw a cell.
+    package mutating func reconfigureItems(_ identifiers: [ItemIdentifierType]) { reloadItems(identifiers) }
+    #endif
+}
+
+extension ListUpdate {
+    /// The contents for a diffable data source: sections, ids, and the items whose cells must be redrawn.
+    ///
+    /// ```swift
+    /// for await update in contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.name)])) {
+    ///     await dataSource.apply(update.diffableSnapshot)
+    /// }
+    /// ```
+    @MainActor
+    public var diffableSnapshot: DiffableListSnapshot {
+        var snapshot = DiffableListSnapshot()
+        fill(&snapshot)
+        return snapshot
+    }
+}
+#endif
+
+/// The part of a diffable data source's snapshot that a list fills, common to UIKit and AppKit.
+@MainActor
+package protocol DiffableForm {
+    associatedtype SectionID
+    associatedtype ItemID
+
+    mutating func appendSections(_ identifiers: [SectionID])
+    mutating func appendItems(_ identifiers: [ItemID], toSection section: SectionID?)
+    /// Redraws the cells of items that stay in their place.
+    mutating func reconfigureItems(_ identifiers: [ItemID])
+}
+
+extension ListUpdate {
+    /// Fills an empty diffable snapshot with all sections and ids, and marks the items that must be redrawn.
+    @MainActor
+    package func fill<Form: DiffableForm>(_ form: inout Form)
+    where Form.SectionID == ListSection.ID, Form.ItemID == ManagedObjectID {
+        snapshot.fill(&form)
+        // A move does not redraw its cell either.
+        let changed = difference.changes.filter { $0.type == .update || $0.type == .move }.map(\.id)
+        form.reconfigureItems(changed)
+    }
+}
+
+extension ListSnapshot {
+    /// Fills an empty diffable snapshot with all sections and ids.
+    @MainActor
+    package func fill<Form: DiffableForm>(_ form: inout Form)
+    where Form.SectionID == ListSection.ID, Form.ItemID == ManagedObjectID {
+        for section in sections {
+            form.appendSections([section.id])
+            form.appendItems(section.range.map { self[$0].id }, toSection: section.id)
+        }
+    }
+}

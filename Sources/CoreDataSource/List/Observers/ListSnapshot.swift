@@ -1,0 +1,128 @@
+public import Foundation
+internal import RowStore
+
+/// What a list showed after one save: all rows in their order, divided into sections.
+///
+/// It can be kept and sent anywhere. Snapshots share everything that did not change between them.
+public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollection {
+    package let state: ListState
+    let reader: DetachedObjects
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { state.count }
+
+    /// The row at an index over all sections. Complexity: O(log n).
+    public subscript(index: Int) -> ListRow<Object> {
+        precondition(
+            index >= 0 && index < state.count, "The index \(index) is out of range for a list of \(state.count) rows.")
+        return ListRow(row: state.rows[index], reader: reader)
+    }
+
+    /// The row at a place; nil if there is none.
+    public subscript(indexPath: IndexPath) -> ListRow<Object>? {
+        state.index(indexPath).map { self[$0] }
+    }
+
+    /// All ids in their order.
+    public var ids: [ManagedObjectID] { map(\.id) }
+
+    // MARK: Sections
+
+    /// How many sections there are; 1 without a section key, even if it is empty.
+    public var sectionCount: Int { state.sectionCount }
+
+    /// A section with its name and the range of its rows.
+    public func section(_ index: Int) -> ListSection {
+        precondition(
+            index >= 0 && index < sectionCount,
+            "The section \(index) is out of range for a list of \(sectionCount) sections.")
+        return ListSection(index, of: state)
+    }
+
+    /// All sections in their order.
+    public var sections: [ListSection] { state.sections }
+
+    /// The section and item of the row at an index over all sections.
+    public func indexPath(_ index: Int) -> IndexPath { state.indexPath(index) }
+
+    /// The index of an object over all sections, found by looking at all rows; nil if it is not shown.
+    public func index(of id: ManagedObjectID) -> Int? { state.index(ofKey: id.key) }
+}
+
+extension ListSnapshot: CustomStringConvertible {
+    /// The size of the snapshot: `ListSnapshot of ContactEntity (12 rows in 3 sections)`.
+    public var description: String { "ListSnapshot of \(Object.entityName) (\(size))" }
+
+    /// `12 rows in 3 sections`.
+    var size: String {
+        let rows = count == 1 ? "1 row" : "\(count) rows"
+        return state.query.order.section == nil
+            ? rows : rows + (sectionCount == 1 ? " in 1 section" : " in \(sectionCount) sections")
+    }
+}
+
+extension ListRow: CustomStringConvertible {
+    /// The id and the values, as in ``ManagedObject/description``.
+    public var description: String { reader.layout.entities[row.entity].description(row.key, row.row) }
+}
+
+extension ListDifference: CustomStringConvertible {
+    /// The number of changes of each kind: `2 insert, 1 move`.
+    public var description: String {
+        let kinds: [ListChangeType] = [.delete, .insert, .move, .update]
+        let counts = kinds.map { kind in (kind, changes.count { $0.type == kind }) }.filter { $0.1 > 0 }
+        return counts.isEmpty ? "no changes" : counts.map { "\($0.1) \($0.0)" }.joined(separator: ", ")
+    }
+}
+
+extension ListUpdate: CustomStringConvertible {
+    /// The snapshot, the changes, and the reason.
+    public var description: String { "\(snapshot): \(difference); \(reason)" }
+}
+
+/// One row of a list's snapshot: the object's id and its values.
+///
+/// ```swift
+/// print(row.id, row.name)
+/// ```
+///
+/// It is a value, not an object: it can be sent anywhere, and never changes.
+@dynamicMemberLookup
+public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
+    let row: ListedRow
+    let reader: DetachedObjects
+
+    /// The object's permanent name.
+    public var id: ManagedObjectID { ManagedObjectID(reader.layout.entities[row.entity], key: row.key) }
+
+    /// The value of an attribute, or of a property that is computed from attributes. What is derived along relationships is not in
+    /// a row, and traps: read it from an object of main, or with `values`.
+    public subscript<Value: Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
+        map { $0[keyPath: keyPath] }
+    }
+
+    /// Converts the row. The closure gets an object that can be read during the call.
+    public func map<Value: Sendable>(_ body: (Object) throws -> Value) rethrows -> Value {
+        guard let object = reader.object(row) as? Object else {
+            preconditionFailure(
+                "A list of \(Object.self) contains a row of \(reader.layout.entities[row.entity].name).")
+        }
+        let value = try body(object)
+        if let column = object.home.uncalculatedColumn { refuse(column) }
+        return value
+    }
+
+    private func refuse(_ column: Int) -> Never {
+        let layout = reader.layout.entities[row.entity]
+        preconditionFailure(
+            "\(layout.name).\(layout.columns[column].name) is derived from \((layout.calculatedPaths[column] ?? []).joined(separator: ".")), which a row of a snapshot does not have. Read it from the object of main with the row's id, or with values(_:_:)."
+        )
+    }
+}
+
+extension FetchCursor {
+    /// The place of a row, in the order of the request or list that uses the cursor.
+    public init<Object: ManagedObject>(_ row: ListRow<Object>) {
+        self.init(stored: row.row.stored, layout: row.reader.layout.entities[row.row.entity])
+    }
+}

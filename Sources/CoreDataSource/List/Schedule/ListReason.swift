@@ -1,0 +1,171 @@
+package import RowStore
+
+/// Why a list changed: which saves of which data sources, what they changed, and what the update cost.
+public struct ListReason: Sendable {
+    /// Why the list changed.
+    public var kind: Kind
+    /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if the change
+    /// was not a save.
+    public var saves: ClosedRange<Int64>?
+    /// How many rows of the list changed, entered it or left it.
+    public var rowCount = 0
+    /// Whether rows were read from the store: see <doc:Lists>.
+    public var didReadStore = false
+    /// Whether the list queries the store after each save that concerns it: its predicate needs the objects
+    /// (``FetchPredicate/needsObjects``), or it has a limit and follows relationships. It does so off the main actor, and reports
+    /// the differences. Several saves may make one report.
+    public var requeriesStore = false
+    /// How long the update took, in microseconds: time of the main actor, unless ``ranOffMain``.
+    public var microseconds = 0.0
+    /// Whether the update was computed off the main actor, because it was large.
+    public var ranOffMain = false
+    /// The relationships that are read with the list's objects, because its request names them (``FetchRequest/prefetch``), in
+    /// the request's order. Like ``readOneByOne``, it is empty for ``ListUpdate/reason``: snapshots have rows, and no objects.
+    public internal(set) var prefetched: [String] = []
+    /// The relationships of the list's objects that main has read for one object at a time so far, and how often: each time is
+    /// a statement. Relationships of objects that ``AnyDataSource/allObjects(dataKey:as:)`` or a fetch returned together are
+    /// read together. It is empty for ``ListUpdate/reason``, which can be read on any thread.
+    public internal(set) var readOneByOne: [String: Int] = [:]
+    /// The error, for ``Kind/failure``.
+    public var failure: DataSourceError?
+
+    /// The other containers that made saves.
+    private var makers: Set<StoreMember> = []
+    /// The changed columns by entity.
+    private var columns: [Int: ColumnSet] = [:]
+    private var names: Names?
+
+    package init(_ kind: Kind, requeriesStore: Bool = false) {
+        self.kind = kind
+        self.requeriesStore = requeriesStore
+    }
+
+    /// The names of entities, of their attributes and of the data sources that own them.
+    struct Names: Sendable {
+        let layout: ModelLayout
+        let owner: @Sendable (Int) -> String?
+    }
+}
+
+extension ListReason {
+    /// The names of the entities whose objects changed, in alphabetical order.
+    public var entities: [String] {
+        guard let names else { return [] }
+        return columns.keys.map { names.layout.entities[$0].name }.sorted()
+    }
+
+    /// The names of the attributes that changed in existing objects, in alphabetical order.
+    public var attributes: [String] {
+        guard let names else { return [] }
+        let changed = columns.map { entity, columns in
+            names.layout.entities[entity].columns.enumerated().filter { columns.contains($0.offset) }.map(
+                \.element.name)
+        }
+        return Set(changed.joined()).sorted()
+    }
+
+    /// The classes of the data sources that made the saves, in alphabetical order.
+    public var sources: [String] {
+        guard let names else { return [] }
+        return Set(columns.keys.compactMap(names.owner)).sorted()
+    }
+
+    /// The other processes that made saves, in a shared store: `process 4711 (importer)`. Empty for saves of this container.
+    public var processes: [String] { makers.map(\.description).sorted() }
+
+    mutating func note(_ net: NetChanges, _ names: Names) {
+        makers.formUnion(net.makers)
+        saves = net.saves ?? saves
+        rowCount = net.rows.count
+        columns.merge(net.columns) { $0.union($1) }
+        self.names = names
+    }
+
+    /// Notes saves after which the rows are read again.
+    mutating func note(_ changes: [ChangeSet], ofEntities family: Set<Int>) {
+        for save in changes {
+            saves = (saves?.lowerBound ?? save.number)...save.number
+            if let maker = save.maker { makers.insert(maker) }
+            for changes in save.entities where family.contains(changes.entity) {
+                let changed = changes.updated.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
+                columns[changes.entity, default: ColumnSet()].formUnion(changed)
+            }
+        }
+    }
+
+    mutating func addTime(since start: ContinuousClock.Instant) {
+        microseconds += start.duration(to: .now) / .microseconds(1)
+    }
+
+    /// The combined reason of this report and a later one.
+    func followed(by later: ListReason) -> ListReason {
+        var both = later
+        if kind == .initial || kind == .reset { both.kind = kind }
+        both.saves = saves.map { $0.lowerBound...(later.saves?.upperBound ?? $0.upperBound) } ?? later.saves
+        both.rowCount += rowCount
+        both.microseconds += microseconds
+        both.didReadStore = didReadStore || later.didReadStore
+        both.ranOffMain = ranOffMain || later.ranOffMain
+        both.columns.merge(columns) { $0.union($1) }
+        both.makers.formUnion(makers)
+        return both
+    }
+}
+
+extension ListReason: CustomStringConvertible {
+    /// One line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`. For a save of
+    /// another process, it names that process: `save 13 of ContactDataSource in process 4711 (importer): ...`.
+    public var description: String {
+        var text = kind.description
+        if let saves {
+            text += saves.count == 1 ? " \(saves.lowerBound)" : " \(saves.lowerBound) to \(saves.upperBound)"
+        }
+        if !sources.isEmpty { text += " of \(sources.joined(separator: ", "))" }
+        if !makers.isEmpty { text += " in \(processes.joined(separator: ", "))" }
+        text += rowCount == 1 ? ": 1 row" : ": \(rowCount) rows"
+        if !entities.isEmpty { text += " of \(entities.joined(separator: ", "))" }
+        if !attributes.isEmpty { text += " (\(attributes.joined(separator: ", ")))" }
+        text += ", \((microseconds * 10).rounded() / 10) us"
+        if ranOffMain { text += " off the main actor" }
+        if didReadStore { text += ", read from the store" }
+        if requeriesStore { text += ", queries the store after each save" }
+        if !prefetched.isEmpty { text += ", prefetched: \(prefetched.joined(separator: ", "))" }
+        if !readOneByOne.isEmpty {
+            let names = readOneByOne.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value) times" }
+            text += ", read one by one: \(names.joined(separator: ", "))"
+        }
+        return failure.map { "\(text): \($0.message)" } ?? text
+    }
+}
+
+extension ListReason {
+    /// Why a list changed. New kinds may be added in any release: keep a default branch.
+    public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
+        public let rawValue: String
+
+        public init(rawValue: String) {
+            self.rawValue = rawValue
+        }
+
+        public var description: String { rawValue }
+
+        /// The list was filled for the first time.
+        public static let initial = Kind(rawValue: "initial")
+        /// Objects were saved.
+        public static let save = Kind(rawValue: "save")
+        /// The store was reset: everything that the list showed is gone.
+        public static let reset = Kind(rawValue: "reset")
+        /// Saves were taken back, because they could not be written or were discarded.
+        public static let takenBack = Kind(rawValue: "takenBack")
+        /// Another program wrote to the store, so all rows were read again.
+        public static let outsideWrites = Kind(rawValue: "outsideWrites")
+        /// Main was so far behind that it skipped saves, so all rows were read again.
+        public static let backlog = Kind(rawValue: "backlog")
+        /// A bulk change of very many objects was saved, so all rows were read again.
+        public static let bulkChange = Kind(rawValue: "bulkChange")
+        /// The rows could not be read. The list keeps what it showed; the next save tries again.
+        public static let failure = Kind(rawValue: "failure")
+        /// The container was closed. The list keeps what it showed, and does not change any more.
+        public static let closed = Kind(rawValue: "closed")
+    }
+}

@@ -1,0 +1,113 @@
+internal import RowStore
+
+/// A report of a list: the state before, the state after, and the changes between them.
+package final class ListReport: Sendable {
+    package let old: ListState
+    package let new: ListState
+    package let net: NetChanges
+    package let difference: RowDifference
+    package let reason: ListReason
+    /// Whether rows that left the list may have changed since without a notice: it covers several saves, of which only those count
+    /// that changed what the list shows.
+    let isCatchUp: Bool
+
+    package init(
+        from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces?, _ reason: ListReason,
+        since start: ContinuousClock.Instant
+    ) {
+        self.old = old
+        self.new = new
+        self.net = net
+        difference = RowDifference(from: old, to: new, net, places)
+        var reason = reason
+        reason.addTime(since: start)
+        self.reason = reason
+        isCatchUp = false
+    }
+
+    /// The report of the first rows. Nobody has shown the list before, so nobody asks for what has changed since.
+    package init(first new: ListState, _ reason: ListReason, since start: ContinuousClock.Instant) {
+        (old, self.new) = (.unread(new.query), new)
+        (net, difference) = (NetChanges(), RowDifference(inserting: new))
+        var reason = reason
+        reason.rowCount = new.count
+        reason.addTime(since: start)
+        self.reason = reason
+        isCatchUp = false
+    }
+
+    /// A report of everything since a pause began, or of another window.
+    init(
+        from old: ListState, to new: ListState, _ net: NetChanges, _ difference: RowDifference, _ reason: ListReason
+    ) {
+        (self.old, self.new, self.net) = (old, new, net)
+        (self.difference, self.reason) = (difference, reason)
+        isCatchUp = true
+    }
+}
+
+/// An observer that gets each report of an engine.
+@MainActor
+protocol ListSubscriber: AnyObject {
+    /// Whether each save makes a report of its own, even if several came at once.
+    var wantsEverySave: Bool { get }
+
+    func notify(_ report: ListReport)
+
+    /// The rows could not be read; the list keeps what it shows, and the next save tries again.
+    func notify(_ failure: DataSourceError)
+
+    /// No more reports follow.
+    func notifyEnd()
+}
+
+/// What an observer shows of a list. While it is paused, it shows the same, and keeps what it must report later.
+package struct ShownState {
+    package private(set) var state: ListState
+    /// What has not been reported while it is paused.
+    private var missed: NetChanges?
+
+    package init(_ state: ListState) {
+        self.state = state
+    }
+
+    /// Does nothing if it is paused.
+    package mutating func pause() {
+        if missed == nil { missed = NetChanges() }
+    }
+
+    /// Shows the newest state.
+    ///
+    /// - Parameters:
+    ///   - newest: The list after the last report that was taken.
+    ///   - reason: Why the list last changed.
+    /// - Returns: All that has changed since the pause began, as one report; nil if nothing has, or if it was not paused.
+    package mutating func resume(at newest: ListState, _ reason: ListReason) -> ListReport? {
+        guard let missed else { return nil }
+        self.missed = nil
+        defer { state = newest }
+        let (net, places) = NetChanges.catchingUp(from: state, to: newest, missed)
+        let difference = RowDifference(from: state, to: newest, net, places)
+        return difference.isEmpty ? nil : ListReport(from: state, to: newest, net, difference, reason)
+    }
+
+    /// Takes the next report of the list.
+    ///
+    /// - Returns: What must be shown now; nil while it is paused.
+    package mutating func take(_ report: ListReport) -> ListReport? {
+        if missed != nil {
+            missed?.add(report.net, from: state, to: report.new.query)
+            return nil
+        }
+        state = report.new
+        return report
+    }
+
+    /// Shows another list at once, even while it is paused.
+    package mutating func move(to new: ListState, _ reason: ListReason) -> ListReport {
+        if missed != nil { missed = NetChanges() }
+        defer { state = new }
+        let (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query)
+        return ListReport(from: state, to: new, net, RowDifference(from: state, to: new, net, places), reason)
+    }
+}

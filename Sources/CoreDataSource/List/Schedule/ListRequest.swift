@@ -1,0 +1,94 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// The contents that an app requests for a list.
+struct ListRequest<Object: ManagedObject>: Sendable {
+    let request: FetchRequest<Object>
+    let section: SectionPath<Object>?
+
+    /// More rows than any list can have.
+    static var mostRows: Int { 1 << 40 }
+
+    init(_ request: FetchRequest<Object>, _ section: PartialKeyPath<Object>?) {
+        self.request = request
+        self.section = section.map { SectionPath(keyPath: $0) }
+    }
+
+    /// The request, after a check that a list supports all of it.
+    var checked: FetchRequest<Object> {
+        get throws(DataSourceError) {
+            try request.checkWindow()
+            if request.offset > 0 {
+                throw refusal("start at an offset, because every save would shift it. Use a cursor instead.")
+            }
+            if request.isDistinct {
+                throw refusal("be distinct. Fetch values instead.")
+            }
+            if let limit = request.limit, limit < 1 {
+                throw refusal("have a limit below 1. Use a limit of at least 1, or none.")
+            }
+            return request
+        }
+    }
+
+    private func refusal(_ what: String) -> DataSourceError {
+        DataSourceError(
+            .unsupportedQuery, "A list of \(Object.entityName) cannot \(what)", entityName: Object.entityName)
+    }
+}
+
+extension FetchRequest {
+    /// The same request for all objects that match.
+    var whole: FetchRequest {
+        var request = self
+        (request.limit, request.after) = (nil, nil)
+        return request
+    }
+}
+
+/// A key path to the value that divides a list into sections.
+///
+/// Guarded by: nothing, because it never changes. Only a key path with a mutable reference as a subscript index would need
+/// more, and sections do not support those.
+struct SectionPath<Object: ManagedObject>: @unchecked Sendable {
+    let keyPath: PartialKeyPath<Object>
+}
+
+extension ListState {
+    /// The name of a section: its value as a string; empty for nil, and for a list without sections.
+    package func sectionName(_ section: Int) -> String {
+        switch sectionValue(section) {
+        case .null: ""
+        case .text(let text): text
+        case .integer(let number): isOfFlags ? "\(number != 0)" : "\(number)"
+        case .real(let number): isOfDates ? Date(timeIntervalSinceReferenceDate: number).ISO8601Format() : "\(number)"
+        case .blob(let bytes): bytes.count == 16 && isOfUUIDs ? uuid(bytes) : "\(bytes.count) bytes"
+        }
+    }
+
+    /// The value that all rows of a section share.
+    func sectionValue(_ section: Int) -> RowValue {
+        guard let key = query.order.section, sectionStarts[section] < rows.count else { return .null }
+        return key.value(of: rows[sectionStarts[section]], query.order.layout)
+    }
+
+    private var sectionKind: ValueKind? {
+        guard case .column(let column) = query.order.section else { return nil }
+        if JoinedColumn.isJoined(column) { return query.joined[JoinedColumn.index(column)].kind }
+        return query.order.layout.columns[column].attribute.flatMap { ValueKind($0.type) }
+    }
+
+    private var isOfFlags: Bool { sectionKind == .boolean }
+    private var isOfDates: Bool { sectionKind == .date }
+    private var isOfUUIDs: Bool { sectionKind == .uuid }
+
+    private func uuid(_ bytes: [UInt8]) -> String {
+        bytes.withUnsafeBytes { $0.loadUnaligned(as: UUID.self) }.uuidString
+    }
+}
+
+/// The title of a section in an index along a list: the capitalized first letter of its name.
+func indexTitle(ofSection name: String) -> String {
+    name.prefix(1).uppercased()
+}

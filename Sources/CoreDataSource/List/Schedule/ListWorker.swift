@@ -1,0 +1,223 @@
+internal import RowStore
+
+/// Does the work of one list, on the main actor or off it.
+struct ListWorker: Sendable {
+    let root: RootContext
+    let layout: ModelLayout
+    let names: ListReason.Names
+    let rowsByKey = RowsByKey()
+
+    init(_ root: RootContext, _ layout: ModelLayout, _ names: ListReason.Names) {
+        (self.root, self.layout, self.names) = (root, layout, names)
+    }
+
+    func run(_ work: ListWork, isOnMain: Bool) -> ListWork.Outcome {
+        var run = ListRun(worker: self, work: work, reason: work.reason)
+        if !isOnMain { run.reason.ranOffMain = true }
+        do throws(DataSourceError) { return try run.outcome(of: work.task) } catch { return .failed(error) }
+    }
+}
+
+/// One piece of work while it is done.
+private struct ListRun {
+    let worker: ListWorker
+    let work: ListWork
+    var reason: ListReason
+    let start = ContinuousClock.now
+
+    var state: ListState { work.state }
+
+    mutating func outcome(of task: ListWork.Task) throws(DataSourceError) -> ListWork.Outcome {
+        switch task {
+        case .merge(let saves): try merge(saves)
+        case .follow(let saves, let version): try follow(saves, version)
+        case .redraw(let rows, let saves): try redraw(rows, saves)
+        case .read: try read()
+        case .readOn(let short): try readOn(short)
+        case .join(let short, let tail, let saves): try join(short, tail, saves)
+        }
+    }
+
+    private func merge(_ saves: [ChangeSet]) throws(DataSourceError) -> ListWork.Outcome {
+        guard let last = saves.last else { return .unchanged(state) }
+        var net = NetChanges()
+        let budget = QueryBudget()
+        for save in saves { try net.add(save, to: state.query, budget) }
+        let owners = state.query.links.owners(in: saves)
+        let held = worker.rowsByKey.rows(owners, in: state, version: work.version)
+        net.add(touched: owners, held, saves, state.query.links)
+        let step: ListStep = net.isEmpty ? .state(state, nil) : state.applying(net, asOf: last.number)
+        if case .state = step { worker.rowsByKey.advance(from: work.version, by: net) }
+        return net.isEmpty ? .unchanged(state) : outcome(step, net)
+    }
+
+    private mutating func follow(_ saves: [ChangeSet], _ version: Int) throws(DataSourceError) -> ListWork.Outcome {
+        let (query, related) = (state.query, RelatedKeys(saves, state.query.relatedColumns))
+        let owners = try owners(of: related)
+        let changed = query.changedKeys(in: saves).union(owners)
+        let (rows, asOf) = try query.rows(changed, worker.root, worker.layout)
+        var net = worker.rowsByKey.advance(state, version: version, to: rows)
+        net.note(saves, ofEntities: state.query.watched)
+        net.noteDeletions(saves, ofEntities: state.query.family)
+        var touched = query.touchedRows(in: saves).keys
+        let before = worker.rowsByKey.noteRead(asOf: asOf)
+        if related.mayBeUndone(from: max(before, state.asOf), to: asOf) { touched.formUnion(owners) }
+        let held = worker.rowsByKey.rows(touched, in: state, version: version + 1)
+        net.add(touched: touched, held, saves, query.links)
+        reason.didReadStore = true
+        return outcome(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
+    }
+
+    /// The keys of the rows of the list that lead to changed rows.
+    private func owners(of related: RelatedKeys) throws(DataSourceError) -> Set<Int64> {
+        let view = SourceView(source: worker.root.rows, layout: worker.layout)
+        return try related.owners(of: state.query, in: view, QueryBudget())
+    }
+
+    private func redraw(_ rows: TouchedRows, _ saves: [ChangeSet]) throws(DataSourceError) -> ListWork.Outcome {
+        var net = NetChanges()
+        let keys = try rows.keys.union(owners(of: rows.related))
+        let held = worker.rowsByKey.rows(keys, in: state, version: work.version)
+        net.add(touched: keys, held, saves, state.query.links)
+        if net.isEmpty { return .unchanged(state) }
+        net.note(saves, ofEntities: state.query.watched)
+        worker.rowsByKey.advance(from: work.version, by: net)
+        return outcome(.state(state, nil), net)
+    }
+
+    private mutating func read() throws(DataSourceError) -> ListWork.Outcome {
+        let new = try ListState.read(state.query, worker.root, worker.layout)
+        reason.didReadStore = true
+        if !state.isRead { return .changed(ListReport(first: new, reason, since: start)) }
+        var touched = work.touched.keys
+        let before = worker.rowsByKey.noteRead(asOf: new.asOf)
+        if work.touched.related.mayBeUndone(from: max(before, state.asOf), to: new.asOf) {
+            try touched.formUnion(owners(of: work.touched.related))
+        }
+        var (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: touched)
+        if reason.kind == .reset { net.noteAllDeleted() }
+        return outcome(.state(new, places), net)
+    }
+
+    private mutating func readOn(_ short: ShortList) throws(DataSourceError) -> ListWork.Outcome {
+        let head = short.head
+        let tail = try RowTail.read(
+            head.query, after: head.lastHeld, most: head.missingCount, worker.root, worker.layout)
+        reason.didReadStore = true
+        reason.addTime(since: start)
+        return .hasRead(ShortList(head: head, net: short.net, reason: reason), tail)
+    }
+
+    private func join(
+        _ short: ShortList, _ tail: RowTail, _ saves: [ChangeSet]
+    ) throws(DataSourceError) -> ListWork.Outcome {
+        var (net, newer) = (short.net, NetChanges())
+        let budget = QueryBudget()
+        for save in saves {
+            try net.add(save, to: state.query, budget)
+            try newer.add(save, to: state.query, budget)
+        }
+        let owners = state.query.links.owners(in: saves)
+        let held = worker.rowsByKey.rows(owners, in: state, version: work.version)
+        net.add(touched: owners, held, saves, state.query.links)
+        return outcome(short.head.continued(by: tail, newer), net)
+    }
+
+    private func outcome(_ step: ListStep, _ net: NetChanges) -> ListWork.Outcome {
+        var reason = reason
+        switch step {
+        case .isStale: return .mustRead
+        case .isShort(let head):
+            reason.addTime(since: start)
+            return .isShort(ShortList(head: head, net: net, reason: reason))
+        case .state(let new, let places):
+            reason.note(net, worker.names)
+            let report = ListReport(from: state, to: new, net, places, reason, since: start)
+            let isNews = reason.kind == .initial || reason.kind == .reset || !report.difference.isEmpty
+            return isNews ? .changed(report) : .unchanged(new)
+        }
+    }
+}
+
+extension ListState {
+    /// A list whose rows have not been read.
+    static func unread(_ query: ListQuery) -> ListState {
+        ListState(query, RowStorage(EmptyCollection()), isComplete: true, asOf: -1)
+    }
+
+    /// Reads the rows of a list, including saves that are not committed.
+    static func read(
+        _ query: ListQuery, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> ListState {
+        let all = try RowTail.read(query, after: query.start, most: query.mostHeld, root, layout)
+        return ListState(query, RowStorage(all.rows), isComplete: all.isLast, asOf: all.asOf)
+    }
+}
+
+extension RowTail {
+    /// Reads the first rows of a list after a place, including saves that are not committed.
+    static func read(
+        _ query: ListQuery, after place: ListedRow?, most: Int, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> RowTail {
+        var rows = query.rows(after: place)
+        if query.test == nil && most < .max { rows.limit = most }
+        let (found, asOf) = try query.read(rows, root, layout)
+        var listed = found
+        if let place, query.order.isComputed { listed.removeAll { !query.order.precedes(place, $0) } }
+        if let test = query.test {
+            listed = []
+            for row in found where try test.accepts(row, rows.budget) { listed.append(row) }
+        }
+        let isLast = listed.count < most
+        return RowTail(isLast ? listed : Array(listed.prefix(most)), isLast: isLast, asOf: asOf)
+    }
+}
+
+extension ListQuery {
+    /// The present rows with those keys, and the save up to which they were read; nil for rows that the list does not show.
+    func rows(
+        _ keys: Set<Int64>, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: Int64) {
+        var rows: [Int64: ListedRow?] = [:]
+        for key in keys { rows[key] = .some(nil) }
+        let isKept = RowPredicate.isMember(.key, ValueList(keys.map { .integer($0) }, .natural))
+        var query = RowQuery(entity: entity, predicate: keys.isEmpty ? .constant(false) : isKept, budget: QueryBudget())
+        query.joined = joined
+        query.returnsJoined = true
+        query.isOrdered = false
+        let (found, asOf) = try root.rows.joinedRows(query, family, layout)
+        for (entity, stored) in found { rows[stored.key] = .some(try listed(entity, stored, query.budget)) }
+        return (rows, asOf)
+    }
+
+    /// The query for a store, which cannot sort by a computed section, and so cannot use a place in that order either.
+    fileprivate func rows(after place: ListedRow?) -> RowQuery {
+        var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
+        all.joined = joined
+        all.returnsJoined = true
+        all.leavesValuesApart = !columnsApart.isEmpty
+        guard let place, !order.isComputed else { return all }
+        return all.following(order.place(place))
+    }
+
+    /// The rows in the order of the list.
+    fileprivate func read(
+        _ rows: RowQuery, _ root: RootContext, _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
+        if !joined.isEmpty {
+            let (found, asOf) = try root.rows.joinedRows(rows, family, layout)
+            let listed = try found.map { (row) throws(DataSourceError) in try order.listed(row.entity, row.stored) }
+            return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
+        }
+        if let entity = family.first, family.count == 1 {
+            let (found, asOf) = try root.rows.rows(rows.of(entity: entity), layout.entities[entity])
+            let listed = try found.map { (row) throws(DataSourceError) in try order.listed(entity, row) }
+            return (order.isComputed ? listed.sorted(by: order.precedes) : listed, asOf)
+        }
+        let (found, asOf) = try root.rows.firstRows(rows, ofEntities: family, layout)
+        var listed: [ListedRow] = []
+        for (entity, rows) in found { for row in rows { listed.append(try order.listed(entity, row)) } }
+        listed.sort(by: order.precedes)
+        return (listed, asOf)
+    }
+}

@@ -1,0 +1,177 @@
+internal import Foundation
+internal import ManagedModel
+internal import RowStore
+
+/// The model's rules for the rows of one entity.
+struct ValidationRules {
+    /// Attributes that must have a value.
+    private let required: [Int]
+    private let requiredSet: ColumnSet
+    /// Attributes with any other rule.
+    private let checked: [(column: Int, rule: AttributeRule)]
+    private let defaults: [(column: Int, value: RowValue)]
+
+    init(_ layout: EntityLayout) {
+        let attributes = layout.columns.enumerated().compactMap { index, column in
+            column.attribute.map { (column: index, attribute: $0) }
+        }
+        required = attributes.filter { !$0.attribute.isOptional && $0.attribute.derivationExpression == nil }
+            .map(\.column)
+        requiredSet = required.reduce(into: ColumnSet()) { $0.insert($1) }
+        checked = attributes.compactMap { column, attribute in
+            AttributeRule(attribute, layout.columns[column].storage).map { (column, $0) }
+        }
+        defaults = attributes.compactMap { column, attribute in
+            if layout.calculatedPaths[column] != nil { return nil }
+            return RowValue(defaultOf: attribute).map { (column, $0) }
+        }
+    }
+
+    /// The row of a new object.
+    func template(_ layout: EntityLayout) -> RowSnapshot {
+        var row = RowSnapshot(columnCount: layout.columns.count)
+        for (column, value) in defaults { row.setValue(value, column) }
+        return row
+    }
+
+    /// The errors of a row that is about to be saved.
+    func failures(_ row: RowSnapshot, _ layout: EntityLayout) -> [DataSourceError] {
+        var failures: [DataSourceError] = []
+        if !row.hasValues(in: requiredSet) {
+            for column in required where row.isNull(column) {
+                failures.append(failure(layout, column, "is required but has no value. Set it before the save."))
+            }
+        }
+        for (column, rule) in checked where !row.isNull(column) {
+            if let complaint = rule.complaint(row, column) { failures.append(failure(layout, column, complaint)) }
+        }
+        return failures
+    }
+
+    private func failure(_ layout: EntityLayout, _ column: Int, _ complaint: String) -> DataSourceError {
+        DataSourceError(
+            .validationFailed, "\(layout.name).\(layout.columns[column].name) \(complaint)", entityName: layout.name,
+            attributeName: layout.columns[column].name)
+    }
+}
+
+/// The range, length and pattern that an attribute's values must match.
+struct AttributeRule {
+    private let type: AttributeType
+    private let storage: ColumnStorage
+    private let minimum: AttributeValue?
+    private let maximum: AttributeValue?
+    /// It must match the whole string.
+    private let pattern: Pattern?
+
+    /// Nil if every value of the type is allowed.
+    init?(_ attribute: AttributeDescription, _ storage: ColumnStorage) {
+        type = attribute.type
+        self.storage = storage
+        minimum = attribute.minimum
+        maximum = attribute.maximum
+        pattern = attribute.pattern.map(Pattern.init)
+        let hasLimits = [.integer16, .integer32, .decimal].contains(type)
+        if minimum == nil && maximum == nil && pattern == nil && !hasLimits { return nil }
+    }
+
+    /// What is wrong with the value, as the end of a sentence; nil if the value is valid.
+    func complaint(_ row: RowSnapshot, _ column: Int) -> String? {
+        switch storage {
+        case .integer: complaint(aboutInteger: row.integer(column))
+        case .real: complaint(aboutReal: row.real(column))
+        case .text where type == .decimal: complaint(aboutDecimal: row.text(column))
+        case .text: complaint(aboutText: row.text(column))
+        case .blob: nil
+        }
+    }
+
+    private func complaint(aboutInteger value: Int64) -> String? {
+        if type == .integer16 && Int16(exactly: value) == nil || type == .integer32 && Int32(exactly: value) == nil {
+            return "holds a number outside the range of \(type.rawValue). Use a wider type."
+        }
+        if minimum == nil && maximum == nil { return nil }
+        return outside(
+            minimum.flatMap(\.asDecimal).map { Decimal(value) < $0 },
+            maximum.flatMap(\.asDecimal).map { Decimal(value) > $0 })
+    }
+
+    private func complaint(aboutReal value: Double) -> String? {
+        return outside(minimum.flatMap(\.asDouble).map { value < $0 }, maximum.flatMap(\.asDouble).map { value > $0 })
+    }
+
+    private func complaint(aboutDecimal text: String) -> String? {
+        guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN else {
+            return "is not a number (NaN), which a store cannot hold. Use nil for no value."
+        }
+        return outside(minimum.flatMap(\.asDecimal).map { value < $0 }, maximum.flatMap(\.asDecimal).map { value > $0 })
+    }
+
+    private func complaint(aboutText text: String) -> String? {
+        if minimum != nil || maximum != nil {
+            let length = Double(text.count)
+            if let minimum = minimum?.asDouble, length < minimum {
+                return "has \(text.count) characters, but the model requires at least \(Int64(minimum))."
+            }
+            if let maximum = maximum?.asDouble, length > maximum {
+                return "has \(text.count) characters, but the model allows at most \(Int64(maximum))."
+            }
+        }
+        guard let pattern, !pattern.matches(text) else { return nil }
+        return "does not match the model's pattern \(pattern.text)."
+    }
+
+    private func outside(_ isLow: Bool?, _ isHigh: Bool?) -> String? {
+        if isLow == true, let minimum { return "is less than \(minimum.bound), the minimum in the model." }
+        if isHigh == true, let maximum { return "is greater than \(maximum.bound), the maximum in the model." }
+        return nil
+    }
+}
+
+/// A regular expression for whole strings.
+private struct Pattern {
+    let text: String
+    /// Nil if the text is no regular expression, which no model has that was checked: then it matches nothing.
+    private let expression: NSRegularExpression?
+
+    init(_ text: String) {
+        self.text = text
+        do { expression = try NSRegularExpression(pattern: "\\A(?:\(text))\\z") } catch { expression = nil }
+    }
+
+    func matches(_ string: String) -> Bool {
+        let whole = NSRange(string.startIndex..., in: string)
+        return expression?.firstMatch(in: string, range: whole)?.range == whole
+    }
+}
+
+extension AttributeValue {
+    /// As it is written in a message.
+    fileprivate var bound: String {
+        switch self {
+        case .integer(let value): "\(value)"
+        case .double(let value): "\(value)"
+        case .date(let value): Date(timeIntervalSinceReferenceDate: value).formatted(.iso8601)
+        case .decimal(let value): "\(value)"
+        case .boolean, .string, .uuid: "the value"
+        }
+    }
+
+    fileprivate var asDouble: Double? {
+        switch self {
+        case .integer(let value): Double(value)
+        case .double(let value), .date(let value): value
+        case .decimal(let value): NSDecimalNumber(decimal: value).doubleValue
+        case .boolean, .string, .uuid: nil
+        }
+    }
+
+    fileprivate var asDecimal: Decimal? {
+        switch self {
+        case .integer(let value): Decimal(value)
+        case .double(let value), .date(let value): Decimal(value)
+        case .decimal(let value): value
+        case .boolean, .string, .uuid: nil
+        }
+    }
+}

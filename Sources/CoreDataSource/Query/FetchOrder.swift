@@ -1,0 +1,137 @@
+public import Foundation
+internal import ManagedModel
+internal import QueryLanguage
+internal import RowStore
+
+/// An attribute to sort by. Nil comes first when ascending.
+///
+/// ```swift
+/// request.order = [.ascending(\.name, [.caseInsensitive, .numeric]), .descending(\.age)]
+/// ```
+public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
+    private enum Target: Sendable, Hashable {
+        case attribute([String])
+        case invalid(InvalidPart)
+    }
+
+    private let target: Target
+    /// Whether the least value comes first.
+    public var isAscending: Bool
+    var text: StringOrder
+
+    /// Sorts by the attribute with that name; `address.city` for the leaf of a composite.
+    ///
+    /// - Parameters:
+    ///   - attribute: The name of the attribute in the model.
+    ///   - isAscending: Whether the least value comes first; true by default.
+    ///   - options: How strings are compared. By default, byte by byte.
+    public init(_ attribute: String, isAscending: Bool = true, _ options: StringSorting = []) {
+        self.init(
+            .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.text(options))
+    }
+
+    private init(_ path: Result<[String], DataSourceError>, _ isAscending: Bool, _ text: StringOrder) {
+        switch path {
+        case .success(let path): target = .attribute(path)
+        case .failure(let error): target = .invalid(InvalidPart(error))
+        }
+        self.isAscending = isAscending
+        self.text = text
+    }
+
+    private init(_ keyPath: AnyKeyPath?, _ isAscending: Bool, _ text: StringOrder) {
+        guard let keyPath else {
+            let error = DataSourceError(
+                .unknownAttribute, "A sort descriptor of \(Object.entityName) has no key path. Sort by an attribute.",
+                entityName: Object.entityName)
+            self.init(.failure(error), isAscending, text)
+            return
+        }
+        let path = FetchExpression.attribute(keyPath, of: Object.self).map { expression -> [String] in
+            if case .keyPath(let path) = expression { path } else { [] }
+        }
+        self.init(path, isAscending, text)
+    }
+
+    /// Sorts from the least value to the greatest.
+    ///
+    /// - Parameters:
+    ///   - keyPath: An attribute, also one beyond to-one relationships.
+    ///   - options: How strings are compared. By default, byte by byte.
+    public static func ascending<Value>(
+        _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
+    ) -> FetchOrder {
+        FetchOrder(keyPath, true, text(options))
+    }
+
+    /// Sorts from the greatest value to the least.
+    ///
+    /// - Parameters:
+    ///   - keyPath: An attribute, also one beyond to-one relationships.
+    ///   - options: How strings are compared. By default, byte by byte.
+    public static func descending<Value>(
+        _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
+    ) -> FetchOrder {
+        FetchOrder(keyPath, false, text(options))
+    }
+
+    /// Sorts by a string attribute, in an order that the app defines.
+    ///
+    /// - Parameters:
+    ///   - keyPath: An attribute of strings.
+    ///   - collation: How the strings are compared.
+    ///   - isAscending: Whether the least string comes first; true by default.
+    public static func by<Value>(
+        _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true
+    ) -> FetchOrder {
+        FetchOrder(keyPath, isAscending, .collation(collation.collation))
+    }
+
+    /// Sorts by a sort descriptor of Foundation.
+    ///
+    /// ```swift
+    /// request.order = [FetchOrder(SortDescriptor(\.name)), .descending(\.age)]
+    /// ```
+    ///
+    /// If the descriptor compares strings in a localized way, the nearest order is used that is the same on every machine:
+    /// without case and marks, and numbers by their value.
+    public init(_ descriptor: SortDescriptor<Object>) {
+        var comparator = descriptor.stringComparator ?? .lexical
+        comparator.order = .forward
+        let options: StringSorting = comparator == .lexical ? [] : [.caseInsensitive, .diacriticInsensitive, .numeric]
+        self.init(descriptor.keyPath, descriptor.order == .forward, FetchOrder.text(options))
+    }
+
+    private static func text(_ options: StringSorting) -> StringOrder {
+        options.isEmpty ? .bytes : .folded(options)
+    }
+
+    /// The key over the columns of an entity.
+    func resolved(_ resolver: PredicateResolver) throws(DataSourceError) -> SortKey {
+        switch target {
+        case .invalid(let part): throw part.error
+        case .attribute(let path):
+            let attribute = try resolver.ownPath(path)
+            guard case .column(let column) = attribute.expression, attribute.kind?.isOrdered == true else {
+                throw DataSourceError(
+                    .invalidPredicate,
+                    "\(resolver.layout.name).\(path.joined(separator: ".")) has values without an order. Sort by another attribute.",
+                    entityName: resolver.layout.name, attributeName: path.joined(separator: "."))
+            }
+            return SortKey(
+                column: column, isAscending: isAscending, order: attribute.kind?.isText == true ? text : .bytes)
+        }
+    }
+}
+
+/// An order of strings that the app defines. Make one and keep it: each instance counts as a different order.
+///
+/// The store calls it too, on any thread, so it must be a total order that never changes.
+public struct FetchCollation: Sendable, Hashable {
+    let collation: StringCollation
+
+    /// An order with that comparison, which is called on any thread.
+    public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
+        collation = StringCollation { compare($0, $1).rawValue }
+    }
+}

@@ -1,0 +1,32 @@
+/// The number of elements at the beginning that pass the test, which no later one may pass.
+func partitioningIndex(_ count: Int, _ test: (Int) -> Bool) -> Int {
+    var low = 0
+    var high = count
+    while low < high {
+        let middle = (low + high) / 2
+        if test(middle) { low = middle + 1 } else { high = middle }
+    }
+    return low
+}
+
+/// The positions of the elements of a longest increasing subsequence, for a sequence of different numbers.
+///
+/// The cost is a binary search for each element.
+func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
+    /// For each length, the position of the smallest number at which an increasing subsequence of that length can end.
+    var ends: [Int] = []
+    /// The position of the previous element of the subsequence, for each element; -1 for none.
+    var before = Array(repeating: -1, count: numbers.count)
+    for (position, number) in numbers.enumerated() {
+        let length = partitioningIndex(ends.count) { numbers[ends[$0]] < number }
+        if length > 0 { before[position] = ends[length - 1] }
+        if length < ends.count { ends[length] = position } else { ends.append(position) }
+    }
+    var run: [Int] = []
+    var position = ends.last ?? -1
+    while position >= 0 {
+        run.append(position)
+        position = before[position]
+    }
+    return run.reversed()
+}

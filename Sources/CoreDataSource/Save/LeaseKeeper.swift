@@ -1,0 +1,334 @@
+internal import Dispatch
+package import RowStore
+
+/// The leases of one container, in a shared store.
+///
+/// A batch uses the leases of all entities that it can change, from before it begins until it ends. A lease is kept when no
+/// batch uses it, until another container asks for it: then, once this container's turn has ended or it pauses, no batch begins, what is
+/// pending under it is committed, and it is handed over.
+///
+/// The store decides who has which lease. The state here follows the store, in the order of its versions.
+package final class LeaseKeeper: Sendable {
+    let sharing: any StoreSharing
+    private let layout: ModelLayout
+    private let scheduling: WorkScheduling
+    private let queue: any WorkQueue
+    private let state = Guarded(LeaseState())
+    private let listener = Guarded(Listener())
+
+    private struct Listener {
+        weak var delegate: (any LeaseKeeperDelegate)?
+    }
+
+    init(_ sharing: any StoreSharing, _ layout: ModelLayout, _ scheduling: WorkScheduling) {
+        self.sharing = sharing
+        self.layout = layout
+        self.scheduling = scheduling
+        queue = scheduling.makeQueue("CoreDataSource.leases", false)
+    }
+
+    func connect(_ delegate: any LeaseKeeperDelegate) { listener.withLock { $0.delegate = delegate } }
+
+    private var delegate: (any LeaseKeeperDelegate)? { listener.withLock { $0.delegate } }
+
+    // MARK: Batches
+
+    /// Takes the leases of entities for a batch, and waits for them if necessary. Call ``endUse(_:)`` at the end of the batch.
+    ///
+    /// - Throws: `ownedElsewhere` if another container does not hand one over in time; what the store throws.
+    func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> LeaseUse {
+        if let use = state.withLock({ $0.use(entities.entities, for: source, sharing.leaseTimes) }) { return use }
+        let end = ContinuousClock.now + sharing.leaseTimes.patience
+        var isAnotherTry = false
+        while true {
+            let (generation, asked) = (generation, ContinuousClock.now)
+            // The state here prevented it from taking what the store has given.
+            if isAnotherTry { doubt() }
+            isAnotherTry = true
+            let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
+            let wait = LeaseWait(entities.entities, for: source, ticket: ticket)
+            state.withLock { state in
+                state.add(wait)
+                state.take(table, own: sharing.member.number, asked: generation, at: asked)
+            }
+            handOverSoon()
+            try waitFor(wait, until: end)
+            if let use = wait.use { return use }
+            if ContinuousClock.now >= end { throw ownedElsewhere(entities.entities) }
+        }
+    }
+
+    /// Takes in what earlier holders of the leases have saved; without this a hook would build on older rows.
+    ///
+    /// Later saves of others cannot change what the batch may change. A store in which asking for them costs a round trip says how
+    /// long that can be relied on: ``StoreSharing/trust``.
+    ///
+    /// - Returns: Whether the leases are still there. If not, they must be taken again.
+    /// - Throws: What the store throws.
+    func follow(before use: LeaseUse) throws(DataSourceError) -> Bool {
+        let trust = sharing.trust
+        if isTrusted(trust, { $0.isFollowed(use, trust: $1) }) { return true }
+        try delegate?.follow(to: nil)
+        if state.withLock({ $0.isBehind }) { try current() }
+        return state.withLock { state in
+            if let trust { state.didFollow(use, trust: trust.number) }
+            return state.holds(use)
+        }
+    }
+
+    /// Takes in what others have saved before a batch that only reads, unless this container has all the leases.
+    ///
+    /// - Throws: What the store throws.
+    func follow(beforeReading entities: Set<Int>) throws(DataSourceError) {
+        if isTrusted(sharing.trust, { $0.isFollowed(entities, trust: $1) }) { return }
+        try delegate?.follow(to: nil)
+    }
+
+    private func isTrusted(_ trust: LeaseTrust?, _ isFollowed: (LeaseState, Int) -> Bool) -> Bool {
+        guard let trust else { return false }
+        let now = ContinuousClock.now
+        // Another container that asks for a lease gets it after that time, even if this one does not know about it.
+        let unanswered = sharing.leaseTimes.answer * 3 / 4
+        return state.withLock {
+            now < trust.end && $0.isConfirmed(since: now - unanswered) && isFollowed($0, trust.number)
+        }
+    }
+
+    /// Asks the store whether a batch still has its leases. One that cannot be asked has not said that they are lost.
+    ///
+    /// - Throws: `leaseLost` if not.
+    func checkLeases(of use: LeaseUse) throws(DataSourceError) {
+        _ = try? current()
+        guard let lost = state.withLock({ $0.lost(of: use) }) else { return }
+        throw DataSourceError(lostLeaseOf: layout.entities[lost].name)
+    }
+
+    /// The batch has ended.
+    func endUse(_ use: LeaseUse) {
+        if state.withLock({ $0.endUse(use) }) { handOverSoon() }
+    }
+
+    /// The longest time between two checks whether the holders are alive.
+    private static let lookInterval = DispatchTimeInterval.milliseconds(250)
+
+    /// Returns when it is decided whether the leases are available.
+    private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
+        while wait.arrived.wait(timeout: .now() + LeaseKeeper.lookInterval) != .success {
+            var failure: DataSourceError?
+            if ContinuousClock.now >= end { failure = ownedElsewhere(wait.entities) }
+            do throws(DataSourceError) {
+                if failure == nil {
+                    try take { () throws(DataSourceError) in
+                        try sharing.settleLeases(answered: [], withdrawn: nil)
+                    }
+                }
+            } catch  where error.code == .storeClosed {
+                failure = error
+            } catch {}
+            guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
+            // If that fails, the ticket stays until it is served, and its leases are handed on.
+            if let ticket = wait.ticket {
+                _ = try? take { () throws(DataSourceError) in
+                    try sharing.settleLeases(answered: [], withdrawn: ticket)
+                }
+            }
+            throw failure
+        }
+    }
+
+    private func ownedElsewhere(_ entities: [Int]) -> DataSourceError {
+        let blocking = state.withLock { state in
+            state.table.leases.first { lease in
+                entities.contains(lease.entity) && lease.holder.number != sharing.member.number
+            }
+        }
+        let name = blocking.map { layout.entities[$0.entity].name } ?? layout.entities[entities.first ?? 0].name
+        let holder = blocking.map { "\($0.holder)" } ?? "Another process"
+        return DataSourceError(
+            .ownedElsewhere,
+            "\(holder) is writing \(name)\(blocking.map { " for \($0.source)" } ?? "") and did not hand it over in time. Try again "
+                + "later, or keep the batches of that process short.", entityName: name)
+    }
+
+    // MARK: Following
+
+    /// The leases may have changed.
+    ///
+    /// - Parameters:
+    ///   - version: What the store says.
+    ///   - asked: When it was asked.
+    func note(_ version: Int64, at asked: ContinuousClock.Instant) {
+        let isNew = state.withLock { state in
+            state.note(version, at: asked)
+            return state.isBehind
+        }
+        guard isNew else { return }
+        queue.async { [weak self] in
+            guard let self, self.state.withLock({ $0.table.version < version }) else { return }
+            _ = try? self.current()
+        }
+    }
+
+    private var generation: Int { state.withLock { $0.generation } }
+
+    /// Reads the leases from the store, and applies them.
+    @discardableResult
+    private func take(_ ask: () throws(DataSourceError) -> LeaseTable) throws(DataSourceError) -> LeaseTable {
+        let (generation, asked) = (generation, ContinuousClock.now)
+        let table = try ask()
+        state.withLock { $0.take(table, own: sharing.member.number, asked: generation, at: asked) }
+        handOverSoon()
+        return table
+    }
+
+    /// The store was reset: there are no leases.
+    func forget() { state.withLock { $0.forget() } }
+
+    /// The next answer of the store counts, whatever it has said before, because it may have lost its newest state.
+    func doubt() { state.withLock { $0.doubt() } }
+
+    /// The leases, as the store has them.
+    @discardableResult
+    func current() throws(DataSourceError) -> LeaseTable {
+        try take { () throws(DataSourceError) in try sharing.leases() }
+    }
+
+    // MARK: Handing over
+
+    /// Hands over the leases that others wait for and no batch uses.
+    private func handOverSoon() {
+        if state.withLock({ $0.beginHandOver() }) { queue.async { [weak self] in self?.handOver() } }
+    }
+
+    private func handOver() {
+        // Asked without the lock, because the delegate has one of its own.
+        let pending = state.withLock { $0.askedHere }.filter { delegate?.hasPendingSaves(of: [$0]) ?? false }
+        let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes, pending: pending) }
+        answer(step)
+        guard !step.leaving.isEmpty, let delegate else { return stop(step.delay) }
+        delegate.flush { _ in self.queue.async { self.release(step.leaving, delegate) } }
+        answerWhileFlushing()
+    }
+
+    /// A commit may take longer than those who wait for a sign that this process lives.
+    private func answerWhileFlushing() {
+        scheduling.after(sharing.leaseTimes.answer / 8) { [weak self] in
+            guard let self else { return }
+            self.queue.async { self.answerAgain() }
+        }
+    }
+
+    private func answerAgain() {
+        guard state.withLock({ $0.isLeaving }) else { return }
+        answer(state.withLock { $0.nextAnswers(at: .now, sharing.leaseTimes) })
+        answerWhileFlushing()
+    }
+
+    private func answer(_ step: LeaseState.Step) {
+        if !step.unanswered.isEmpty { answer(step.unanswered) }
+        for batch in step.longBatches { delegate?.report(StoreFailure(batch)) }
+    }
+
+    /// Everything that could be committed is committed. Leases of the rest are kept.
+    private func release(_ leaving: [Int], _ delegate: any LeaseKeeperDelegate) {
+        let isPending = delegate.hasPendingSaves(of: Set(leaving))
+        let released = state.withLock { $0.confirm(leaving, isPending: isPending) }
+        var delay = isPending ? LeaseKeeper.retryDelay : .zero
+        if !released.isEmpty {
+            do throws(DataSourceError) {
+                try take { () throws(DataSourceError) in try sharing.releaseLeases(released) }
+            } catch {
+                state.withLock { $0.keep(released) }
+                delay = LeaseKeeper.retryDelay
+                if error.code == .storeClosed { return stop(nil) }
+            }
+        }
+        stop(delay)
+    }
+
+    /// How long to wait after the store could not be written.
+    private static let retryDelay = Duration.milliseconds(100)
+
+    private func answer(_ tickets: [Int64]) {
+        _ = try? take { () throws(DataSourceError) in
+            try sharing.settleLeases(answered: tickets, withdrawn: nil)
+        }
+    }
+
+    private func stop(_ delay: Duration?) {
+        let (isMoreToDo, isTimed) = state.withLock { state in
+            (state.endHandOver(), delay.map { $0 > .zero && state.setTimer(.now + $0) } ?? false)
+        }
+        if isMoreToDo || delay == .zero { handOverSoon() }
+        guard isTimed, let delay else { return }
+        scheduling.after(delay) { [weak self] in
+            self?.state.withLock { $0.clearTimer(.now) }
+            self?.handOverSoon()
+        }
+    }
+}
+
+/// The entities that a batch can change, of which it needs the leases.
+final class LeaseSet: Sendable {
+    /// In ascending order.
+    let entities: [Int]
+
+    init(_ entities: Set<Int>) {
+        self.entities = entities.sorted()
+    }
+}
+
+/// What the leases need of the context that commits.
+protocol LeaseKeeperDelegate: AnyObject, Sendable {
+    /// Adds the saves of others to the log.
+    ///
+    /// - Parameter wanted: How far at least; nil for as far as possible.
+    func follow(to wanted: Int64?) throws(DataSourceError)
+
+    /// Commits everything that is pending, even after a failure; calls back when it is done.
+    func flush(_ waiter: @escaping @Sendable (Result<Void, DataSourceError>) -> Void)
+
+    /// Whether saves are pending that were made under the lease of one of those entities.
+    func hasPendingSaves(of entities: Set<Int>) -> Bool
+
+    /// Reports what no call can throw.
+    func report(_ failure: StoreFailure)
+}
+
+/// The leases that a batch uses.
+package struct LeaseUse: Sendable, Hashable {
+    package let epochs: [LeaseEpoch]
+    /// How often the store had been reset.
+    package let generation: Int
+
+    package init(epochs: [LeaseEpoch], generation: Int) {
+        self.epochs = epochs
+        self.generation = generation
+    }
+}
+
+/// A batch that waits for leases.
+final class LeaseWait: Sendable {
+    let entities: [Int]
+    /// The name of the data source that waits.
+    let source: String
+    /// Its ticket; nil if the leases were given at once.
+    let ticket: Int64?
+    /// Signalled when it is decided.
+    let arrived = DispatchSemaphore(value: 0)
+    private let taken = Guarded<LeaseUse?>(nil)
+
+    init(_ entities: [Int], for source: String, ticket: Int64?) {
+        self.entities = entities
+        self.source = source
+        self.ticket = ticket
+    }
+
+    /// The leases that it got; nil if it has to ask again.
+    var use: LeaseUse? { taken.withLock { $0 } }
+
+    func end(_ use: LeaseUse?) {
+        taken.withLock { $0 = use }
+        arrived.signal()
+    }
+}

@@ -1,0 +1,108 @@
+internal import RowStore
+
+/// The rows that lead to a row by one column, found without looking at the others.
+struct PendingSources: Sendable {
+    private let column: Int
+    /// For each destination the last position plus one, in a table with open addressing; 0 is a free slot.
+    private var last: ContiguousArray<UInt32> = []
+    /// For each position the previous one plus one that leads to the same row; 0 for none.
+    private var previous: ContiguousArray<UInt32> = []
+
+    init(_ column: Int, _ rows: ContiguousArray<RowSnapshot?>) {
+        self.column = column
+        guard rows.contains(where: { $0?.isNull(column) == false }) else { return }
+        var capacity = 16
+        while capacity < rows.count * 2 { capacity *= 2 }
+        last = ContiguousArray(repeating: 0, count: capacity)
+        previous = ContiguousArray(repeating: 0, count: rows.count)
+        for (place, row) in rows.enumerated() {
+            guard let row, !row.isNull(column) else { continue }
+            let slot = slot(row.integer(column), rows)
+            previous[place] = last[slot]
+            last[slot] = UInt32(place + 1)
+        }
+    }
+
+    /// The positions of the rows that lead to that one.
+    func places(_ end: Int64, _ rows: ContiguousArray<RowSnapshot?>) -> [Int] {
+        if last.isEmpty { return [] }
+        var places: [Int] = []
+        var next = last[slot(end, rows)]
+        while next != 0 {
+            places.append(Int(next) - 1)
+            next = previous[Int(next) - 1]
+        }
+        return places
+    }
+
+    private func slot(_ end: Int64, _ rows: ContiguousArray<RowSnapshot?>) -> Int {
+        var hash = UniqueHash()
+        hash.combine(UInt64(bitPattern: end))
+        var slot = Int(truncatingIfNeeded: hash.value) & (last.count - 1)
+        while last[slot] != 0, rows[Int(last[slot]) - 1]?.integer(column) != end {
+            slot = (slot + 1) & (last.count - 1)
+        }
+        return slot
+    }
+}
+
+/// The rows that a query finds by where they lead to.
+struct LinkLookup {
+    /// The position in ``EntityLayout/linkColumns``.
+    let link: Int
+    let ends: [Int64]
+
+    /// Nil for a query that also finds other rows.
+    init?(_ query: RowQuery, _ layout: EntityLayout) {
+        guard !layout.linkColumns.isEmpty, let (column, values) = query.predicate.wantedValues(layout),
+            let link = layout.linkColumns.firstIndex(of: column), !values.contains(.null)
+        else { return nil }
+        self.link = link
+        ends = values.compactMap { if case .integer(let key) = $0 { key } else { nil } }
+    }
+}
+
+/// Hashes the values of a unique key. Equal values have equal hashes whether they come from a row or from a caller.
+struct UniqueHash {
+    private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
+
+    /// The same with a bit that says that there is one.
+    var nonzero: UInt64 { value | 1 << 63 }
+
+    mutating func combine(_ word: UInt64) {
+        value = (value ^ word) &* 0x9E37_79B9_7F4A_7C15
+        value ^= value >> 29
+    }
+
+    mutating func combine(_ bytes: UnsafeRawBufferPointer) {
+        combine(UInt64(bytes.count))
+        var offset = 0
+        while offset + 8 <= bytes.count {
+            combine(bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            offset += 8
+        }
+        var rest: UInt64 = 0
+        while offset < bytes.count {
+            rest = rest << 8 | UInt64(bytes[offset])
+            offset += 1
+        }
+        combine(rest)
+    }
+
+    mutating func combine(_ value: RowValue) {
+        switch value {
+        case .null: combine(0)
+        case .integer(let value): combine(UInt64(bitPattern: value))
+        case .real(let value): combine((value == 0 ? 0 : value).bitPattern)
+        case .text(var text): text.withUTF8 { combine(UnsafeRawBufferPointer($0)) }
+        case .blob(let bytes): bytes.withUnsafeBytes { combine($0) }
+        }
+    }
+
+    mutating func combine(_ row: RowSnapshot, column: Int, storage: ColumnStorage) {
+        switch storage {
+        case .integer, .real: combine(row.word(column))
+        case .text, .blob: row.withBytes(column) { combine($0) }
+        }
+    }
+}

@@ -1,0 +1,254 @@
+package import RowStore
+
+/// Following the other containers that have the store open.
+extension RootContext {
+    /// Adds the saves of others to the log, so that all contexts take them in.
+    ///
+    /// - Parameter wanted: How far at least; nil for as far as possible.
+    /// - Throws: What the store throws.
+    package func follow(to wanted: Int64? = nil) throws(DataSourceError) {
+        guard let sharing = store.sharing, isBehind(wanted) else { return }
+        let asked = ContinuousClock.now
+        let known = try following.withLockInTime { leaseVersion throws(DataSourceError) -> Int64? in
+            // Another thread may have done it meanwhile.
+            while isBehind(wanted) {
+                let (position, generation) = state.withLock { ($0.followed, $0.log.generation) }
+                let news = try sharing.news(after: position)
+                leaseVersion = news.leaseVersion
+                take(news, generation)
+                if news.isOtherHistory { leases?.doubt() }
+                if !news.isMore { break }
+            }
+            return leaseVersion
+        }
+        if let known, !store.isReadOnly { leases?.note(known, at: asked) }
+    }
+
+    private func isBehind(_ wanted: Int64?) -> Bool {
+        guard let wanted else { return true }
+        return state.withLock { $0.followed < wanted }
+    }
+
+    /// - Parameter generation: The generation of the store when they were read. News of an earlier generation are ignored.
+    private func take(_ news: SharedNews, _ generation: Int) {
+        let events = news.events.map { event -> (FeedEvent, PendingBlock?) in
+            if case .changes(let changes) = event { return (event, PendingRows.block(changes, layout)) }
+            return (event, nil)
+        }
+        state.withLock { state in
+            guard state.log.generation == generation else { return }
+            for (event, block) in events { state.take(event, block) }
+            state.followed = news.position
+        }
+        if news.foundOutsideRows { raiseKeys.withLock { $0 }?(store.firstFreeKey) }
+        if news.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
+    }
+
+    /// Notifies everyone who follows the writes of others.
+    func listenToOthers() {
+        guard let sharing = store.sharing else { return }
+        leases?.connect(self)
+        sharing.listen { [weak self] in try? self?.follow() }
+    }
+
+    /// Saves were refused because another container has taken over a lease. Rows may differ from what they were before these
+    /// saves, so they are reloaded.
+    func didLoseLease() {
+        // Before callers are notified, so that the next try asks for the lease.
+        leases?.doubt()
+        _ = try? leases?.current()
+        try? follow()
+        state.withLock { $0.noteOutsideWrites() }
+        wakeMainIfListening()
+    }
+
+    /// Whether saves are pending that were made under the lease of one of those entities.
+    func hasPendingSaves(of entities: Set<Int>) -> Bool {
+        state.withLock { state in
+            state.log.containsPending { save in save.changes.leases.contains { entities.contains($0.entity) } }
+        }
+    }
+}
+
+extension RootContext: LeaseKeeperDelegate {
+    func report(_ failure: StoreFailure) { failures.report(failure) }
+}
+
+extension RootContext.State {
+    fileprivate mutating func take(_ event: FeedEvent, _ block: PendingBlock?) {
+        switch event {
+        case .changes(var changes):
+            guard let number = log.append(madeElsewhere: changes, block) else { return forget(nil) }
+            changes.number = number
+            feed.append(.changes(changes))
+        case .unknown(let entities): forget(entities)
+        }
+    }
+
+    private mutating func forget(_ entities: Set<Int>?) {
+        log.forgetStoredRows()
+        feed.append(.unknown(entities))
+        log.forgetForMain(.outsideWrites)
+        outsideWrites.wait(for: log.pending.last?.changes.number)
+    }
+}
+
+/// Events that contexts must take in before they continue.
+extension RootContext {
+    /// How far the feed has come.
+    package var feedPosition: FeedPosition {
+        state.withLock { FeedPosition(generation: $0.log.generation, number: $0.feed.position) }
+    }
+
+    /// What has happened since a position; nil if nothing has.
+    package func news(since known: FeedPosition) -> (position: FeedPosition, events: [FeedEvent])? {
+        state.withLock { state in
+            let position = FeedPosition(generation: state.log.generation, number: state.feed.position)
+            if position == known { return nil }
+            let isReset = position.generation != known.generation
+            return (position, isReset ? [.unknown(nil)] : state.feed.events(after: known.number))
+        }
+    }
+
+    /// Checks whether another program has written to the store, and makes all followers take that in.
+    ///
+    /// A server that is shared is not asked: it notifies, a read takes in first what it can see (``follow(to:)``), and a batch what
+    /// it may rely on (``LeaseKeeper/follow(before:)``).
+    package func noticeOutsideWrites() {
+        if store.isRemote, store.sharing != nil { return }
+        if store.sharing != nil {
+            // If this fails, a read or a commit throws the error.
+            try? follow()
+        } else if store.canBeWrittenOutside, store.noticeOutsideWrites() {
+            didFindOutsideWrites()
+        }
+    }
+
+    func didFindOutsideWrites() {
+        raiseKeys.withLock { $0 }?(store.firstFreeKey)
+        state.withLock { $0.noteOutsideWrites() }
+        wakeMainIfListening()
+    }
+
+    /// Checks for writes of other programs repeatedly while main shows anything.
+    func followOutsideWrites() {
+        guard store.canBeWrittenOutside else { return }
+        let isFirst = state.withLock { state in
+            defer { state.isFollowingOutsideWrites = true }
+            return !state.isFollowingOutsideWrites
+        }
+        if isFirst { lookAgainLater() }
+    }
+
+    private func lookAgainLater() {
+        scheduling.after(.milliseconds(500)) { [weak self] in
+            guard let self else { return }
+            let goesOn = self.state.withLock { state in
+                state.isFollowingOutsideWrites = !state.isClosed && state.log.merged != nil
+                return state.isFollowingOutsideWrites
+            }
+            guard goesOn else { return }
+            self.noticeOutsideWrites()
+            self.lookAgainLater()
+        }
+    }
+}
+
+/// Writes of other programs that were noticed.
+struct OutsideNews {
+    /// The position of the feed after the last event about them.
+    fileprivate(set) var position: Int64 = 0
+    /// The newest pending save whose rows may lack them; nil if there is none.
+    fileprivate(set) var lacking: Int64?
+
+    /// Unknown rows have changed, under pending saves up to that one.
+    mutating func wait(for number: Int64?) {
+        if let number { lacking = number }
+    }
+}
+
+extension RootContext.State {
+    /// Makes all followers reload the rows that another program may have written.
+    ///
+    /// A pending save has whole rows, of which the store takes only the columns that it changes. Until it is in the store or
+    /// taken back, reads lay its rows over those that the other program wrote. So all followers read once more after that.
+    mutating func noteOutsideWrites() {
+        feed.append(.unknown(nil))
+        log.forgetForMain(.outsideWrites)
+        outsideWrites.position = feed.position
+        let lacking = log.pending.last { $0.changes.entities.contains { !$0.updated.isEmpty || !$0.deleted.isEmpty } }
+        outsideWrites.lacking = lacking?.changes.number
+    }
+
+    /// Notes a save that is based on rows from before the last event about outside writes.
+    mutating func noteBasis(of number: Int64, _ basis: FeedPosition) {
+        if basis.number < outsideWrites.position { outsideWrites.lacking = number }
+    }
+
+    /// Makes all followers reload once the saves are settled whose rows may lack the writes of another program.
+    mutating func readAgainAfterOutsideWrites() {
+        guard let lacking = outsideWrites.lacking, log.committed >= lacking else { return }
+        noteOutsideWrites()
+    }
+}
+
+/// Changes of rows that the context which owns them did not make itself. All contexts take them in before they continue.
+///
+/// It keeps a bounded number of events, and of bytes. For older positions the result is that nothing is known.
+package struct Feed: Sendable {
+    /// How many events there have been.
+    package private(set) var position: Int64 = 0
+    /// The newest events.
+    private var events: [(event: FeedEvent, byteCount: Int)] = []
+    /// How much memory they take, in bytes.
+    package private(set) var byteCount = 0
+    /// The position after the last event that took saves back, by their origin.
+    private var takeBacks: [Int: Int64] = [:]
+
+    /// The most events that are kept.
+    package static let limit = 64
+    /// How much memory events may use, in bytes. A larger event only says which entities it affects.
+    package static let byteLimit = 16 << 20
+    /// The most rows of one event; a larger event only says which entities it affects.
+    package static let rowLimit = 4096
+
+    package init() {}
+
+    package mutating func append(_ event: FeedEvent) {
+        var (event, bytes) = (event, 0)
+        if case .changes(let changes) = event {
+            bytes = changes.byteCount
+            if bytes > Feed.byteLimit { (event, bytes) = (.unknown(Set(changes.entities.map(\.entity))), 0) }
+        }
+        position += 1
+        events.append((event, bytes))
+        byteCount += bytes
+        while events.count > Feed.limit || byteCount > Feed.byteLimit { byteCount -= events.removeFirst().byteCount }
+    }
+
+    /// Adds an event that undoes saves.
+    package mutating func append(takeBack changes: ChangeSet, ofOrigins origins: Set<Int>) {
+        let isLarge = changes.rowCount > Feed.rowLimit
+        append(isLarge ? .unknown(Set(changes.entities.map(\.entity))) : .changes(changes))
+        for origin in origins { takeBacks[origin] = position }
+    }
+
+    /// Replaces origins by others.
+    mutating func move(_ moved: [Int: Int]) {
+        for (old, new) in moved {
+            guard let position = takeBacks.removeValue(forKey: old) else { continue }
+            takeBacks[new] = max(position, takeBacks[new] ?? 0)
+        }
+    }
+
+    /// The events after a position.
+    package func events(after start: Int64) -> [FeedEvent] {
+        let count = Int(position - start)
+        return count <= events.count ? events.suffix(count).map(\.event) : [.unknown(nil)]
+    }
+
+    /// Whether saves of an origin were taken back after a position.
+    package func hasTakenBack(_ origin: Int, after start: Int64) -> Bool {
+        takeBacks[origin].map { $0 > start } ?? false
+    }
+}

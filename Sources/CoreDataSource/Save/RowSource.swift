@@ -1,0 +1,334 @@
+package import RowStore
+
+/// Where a context reads its rows: from the root, which always has the newest ones, or from a snapshot of it.
+package enum RowSource {
+    case root(RootContext)
+    case snapshot(RootSnapshot)
+
+    /// The number of the newest save that a read can see.
+    var newestSave: Int64 {
+        switch self {
+        case .root(let root): root.newestSave
+        case .snapshot(let snapshot): snapshot.newestSave
+        }
+    }
+
+    /// How often the store had been reset.
+    var generation: Int {
+        switch self {
+        case .root(let root): root.generation
+        case .snapshot(let snapshot): snapshot.generation
+        }
+    }
+
+    func hasPendingRows(_ entity: Int) -> Bool {
+        switch self {
+        case .root(let root): root.hasPendingRows(entity)
+        case .snapshot(let snapshot): !snapshot.pending.isEmpty(entity)
+        }
+    }
+
+    /// Reads the store, and looks up what it may lack; reads once more if the store was reset meanwhile.
+    ///
+    /// - Parameter pending: Looks into the pending rows, of saves after the given number.
+    /// - Returns: Both, and the number of the newest save that they take into account.
+    func read<R, P>(
+        _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
+        pending: (borrowing PendingRows, Int64) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
+        switch self {
+        case .root(let root): return try root.read(isolation, body, pending: pending)
+        case .snapshot(let snapshot):
+            return try snapshot.read(body, pending)
+        }
+    }
+
+    /// The same, but nil if the store was reset meanwhile.
+    func readOnce<R, P>(
+        _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
+        pending: (borrowing PendingRows, Int64) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64)? {
+        switch self {
+        case .root(let root): return try root.readOnce(isolation, body, pending: pending)
+        case .snapshot(let snapshot): return try snapshot.read(body, pending)
+        }
+    }
+}
+
+/// The store and the pending saves as they were at one moment. It is valid during the body of
+/// ``RootContext/withSnapshot(_:)`` only.
+package struct RootSnapshot {
+    fileprivate let reader: any StoreReader
+    fileprivate let pending: PendingRows
+    /// Pending rows of saves after this number count.
+    fileprivate let start: Int64
+    fileprivate let newestSave: Int64
+    fileprivate let generation: Int
+
+    fileprivate func read<R, P>(
+        _ body: (any StoreReader) throws(DataSourceError) -> R, _ pending: (borrowing PendingRows, Int64) -> P
+    ) throws(DataSourceError) -> (result: R, pending: P, asOf: Int64) {
+        let result = try body(reader)
+        return (result, pending(self.pending, start), newestSave)
+    }
+}
+
+extension RootContext {
+    /// The newest rows.
+    package var rows: RowSource { .root(self) }
+
+    /// Passes a state of all rows to the body that no later save changes.
+    ///
+    /// Writers continue meanwhile; the write-ahead log cannot be restarted before the body returns.
+    func withSnapshot<R>(
+        _ body: (RootSnapshot) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R {
+        while true {
+            if let result = try withSnapshotOnce(body) { return result }
+        }
+    }
+
+    /// The same, but nil if the store was reset as it began: then the log has forgotten what was pending over the rows that the
+    /// store still shows. It is also nil if a bulk change began meanwhile.
+    private func withSnapshotOnce<R>(
+        _ body: (RootSnapshot) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R? {
+        let (start, oldest) = state.withLock { ($0.log.beginRead(), $0.readBasis) }
+        var isReading = true
+        defer { if isReading { state.withLock { $0.log.endRead(from: start) } } }
+        return try store.read(.snapshot) { reader throws(DataSourceError) -> R? in
+            // A transaction sees the state at its first read. The pending rows are copied after that, so that nothing is
+            // missing between the two.
+            if let entity = layout.entities.first(where: { !$0.isAbstract }) {
+                _ = try reader.row(entity: entity.index, key: 0)
+            }
+            try follow(to: reader.position)
+            let (pending, newest, basis) = state.withLock { state in
+                // Before the read ends, because after it rows are forgotten that the store did not have when it began.
+                defer { state.log.endRead(from: start) }
+                return (state.log.rows, state.log.newest, state.readBasis)
+            }
+            isReading = false
+            guard basis == oldest else { return nil }
+            return try body(
+                RootSnapshot(
+                    reader: reader, pending: pending, start: start, newestSave: newest, generation: basis.generation))
+        }
+    }
+}
+
+/// Rows as contexts see them: the contents of the store, with the rows of uncommitted saves laid over them.
+extension RowSource {
+    /// The rows of one entity that match, and the number of the newest save that they take into account.
+    package func rows(
+        _ query: RowQuery, _ layout: EntityLayout
+    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
+        // Pending rows can replace stored ones, so more are read.
+        let hasPending = hasPendingRows(query.entity)
+        var spare = query.limit == nil || !hasPending ? 0 : 16
+        let lookup = hasPending ? LinkLookup(query, layout) : nil
+        while true {
+            let asked = spare == 0 ? query : query.widened(by: spare)
+            var rows: [StoredRow] = []
+            let (_, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
+                rows = try reader.rows(asked)
+            } pending: {
+                $0.view(query.entity, lookup, under: rows, after: $1)
+            }
+            if pending.isEmpty { return (spare == 0 ? rows : query.window(rows), asOf) }
+            if spare > 0 || query.limit == nil && query.offset == 0 {
+                let isComplete = asked.limit.map { rows.count < $0 } ?? true
+                if let first = try query.firstRows(rows, under: pending, isComplete: isComplete, layout) {
+                    return (query.window(first), asOf)
+                }
+            }
+            spare = max(16, spare * 4)
+        }
+    }
+
+    /// Passes on the rows of one entity that match, each as soon as it is read.
+    ///
+    /// - Returns: The number of the newest save that the rows take into account; nil if other saves came in meanwhile, or were
+    ///   pending, or the store was reset, so that the rows may not be the newest and must be read with ``rows(_:_:)``.
+    func forEachCommittedRow(
+        _ query: RowQuery, _ body: (StoredRow) -> Void
+    ) throws(DataSourceError) -> Int64? {
+        if hasPendingRows(query.entity) { return nil }
+        let read = try readOnce(.statement) { reader throws(DataSourceError) in
+            try reader.forEachRow(query, body)
+        } pending: {
+            $0.view(query.entity, after: $1).isEmpty
+        }
+        return read.flatMap { $0.pending ? $0.asOf : nil }
+    }
+
+    /// The results of all rows of one entity that match, calculated by the store.
+    ///
+    /// - Returns: Nil if they must be calculated from the rows, as for ``forEachCommittedRow(_:_:)``.
+    func committedResults(
+        _ aggregations: [Aggregation], of query: RowQuery
+    ) throws(DataSourceError) -> [RowValue]? {
+        if query.limit != nil || query.offset > 0 || hasPendingRows(query.entity) { return nil }
+        let read = try readOnce(.statement) { reader throws(DataSourceError) in
+            try (reader as? any AggregatingReader)?.results(aggregations, of: query)
+        } pending: {
+            $0.view(query.entity, after: $1).isEmpty
+        }
+        return read.flatMap { $0.pending ? $0.result : nil }
+    }
+
+    /// The rows of several entities that match, all as of the same save; limit and offset are ignored.
+    func rows(
+        _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+        try firstRows(query.unlimited, ofEntities: family, layout)
+    }
+
+    /// The same, of which only as many are needed as the limit says: the result contains at least the first ones of each
+    /// entity, up to the limit.
+    func firstRows(
+        _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+        // As for one entity.
+        let hasPending = family.contains(where: hasPendingRows)
+        var spare = hasPending ? 16 : 0
+        let lookup = hasPending ? LinkLookup(query, layout.entities[query.entity]) : nil
+        while true {
+            let asked = query.widened(by: spare)
+            var found: [(entity: Int, rows: [StoredRow])] = []
+            let (_, pending, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
+                found = []
+                for entity in family { found.append((entity, try reader.rows(asked.of(entity: entity)))) }
+            } pending: { rows, start in
+                found.map { rows.view($0.entity, lookup, under: $0.rows, after: start) }
+            }
+            var first: [(entity: Int, rows: [StoredRow])] = []
+            for (found, pending) in zip(found, pending) {
+                let isComplete = asked.limit.map { found.rows.count < $0 } ?? true
+                let rows =
+                    pending.isEmpty
+                    ? found.rows
+                    : try query.firstRows(
+                        found.rows, under: pending, isComplete: isComplete, layout.entities[found.entity])
+                if let rows { first.append((found.entity, rows)) }
+            }
+            if first.count == family.count { return (first, asOf) }
+            spare = max(16, spare * 4)
+        }
+    }
+
+    /// Whether an entity has no rows.
+    func isEmpty(_ layout: EntityLayout) throws(DataSourceError) -> Bool {
+        let query = RowQuery(entity: layout.index, limit: 1)
+        let (isStored, isNewer, _) = try read(.statement) { reader throws(DataSourceError) in
+            try !reader.rows(query).isEmpty
+        } pending: { rows, start in
+            (any: !rows.isEmpty(layout.index), present: rows.hasRow(layout.index, after: start))
+        }
+        if isNewer.present { return false }
+        // A stored row may be deleted by a pending save.
+        return try isNewer.any ? rows(query, layout).rows.isEmpty : !isStored
+    }
+
+    /// How many rows of several entities match, all as of the same save; limit and offset are ignored.
+    func count(
+        _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
+    ) throws(DataSourceError) -> Int {
+        if family.isEmpty { return 0 }
+        let query = query.unlimited
+        let (count, isNewest, _) = try read(family.count == 1 ? .statement : .snapshot) {
+            reader throws(DataSourceError) in
+            var count = 0
+            for entity in family { count += try reader.count(query.of(entity: entity)) }
+            return count
+        } pending: { rows, start in
+            family.allSatisfy { rows.view($0, after: start).isEmpty }
+        }
+        if isNewest { return count }
+        if let entity = family.first, family.count == 1 {
+            return try rows(query.of(entity: entity).keysOnly, layout.entities[entity]).rows.count
+        }
+        // Only of entities with pending rows are the rows read.
+        func sum(_ source: RowSource) throws(DataSourceError) -> Int {
+            var count = 0
+            for entity in family { count += try source.count(query, ofEntities: [entity], layout) }
+            return count
+        }
+        guard case .root(let root) = self else { return try sum(self) }
+        return try root.withSnapshot { snapshot throws(DataSourceError) in try sum(.snapshot(snapshot)) }
+    }
+
+    /// The row of that key, or nil.
+    package func row(
+        entity: Int, key: Int64, _ isolation: ReadIsolation = .statement
+    ) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
+        let (row, pending, asOf) = try read(isolation) { reader throws(DataSourceError) in
+            try reader.row(entity: entity, key: key)
+        } pending: {
+            $0.row(entity, key, after: $1)
+        }
+        return (pending.map(\.row) ?? row, asOf)
+    }
+
+    /// The rows with those keys, in any order: one query, which costs the same no matter how many saves are pending.
+    func rows(
+        entity: Int, keys: [Int64], leavingValuesApart: Bool = false, _ budget: QueryBudget
+    ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
+        var query = RowQuery(
+            entity: entity, predicate: .isMember(.key, ValueList(keys.map { .integer($0) }, .natural)), budget: budget)
+        query.leavesValuesApart = leavingValuesApart
+        let (rows, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
+            try reader.rows(query)
+        } pending: { rows, start in
+            keys.compactMap { key in rows.row(entity, key, after: start).map { (key: key, row: $0.row) } }
+        }
+        if pending.isEmpty { return (rows, asOf) }
+        let replaced = Set(pending.map(\.key))
+        return (
+            rows.filter { !replaced.contains($0.key) }
+                + pending.compactMap { key, row in row.map { StoredRow(key: key, row: $0) } }, asOf
+        )
+    }
+
+    /// Reads the rows of any number of keys, a thousand at a time.
+    ///
+    /// - Parameter body: Called with each key, its row or nil, and the newest save that was taken into account.
+    func forEachRow(
+        entity: Int, keys: [Int64], leavingValuesApart: Bool = false,
+        _ body: (_ key: Int64, RowSnapshot?, _ asOf: Int64) -> Void
+    ) throws(DataSourceError) {
+        for start in stride(from: 0, to: keys.count, by: 1000) {
+            let part = Array(keys[start..<min(start + 1000, keys.count)])
+            let (rows, asOf) = try rows(
+                entity: entity, keys: part, leavingValuesApart: leavingValuesApart, QueryBudget(isCancellable: false))
+            let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
+            for key in part { body(key, found[key], asOf) }
+        }
+    }
+
+    /// The row with those values in the columns of one uniqueness constraint, or nil.
+    package func row(
+        entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout,
+        _ isolation: ReadIsolation = .statement
+    ) throws(DataSourceError) -> (row: StoredRow?, asOf: Int64) {
+        var stored: StoredRow?
+        let (_, found, asOf) = try read(isolation) { reader throws(DataSourceError) in
+            stored = try reader.row(entity: entity, constraint: constraint, values: values)
+        } pending: { rows, start -> StoredRow? in
+            if let row = rows.row(entity, constraint: constraint, values: values, after: start) { return row }
+            // The stored row no longer has the values if a pending save has changed it.
+            return stored.flatMap { rows.row(entity, $0.key, after: start) == nil ? $0 : nil }
+        }
+        return (found, asOf)
+    }
+}
+
+extension RowQuery {
+    /// The same rows in any order, without their values.
+    var keysOnly: RowQuery {
+        var query = self
+        query.isOrdered = false
+        query.columns = []
+        return query
+    }
+}

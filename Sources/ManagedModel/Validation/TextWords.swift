@@ -1,0 +1,108 @@
+/// A line of a model's text, split into quoted names and words.
+package struct TextWords {
+    package enum Word: Equatable {
+        case name(String)
+        case word(String)
+    }
+
+    package private(set) var words: [Word] = []
+    private var next = 0
+
+    /// Nil for a line with an unterminated quote.
+    package init?(_ line: String) {
+        var rest = Substring(line).unicodeScalars
+        while let first = rest.first {
+            if first == " " || first == "." {
+                rest.removeFirst()
+            } else if first == "\"" {
+                rest.removeFirst()
+                guard let name = TextWords.takeName(&rest) else { return nil }
+                words.append(.name(name))
+            } else {
+                let word = rest.prefix { $0 != " " }
+                words.append(.word(String(word)))
+                rest = rest[word.endIndex...]
+            }
+        }
+    }
+
+    private static func takeName(_ rest: inout Substring.UnicodeScalarView) -> String? {
+        var name = String.UnicodeScalarView()
+        while let scalar = rest.popFirst() {
+            if scalar == "\"" { return String(name) }
+            guard scalar == "\\" else {
+                name.append(scalar)
+                continue
+            }
+            guard let escaped = rest.popFirst() else { return nil }
+            name.append(escaped == "n" ? "\n" : escaped == "r" ? "\r" : escaped)
+        }
+        return nil
+    }
+
+    package mutating func takeName() -> String? {
+        guard next < words.count, case .name(let name) = words[next] else { return nil }
+        next += 1
+        return name
+    }
+
+    package mutating func takeNames() -> [String] {
+        var names: [String] = []
+        while let name = takeName() { names.append(name) }
+        return names
+    }
+
+    package mutating func takeWord() -> String? {
+        guard next < words.count, case .word(let word) = words[next] else { return nil }
+        next += 1
+        return word
+    }
+
+    /// Reads the word if it is next.
+    package mutating func take(_ word: String) -> Bool {
+        guard next < words.count, words[next] == .word(word) else { return false }
+        next += 1
+        return true
+    }
+
+    /// Reads the word and the name after it, if they are next; nil if the word is not.
+    package mutating func takeName(after word: String) -> String? {
+        take(word) ? takeName() : nil
+    }
+
+    package var isAtEnd: Bool { next == words.count }
+}
+
+extension String {
+    /// The string in quotes, on one line, as ``TextWords`` reads it; different strings stay different.
+    package var quotedWord: String {
+        var quoted = "\""
+        for scalar in unicodeScalars {
+            switch scalar {
+            case "\\", "\"": quoted += "\\\(scalar)"
+            case "\n": quoted += "\\n"
+            case "\r": quoted += "\\r"
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}
+
+extension StringProtocol {
+    /// The parts of a name or a path, compared by Unicode scalars.
+    ///
+    /// A string is a sequence of characters, and a separator followed by a combining mark is another character than the
+    /// separator alone. SQL, paths and formats work with scalars, so splitting by characters would miss some separators.
+    package func parts(separatedBy separator: Unicode.Scalar, omittingEmpty: Bool = false) -> [String] {
+        unicodeScalars.split(separator: separator, omittingEmptySubsequences: omittingEmpty).map {
+            String(String.UnicodeScalarView($0))
+        }
+    }
+
+    /// What follows the prefix, compared by Unicode scalars; nil if the string does not begin with it.
+    package func remainder(afterPrefix prefix: String) -> String? {
+        guard unicodeScalars.starts(with: prefix.unicodeScalars) else { return nil }
+        return String(String.UnicodeScalarView(unicodeScalars.dropFirst(prefix.unicodeScalars.count)))
+    }
+}

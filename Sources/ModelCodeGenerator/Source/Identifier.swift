@@ -1,0 +1,117 @@
+/// Makes Swift identifiers from the names of a model, which can contain anything.
+enum Identifier {
+    /// The name with every character replaced by an underscore that an identifier cannot contain.
+    ///
+    /// It is never empty, and never starts with a digit. It may still be a keyword: see ``escaped(_:)``.
+    static func sanitised(_ name: String) -> String {
+        var scalars = String.UnicodeScalarView()
+        for scalar in name.unicodeScalars {
+            scalars.append(scalar.properties.isXIDContinue ? scalar : "_")
+        }
+        let identifier = String(scalars)
+        guard let first = identifier.unicodeScalars.first else { return "unnamed" }
+        if identifier == "_" { return "__" }
+        return first == "_" || first.properties.isXIDStart ? identifier : "_" + identifier
+    }
+
+    /// The identifier as it is written in a declaration or a reference: in backticks if it is a keyword.
+    static func escaped(_ identifier: String) -> String {
+        keywords.contains(identifier) ? "`\(identifier)`" : identifier
+    }
+
+    /// The name as a member name: `MyApp Model` becomes `myAppModel`, `URLCache` becomes `urlCache`.
+    static func lowerCamelCase(_ name: String) -> String {
+        let words = name.split { !($0.isLetter || $0.isNumber) }
+        guard let first = words.first else { return sanitised(name) }
+        let rest = words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }
+        return sanitised(lowercasedStart(of: String(first)) + rest.joined())
+    }
+
+    /// The name as a type name: `my model` becomes `MyModel`.
+    static func upperCamelCase(_ name: String) -> String {
+        let words = name.split { !($0.isLetter || $0.isNumber) }
+        return sanitised(words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined())
+    }
+
+    /// Lower-cases the leading capitals, except for the one that starts the next word.
+    private static func lowercasedStart(of word: String) -> String {
+        let capitals = word.prefix { $0.isUppercase }
+        let rest = word.dropFirst(capitals.count)
+        guard capitals.count > 1, rest.first?.isLetter == true else { return capitals.lowercased() + rest }
+        return capitals.dropLast().lowercased() + word.dropFirst(capitals.count - 1)
+    }
+
+    private static let keywords: Set<String> = [
+        "Any", "Self", "as", "associatedtype", "await", "break", "case", "catch", "class", "continue",
+        "default", "defer", "deinit", "do", "else", "enum", "extension", "fallthrough", "false",
+        "fileprivate", "for", "func", "guard", "if", "import", "in", "init", "inout", "internal", "is", "let",
+        "nil", "operator", "precedencegroup", "private", "protocol", "public", "repeat", "rethrows", "return",
+        "self", "static", "struct", "subscript", "super", "switch", "throw", "throws", "true", "try",
+        "typealias", "var", "where", "while",
+    ]
+}
+
+/// Names that generated declarations cannot have, because they would hide what generated code uses.
+enum ReservedNames {
+    /// Names that a property cannot have: words with a meaning after a dot, and the members of `ManagedObject`.
+    static let members: Set<String> = [
+        "self", "Self", "init", "Type", "Protocol", "Generated", "objectID", "isInserted", "isUpdated",
+        "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "calculatedAttribute",
+        "setAttribute", "isNil", "setNil",
+        "transformable", "setTransformable", "changedAttributes", "description", "context",
+        "relatedObject", "setRelatedObject", "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths",
+        "optionalKeyPaths", "hash", "hashValue", "editTogether",
+    ]
+
+    /// Names that a class or a struct cannot have: words of Swift, and the types that generated code or the app uses.
+    static let types: Set<String> = words.union(systemTypes).union(libraryTypes)
+
+    /// Words that are not allowed as names, not even in backticks.
+    private static let words: Set<String> = ["Any", "Protocol", "Self", "Type", "init", "self"]
+
+    private static let systemTypes: Set<String> = [
+        "AnyKeyPath", "AnyObject", "Bool", "Data", "Date", "Decimal", "Double", "Float", "Foundation", "Hashable",
+        "Int", "Int16", "Int32", "Int64", "Sendable", "String", "Swift", "URL", "UUID",
+    ]
+
+    /// Every public type that `import CoreDataSource` brings, and the modules. A test compares them with the sources.
+    private static let libraryTypes: Set<String> = [
+        "ActiveRecord", "AnyDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
+        "AttributeStorable", "AttributeType", "AttributeValue", "BackgroundContext", "ChangeSet", "CodableRow",
+        "CodeGeneration", "ColumnDescription", "ColumnLayout", "ColumnSet", "ColumnStorage", "CommitOutcome",
+        "CompositeDescription",
+        "CoreDataSource", "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic",
+        "DataSourceError", "DataSourceKeys", "DataSourceProtocol", "DeleteRule",
+        "DiffableListSnapshot", "Draft", "DraftChange", "DraftContext", "DraftReport", "DraftResolution",
+        "EarlierVersion", "EditingContext", "EntityChanges", "EntityDescription",
+        "EntityLayout", "FeedEvent", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
+        "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "FetchRequest",
+        "FetchRequestTemplate", "FetchedPropertyDescription", "GeneratedModel", "GraphLinks", "InMemoryRows",
+        "KeyedDataSource",
+        "LeaseEpoch", "LeaseTable", "LeaseTimes", "LeaseTrust", "ListBuffering", "ListChangeType", "ListDifference",
+        "ListReason",
+        "ListRow", "ListSection", "ListSnapshot", "ListUpdate", "ListUpdates", "LiveList", "MainContext",
+        "ManagedModel", "ManagedObject", "ManagedObjectContext", "ManagedObjectConvertible", "ManagedObjectID",
+        "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "ModelConfiguration",
+        "ModelDifference", "ModelError", "ModelHash", "ModelLayout", "ObjectGraph", "ObjectKey", "OpenedStores",
+        "PersistentContainer", "PersistentStore", "PrivateContext", "QueryExplanation", "ReadContext", "ReadIsolation",
+        "RelatedObjects", "RelationshipDescription", "ResetPolicy", "RowQuery", "RowSnapshot", "RowValue", "SaveLevel",
+        "SaveReport", "SharedNews", "StartupPlan", "StatementTrace", "StoreDescription", "StoreFailure", "StoreLease",
+        "StoreLocation", "StoreMember", "StoreMetadata", "StoreOptions", "StoreReader", "StoreSharing",
+        "StoreSharingMode", "StoreStartup", "StoredRow", "StoredValue", "StoredValueConvertible", "StringAttribute",
+        "StringMatching", "StringSorting", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions",
+        "SyncReport",
+        "SynchronousLevel", "UpdatedRow",
+    ]
+
+    static func member(_ identifier: String) -> String {
+        members.contains(identifier) ? identifier + "_" : identifier
+    }
+
+    static func type(_ identifier: String) -> String {
+        types.contains(identifier) ? identifier + "_" : identifier
+    }
+
+    /// Whether not even an author can write a class with that name.
+    static func isImpossible(_ identifier: String) -> Bool { words.contains(identifier) }
+}

@@ -1,0 +1,156 @@
+internal import ManagedModel
+
+/// A set of names that must be different from each other.
+struct NameScope {
+    private var taken: Set<String>
+
+    init(taken: Set<String> = []) {
+        self.taken = taken
+    }
+
+    func isTaken(_ name: String) -> Bool { taken.contains(name) }
+
+    /// The name if it is free, otherwise the name with the lowest number from 2 on that is free.
+    mutating func claim(_ name: String) -> String {
+        var claimed = name
+        var number = 2
+        while !taken.insert(claimed).inserted {
+            claimed = "\(name)\(number)"
+            number += 1
+        }
+        return claimed
+    }
+
+    /// Claims a free name for each. Names that are already identifiers go first, so that `a_b` keeps its name even if an `a b`
+    /// comes before it.
+    mutating func claim(each wanted: [(name: String, isExact: Bool)]) -> [String] {
+        var claimed = wanted.map(\.name)
+        for exact in [true, false] {
+            for (index, one) in wanted.enumerated() where one.isExact == exact { claimed[index] = claim(one.name) }
+        }
+        return claimed
+    }
+}
+
+/// Decides which owner gets a name that several request.
+///
+/// The order in the model does not matter: a new entity must not take the name of an older one.
+struct NameClaims {
+    struct Claim: Hashable {
+        /// The name of the entity or the composite.
+        let owner: String
+        let wanted: String
+        /// Whether the model contains the name in this spelling.
+        let isExact: Bool
+    }
+
+    /// The name of each owner.
+    private(set) var names: [String: String] = [:]
+    /// Claims for the same name, or for a name that is taken.
+    private(set) var contested: [[Claim]] = []
+
+    /// - Parameters:
+    ///   - scope: The names that are taken; the claimed names are added to it.
+    ///   - first: The owner that takes precedence among several; nil if none does.
+    init(_ claims: [Claim], in scope: inout NameScope, first: ([String]) -> String? = { _ in nil }) {
+        let groups = Dictionary(grouping: claims, by: \.wanted).sorted { $0.key < $1.key }
+        var rest: [Claim] = []
+        for (name, group) in groups {
+            let holder = scope.isTaken(name) ? nil : NameClaims.holder(of: name, group, first)
+            if let holder { names[holder.owner] = scope.claim(name) }
+            if holder == nil || group.count > 1 { contested.append(group) }
+            rest += group.filter { $0 != holder }
+        }
+        for claim in rest {
+            names[claim.owner] = scope.claim("\(claim.wanted)_\(Identifier.sanitised(claim.owner))")
+        }
+    }
+
+    /// The only owner that requests it, or the only one with this spelling in the model, or the one with this name itself, or
+    /// the one that takes precedence.
+    private static func holder(of name: String, _ group: [Claim], _ first: ([String]) -> String?) -> Claim? {
+        if group.count == 1 { return group[0] }
+        let exact = group.filter(\.isExact)
+        if exact.count == 1 { return exact[0] }
+        if let namesake = exact.first(where: { $0.owner == name }) { return namesake }
+        return first(exact.map(\.owner)).flatMap { owner in exact.first { $0.owner == owner } }
+    }
+}
+
+/// The Swift names of all entities and composites of a model.
+struct TypeNames: Sendable, Hashable {
+    /// The class of each entity, by the entity's name. Entities with manual code and no class name have none.
+    var classes: [String: String] = [:]
+    /// The struct of each composite, by the composite's name.
+    var structs: [String: String] = [:]
+    /// Warnings for the author of the model, each a sentence.
+    private(set) var warnings: [String] = []
+
+    init(of model: ManagedObjectModel) {
+        // Classes that the author writes have the author's names, so they come first.
+        for entity in model.entities where entity.codeGeneration != .class {
+            guard let name = authoredName(of: entity) else { continue }
+            if ReservedNames.isImpossible(name) {
+                warnings.append(
+                    "The entity \(entity.name) has the class \(name), but Swift does not allow a class with that name. No code is "
+                        + "generated for it. Give it another class.")
+            } else {
+                classes[entity.name] = name
+            }
+        }
+        var scope = NameScope(taken: Set(classes.values))
+        let generated = model.entities.filter { $0.codeGeneration == .class }
+        let claims = NameClaims(generated.map(claim), in: &scope, first: model.commonAncestor)
+        classes.merge(claims.names) { $1 }
+        for group in claims.contested { warnings.append(warning(group)) }
+        structs =
+            NameClaims(
+                model.composites.map { composite in
+                    let wanted = ReservedNames.type(Identifier.sanitised(composite.name))
+                    return .init(owner: composite.name, wanted: wanted, isExact: wanted == composite.name)
+                }, in: &scope
+            ).names
+    }
+
+    /// Every name of a class or a struct.
+    var all: Set<String> { Set(classes.values).union(structs.values) }
+
+    private func claim(_ entity: EntityDescription) -> NameClaims.Claim {
+        let declared = declaredName(of: entity) ?? entity.name
+        let wanted = ReservedNames.type(Identifier.sanitised(declared))
+        return .init(owner: entity.name, wanted: wanted, isExact: wanted == declared)
+    }
+
+    /// The warning that entities share a class, with the names that theirs get.
+    private func warning(_ group: [NameClaims.Claim]) -> String {
+        let name = group[0].wanted
+        let generated = Set(group.map(\.owner))
+        let others = classes.filter { $0.value == name && !generated.contains($0.key) }.keys
+        let owners = (generated.union(others)).sorted().joined(separator: ", ")
+        let renamed = group.filter { classes[$0.owner] != name }.map {
+            "that of \($0.owner) is \(classes[$0.owner] ?? "")"
+        }
+        return "More than one entity has the class \(name): \(owners). Generated classes must differ: "
+            + "\(renamed.sorted().joined(separator: ", ")). Give each entity a class of its own."
+    }
+
+    private func authoredName(of entity: EntityDescription) -> String? {
+        let declared = declaredName(of: entity).map(Identifier.sanitised)
+        return entity.codeGeneration == .category ? declared ?? Identifier.sanitised(entity.name) : declared
+    }
+
+    /// The last component of the class in the model, without the module; nil for the generic class.
+    private func declaredName(of entity: EntityDescription) -> String? {
+        guard let name = entity.className?.parts(separatedBy: ".", omittingEmpty: true).last, name != "NSManagedObject"
+        else { return nil }
+        return name
+    }
+}
+
+extension ManagedObjectModel {
+    /// The entity that all others inherit from; nil if there is none.
+    func commonAncestor(_ names: [String]) -> String? {
+        let lineages = names.compactMap { entity(named: $0) }.map { Set(lineage(of: $0).map(\.name)) }
+        return names.first { name in lineages.allSatisfy { $0.contains(name) } }
+    }
+}

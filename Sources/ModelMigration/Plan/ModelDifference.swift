@@ -1,0 +1,164 @@
+public import ManagedModel
+
+/// What changed in the persisted shape between two models, in words.
+///
+/// It is empty if and only if the models' hashes are equal. Properties are compared by name: a renamed property is removed
+/// under one name and added under another.
+///
+///     ContactEntity.phone: optional -> required
+///     GroupEntity: added
+public struct ModelDifference: Sendable, Hashable {
+    /// The changes, by entity, then property.
+    public var changes: [Change]
+
+    /// Compares two models by the names of entities and properties.
+    public init(from old: ManagedObjectModel, to new: ManagedObjectModel) {
+        let old = Self.shapes(of: old)
+        let new = Self.shapes(of: new)
+        let names = Set(old.keys).union(new.keys).sorted { [$0].precedes([$1]) }
+        changes = names.flatMap { Self.changes(from: old[$0], to: new[$0], name: $0) }
+    }
+
+    /// Whether both models have the same persisted shape.
+    public var isEmpty: Bool { changes.isEmpty }
+
+    /// The entities that changed themselves, sorted. Their sub-entities change with them and are not listed.
+    public var entityNames: [String] {
+        changes.reduce(into: []) { names, change in
+            if names.last != change.entityName { names.append(change.entityName) }
+        }
+    }
+
+    /// One thing that changed.
+    public struct Change: Sendable, Hashable, CustomStringConvertible {
+        /// The entity that changed.
+        public var entityName: String
+        /// The attribute, as a path if it lies in a composite, or the relationship; nil for the entity itself.
+        public var propertyName: String?
+        /// What happened to it: `added (String, optional)`, `optional -> required`.
+        public var words: String
+
+        public var description: String {
+            "\(entityName)\(propertyName.map { ".\($0)" } ?? ""): \(words)"
+        }
+    }
+
+    private static func shapes(of model: ManagedObjectModel) -> [String: EntityShape] {
+        let lookup = ModelLookup(model)
+        return lookup.entities.mapValues { EntityShape(of: $0, in: lookup) }
+    }
+
+    private static func changes(from old: EntityShape?, to new: EntityShape?, name: String) -> [Change] {
+        guard let old else { return [Change(entityName: name, words: "added")] }
+        guard let new else { return [Change(entityName: name, words: "removed")] }
+        let words = old.words(to: new).map { Change(entityName: name, words: $0) }
+        return words + new.propertyChanges(since: old)
+    }
+}
+
+extension ModelDifference: CustomStringConvertible {
+    /// One line per change.
+    public var description: String {
+        changes.map(\.description).joined(separator: "\n")
+    }
+}
+
+extension EntityShape {
+    /// The changes in the entity itself, without its properties.
+    func words(to new: EntityShape) -> [String] {
+        let removed = uniquenessConstraints.filter { !new.uniquenessConstraints.contains($0) }
+        let added = new.uniquenessConstraints.filter { !uniquenessConstraints.contains($0) }
+        return [
+            change("parent ", parentName, new.parentName),
+            change("", isAbstract ? "abstract" : "concrete", new.isAbstract ? "abstract" : "concrete"),
+            modifierChange([versionHashModifier], [new.versionHashModifier]),
+        ].compactMap(\.self)
+            + removed.map { "uniqueness constraint (\($0.joined(separator: ", "))) removed" }
+            + added.map { "uniqueness constraint (\($0.joined(separator: ", "))) added" }
+    }
+
+    func propertyChanges(since old: EntityShape) -> [ModelDifference.Change] {
+        changes(from: old.attributes, to: attributes) + changes(from: old.relationships, to: relationships)
+    }
+
+    private func changes<Shape: PropertyShape>(from old: [Shape], to new: [Shape]) -> [ModelDifference.Change] {
+        let old = Dictionary(old.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        let new = Dictionary(new.map { ($0.path, $0) }, uniquingKeysWith: { first, _ in first })
+        return Set(old.keys).union(new.keys).sorted { $0.precedes($1) }.flatMap { path in
+            let found: [String] =
+                switch (old[path], new[path]) {
+                case (let old?, let new?): Shape.words(from: old, to: new)
+                case (nil, let new?): [new.words(afterVerb: "added")]
+                case (let old?, nil): [old.words(afterVerb: "removed")]
+                case (nil, nil): []
+                }
+            return found.map {
+                ModelDifference.Change(entityName: name, propertyName: path.joined(separator: "."), words: $0)
+            }
+        }
+    }
+}
+
+/// The parts of attributes and relationships that are compared.
+protocol PropertyShape {
+    var path: [String] { get }
+    /// What it is, in words: `Decimal, optional`.
+    var summary: String { get }
+
+    static func words(from old: Self, to new: Self) -> [String]
+}
+
+extension PropertyShape {
+    /// `added (Decimal, optional)`.
+    func words(afterVerb verb: String) -> String { "\(verb) (\(summary))" }
+}
+
+extension AttributeShape: PropertyShape {
+    var summary: String {
+        let kind = derivationExpression == nil ? type.rawValue : "\(type.rawValue), derived"
+        return "\(kind), \(isOptional ? "optional" : "required")"
+    }
+
+    static func words(from old: AttributeShape, to new: AttributeShape) -> [String] {
+        [
+            change("", old.type.rawValue, new.type.rawValue),
+            change("", old.isOptional ? "optional" : "required", new.isOptional ? "optional" : "required"),
+            change("derivation ", old.derivationExpression, new.derivationExpression),
+            modifierChange(old.versionHashModifiers, new.versionHashModifiers),
+        ].compactMap(\.self)
+    }
+}
+
+extension RelationshipShape: PropertyShape {
+    var path: [String] { [name] }
+
+    var summary: String {
+        let kind = "\(isToMany ? "to-many" : "to-one") \(destinationName)"
+        return "\(kind), \(isOrdered ? "ordered, " : "")\(isOptional ? "optional" : "required")"
+    }
+
+    static func words(from old: RelationshipShape, to new: RelationshipShape) -> [String] {
+        [
+            change("destination ", old.destinationName, new.destinationName),
+            change("inverse ", old.inverseName, new.inverseName),
+            change("", old.isToMany ? "to-many" : "to-one", new.isToMany ? "to-many" : "to-one"),
+            change("", old.isOrdered ? "ordered" : "unordered", new.isOrdered ? "ordered" : "unordered"),
+            change("", old.isOptional ? "optional" : "required", new.isOptional ? "optional" : "required"),
+            change("count ", old.countWords, new.countWords),
+            modifierChange([old.versionHashModifier], [new.versionHashModifier]),
+        ].compactMap(\.self)
+    }
+
+    private var countWords: String {
+        "\(minimumCount) to \(maximumCount == 0 ? "any" : String(maximumCount))"
+    }
+}
+
+/// `what old -> new`, or nil when they are the same.
+private func change(_ what: String, _ old: String?, _ new: String?) -> String? {
+    old == new ? nil : "\(what)\(old ?? "none") -> \(new ?? "none")"
+}
+
+private func modifierChange(_ old: [String?], _ new: [String?]) -> String? {
+    change("version hash modifier ", old.modifierWords, new.modifierWords)
+}

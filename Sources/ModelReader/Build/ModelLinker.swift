@@ -1,0 +1,172 @@
+internal import ManagedModel
+
+/// Resolves the names of a draft. Optional references that lead nowhere are removed with a diagnostic; all others must be
+/// valid.
+struct ModelLinker {
+    private var draft: ModelDraft
+
+    init(_ draft: ModelDraft) {
+        self.draft = draft
+    }
+
+    mutating func link() throws(ModelReaderError) -> ModelDocument {
+        do throws(ModelError) {
+            // First the checks that limit the cost of the others.
+            try draft.model.validateStructure()
+            resolveInverseEntities()
+            dropFaultyInverses()
+            dropFaultyIndexElements()
+            dropFetchesOfUnknownEntities()
+            try draft.model.validate()
+        } catch {
+            throw ModelReaderError(error, file: draft.log.file, lines: draft.lines)
+        }
+        noteMandatoryInverses()
+        return ModelDocument(model: draft.model, diagnostics: draft.log.all)
+    }
+
+    /// An inverse is looked up in the destination, so the file must give that entity or a related one for it.
+    private mutating func resolveInverseEntities() {
+        let lookup = ModelLookup(draft.model)
+        editRelationships { relationship, entity, draft in
+            let path = PropertyPath(owner: entity.name, property: relationship.name)
+            guard let name = draft.inverseEntities[path], name != relationship.destinationName else { return }
+            let warning = "The inverse of \(entity.name).\(relationship.name) is of \(name), "
+            if let inverseEntity = lookup.entities[name],
+                let destination = lookup.entities[relationship.destinationName],
+                lookup.isRelated(inverseEntity, to: destination)
+            {
+                draft.warn(path, warning + "the destination is \(destination.name).")
+            } else {
+                draft.warn(path, warning + "which is not the destination. It is loaded without an inverse.")
+                relationship.inverseName = nil
+            }
+        }
+    }
+
+    /// Removing one inverse can leave another without its partner, so this is repeated until all pairs agree.
+    private mutating func dropFaultyInverses() {
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            let lookup = ModelLookup(draft.model)
+            editRelationships { relationship, entity, draft in
+                guard let fault = lookup.inverseFault(of: relationship, in: entity) else { return }
+                let path = PropertyPath(owner: entity.name, property: relationship.name)
+                draft.warn(path, "\(fault.sentence) It is loaded without an inverse.")
+                relationship.inverseName = nil
+                isSettled = false
+            }
+        }
+    }
+
+    private mutating func editRelationships(
+        _ edit: (inout RelationshipDescription, EntityDescription, inout ModelDraft) -> Void
+    ) {
+        for (index, entity) in draft.model.entities.enumerated() {
+            for (position, relationship) in entity.relationships.enumerated() where relationship.inverseName != nil {
+                var edited = relationship
+                edit(&edited, entity, &draft)
+                if edited != relationship { draft.model.entities[index].relationships[position] = edited }
+            }
+        }
+    }
+
+    /// A unique attribute and a mandatory to-one inverse cannot both be kept when a conflict is merged.
+    private mutating func noteMandatoryInverses() {
+        let lookup = ModelLookup(draft.model)
+        for entity in draft.model.entities where !entity.uniquenessConstraints.isEmpty {
+            for relationship in entity.relationships {
+                guard let destination = lookup.entities[relationship.destinationName],
+                    let inverseName = relationship.inverseName,
+                    let inverse = lookup.relationship(named: inverseName, of: destination),
+                    !inverse.isToMany, !inverse.isOptional
+                else { continue }
+                draft.warn(
+                    PropertyPath(owner: entity.name, property: relationship.name),
+                    "\(entity.name) has uniqueness constraints, and the inverse of \(relationship.name) is to-one and "
+                        + "mandatory. Core Data refuses this. Make \(destination.name).\(inverse.name) optional.")
+            }
+        }
+    }
+}
+
+extension ModelLinker {
+    /// An index can have attributes and to-one relationships, including inherited ones. Nothing else has a column with values: what is
+    /// derived from other objects is calculated when it is read.
+    private mutating func dropFaultyIndexElements() {
+        let lookup = ModelLookup(draft.model)
+        for (number, entity) in draft.model.entities.enumerated() where !entity.indexes.isEmpty {
+            let lineage = lookup.lineage(of: entity)
+            let columns = Set(
+                lineage.flatMap(\.attributes).filter { attribute in
+                    !attribute.isTransient && attribute.type != .composite
+                        && !attribute.isDerivedFromOthers { lookup.relationship(named: $0, of: entity) != nil }
+                }.map(\.name)
+                    + lineage.flatMap(\.relationships).filter { !$0.isTransient && !$0.isToMany }.map(\.name))
+            var indexes = entity.indexes
+            for (position, index) in indexes.enumerated() {
+                for element in index.elements where !columns.contains(element.property) {
+                    draft.warn(
+                        PropertyPath(owner: entity.name, property: element.property),
+                        "The index \(index.name) of \(entity.name) names \(element.property), which has no stored values. "
+                            + "That part is skipped.")
+                }
+                indexes[position].elements.removeAll { !columns.contains($0.property) }
+            }
+            indexes.removeAll(where: \.elements.isEmpty)
+            draft.model.entities[number].indexes = indexes
+        }
+    }
+
+    private mutating func dropFetchesOfUnknownEntities() {
+        let names = Set(draft.model.entities.map(\.name))
+        for request in draft.model.fetchRequests where !names.contains(request.entityName) {
+            draft.warn(
+                nil,
+                "The fetch request \(request.name) fetches \(request.entityName), which does not exist. It is left out."
+            )
+        }
+        draft.model.fetchRequests.removeAll { !names.contains($0.entityName) }
+        for (number, configuration) in draft.model.configurations.enumerated() {
+            for name in configuration.entityNames where !names.contains(name) {
+                draft.warn(
+                    nil, "The configuration \(configuration.name) lists \(name), which does not exist. It is left out.")
+            }
+            draft.model.configurations[number].entityNames.removeAll { !names.contains($0) }
+        }
+        for (number, entity) in draft.model.entities.enumerated() where !entity.fetchedProperties.isEmpty {
+            for property in entity.fetchedProperties where !names.contains(property.fetchRequest.entityName) {
+                draft.warn(
+                    PropertyPath(owner: entity.name, property: property.name),
+                    "\(entity.name).\(property.name) fetches \(property.fetchRequest.entityName), which does not exist."
+                )
+            }
+            draft.model.entities[number].fetchedProperties.removeAll { !names.contains($0.fetchRequest.entityName) }
+        }
+    }
+}
+
+extension AttributeDescription {
+    /// Whether its value is that of related objects.
+    fileprivate func isDerivedFromOthers(_ isRelationship: (String) -> Bool) -> Bool {
+        guard let derivationExpression, case .path(let path) = DerivationExpression(derivationExpression) else {
+            return false
+        }
+        return path.first.map(isRelationship) ?? false
+    }
+}
+
+extension ModelDraft {
+    mutating func warn(_ path: PropertyPath?, _ message: String) {
+        log.warn(lines.line(of: path?.property, in: path?.owner) ?? 1, message)
+    }
+}
+
+extension ModelReaderError {
+    /// The error for an invalid model, with the place in the file that declares the faulty element.
+    init(_ error: ModelError, file: String, lines: SourceLines) {
+        self.init(
+            error.code, file: file, line: lines.line(of: error.propertyName, in: error.entityName), error.message)
+    }
+}

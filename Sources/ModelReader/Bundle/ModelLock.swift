@@ -1,0 +1,292 @@
+package import ManagedModel
+package import ModelMigration
+
+/// The models of a lock file: those that stores were made for when it was written.
+package struct ModelLock: Sendable {
+    /// Sorted by path.
+    package internal(set) var models: [LockedModel] = []
+
+    package init() {}
+
+    package func model(at path: String) -> LockedModel? {
+        models.first { $0.path == path }
+    }
+
+    /// Adds a model, or replaces the one with the same path.
+    package mutating func put(_ model: LockedModel) {
+        models.removeAll { $0.path == model.path }
+        let index = models.firstIndex { model.path.utf8.lexicographicallyPrecedes($0.path.utf8) } ?? models.endIndex
+        models.insert(model, at: index)
+    }
+
+    package mutating func remove(_ path: String) {
+        models.removeAll { $0.path == path }
+    }
+}
+
+/// One model of a lock file.
+package struct LockedModel: Sendable, Equatable {
+    /// The path of the model relative to the lock file's folder.
+    package let path: String
+    package let version: String
+    package let hash: ModelHash
+    /// The text that the hash covers, as it was when the file was written.
+    package internal(set) var canonicalForm: String
+    /// What a migration needs and the hash does not cover.
+    package internal(set) var renamingIdentifiers = RenamingIdentifiers()
+    /// What a store's values need to be decoded, and the hash does not cover.
+    package internal(set) var transformableTypes = TransformableTypes()
+    /// Those that a store can be made for, sorted by name.
+    package internal(set) var configurations: [LockedConfiguration] = []
+    /// What was locked before, newest first: at most ``earlierLimit``. None of them has earlier ones of its own.
+    package internal(set) var earlier: [LockedModel] = []
+
+    /// A version that is older than these is migrated by the identifiers of the current one alone.
+    package static let earlierLimit = 50
+
+    init(path: String, version: String, hash: ModelHash, canonicalForm: String) {
+        self.path = path
+        self.version = version
+        self.hash = hash
+        self.canonicalForm = canonicalForm
+    }
+
+    package init(_ model: ManagedObjectModel, path: String) {
+        self.init(
+            path: path, version: model.version, hash: model.hash, canonicalForm: model.canonicalForm)
+        renamingIdentifiers = RenamingIdentifiers(of: model)
+        transformableTypes = TransformableTypes(of: model)
+        configurations = model.configurations.compactMap { LockedConfiguration($0, of: model) }
+            .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
+    }
+
+    /// The model that was locked, to compare with a ``ManagedObjectModel/canonicalModel``. Nil for a model of another release.
+    package var model: ManagedObjectModel? {
+        guard
+            var model = ManagedObjectModel(canonicalForm: canonicalForm, renamingIdentifiers: renamingIdentifiers)
+        else { return nil }
+        model.configurations = configurations.map {
+            ModelConfiguration(name: $0.name, entityNames: $0.entityNames)
+        }
+        return model
+    }
+
+    // MARK: What was locked before
+
+    /// Keeps what was locked until now.
+    ///
+    /// - Parameter locked: The model of the lock file; of both sides, if Git left a merge conflict in it. Then only what both sides have
+    ///   is known to have come before.
+    package mutating func keep(_ locked: [LockedModel]) {
+        guard let first = locked.first else { return }
+        let histories = locked.map(\.history)
+        var earlier = first.history.filter { state in histories.allSatisfy { $0.contains(state) } }
+        // What has the same elements, and says nothing about names that this one does not say, is no step.
+        if let newest = earlier.first, newest.hash == hash,
+            Set(newest.renamingIdentifiers.lines).isSubset(of: renamingIdentifiers.lines)
+        {
+            earlier.removeFirst()
+        }
+        self.earlier = Array(earlier.prefix(Self.earlierLimit))
+    }
+
+    /// Newest first.
+    var history: [LockedModel] {
+        var newest = self
+        newest.earlier = []
+        return [newest] + earlier
+    }
+}
+
+/// A lock file that no release of this library has written in this form.
+package struct LockFileError: Error, CustomStringConvertible {
+    package var file: String
+    package var line: Int?
+    package static let mergeConflict = "mergeConflict"
+
+    /// A machine-readable word.
+    package var code = "malformedLock"
+    package var message: String
+
+    package init(file: String, line: Int? = nil, code: String = "malformedLock", message: String) {
+        self.file = file
+        self.line = line
+        self.code = code
+        self.message = message
+    }
+
+    /// `file:line: error: message`, which editors and build logs understand.
+    package var description: String { place("error", message) }
+
+    package func place(_ kind: String, _ message: String) -> String {
+        "\(file):\(line.map { "\($0):" } ?? "") \(kind): \(message)"
+    }
+}
+
+extension ModelDiagnostic {
+    /// A lock file that says nothing about names.
+    static func ignored(_ error: LockFileError) -> ModelDiagnostic {
+        ModelDiagnostic(
+            file: error.file, line: error.line ?? 1,
+            message: "\(error.message) Until then migrations know only the versions in the bundle.")
+    }
+}
+
+extension ModelLock {
+    private static let comment = """
+        # The models as stores are made for them, written by: model-reset check --update
+        # A hash that changes resets the stores of an app's users, or migrates them. Commit this file with the models.
+
+        """
+
+    /// The file: a line for each model with its version and hash, followed by indented lines: the text that the hash covers, the
+    /// renaming identifiers, the types of transformables, the configurations, each with its hash, and what was locked before, each as
+    /// what has to be done with the lines of the one after it.
+    package var text: String {
+        models.reduce(into: Self.comment) { text, model in
+            text += "\nmodel \(model.path.quotedWord) version \(model.version.quotedWord) hash \(model.hash)\n"
+            var lines = model.lines
+            for line in lines { text += "  \(line)\n" }
+            for earlier in model.earlier {
+                text += "  earlier version \(earlier.version.quotedWord) hash \(earlier.hash)\n"
+                for line in LineScript(from: lines, to: earlier.lines).lines { text += "    \(line)\n" }
+                lines = earlier.lines
+            }
+        }
+    }
+
+    /// Reads ``text`` back.
+    ///
+    /// - Throws: An error with the faulty line: a merge conflict, a line that this program would not write, or the first line
+    ///   of a model whose text was edited by hand.
+    package init(text: String, file: String) throws(LockFileError) {
+        var numbers: [Int] = []
+        var scripts: [Int: [(earlier: LockedModel, script: LineScript)]] = [:]
+        for (index, bytes) in text.utf8.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+            .enumerated()
+        {
+            var line = Substring(bytes)
+            if line.unicodeScalars.last == "\r" { line.unicodeScalars.removeLast() }
+            if line.isEmpty || line.hasPrefix("#") { continue }
+            if ConflictMarker.starts(line.utf8) {
+                throw LockFileError(
+                    file: file, line: index + 1, code: LockFileError.mergeConflict,
+                    message:
+                        "Git left a merge conflict here. Resolve it, or replace the file with model-reset check --update."
+                )
+            }
+            if line.hasPrefix("  "), let last = models.indices.last {
+                let line = line.dropFirst(2)
+                let isRead: Bool
+                if let earlier = LockedModel(earlier: line, path: models[last].path) {
+                    scripts[last, default: []].append((earlier, LineScript()))
+                    isRead = true
+                } else if let count = scripts[last]?.count {
+                    isRead = line.hasPrefix("  ") && scripts[last]?[count - 1].script.append(line.dropFirst(2)) == true
+                } else {
+                    isRead = models[last].take(line)
+                }
+                guard isRead else { throw LockFileError(file: file, line: index + 1, message: Self.unknownLine) }
+            } else if let model = LockedModel(head: String(line)) {
+                models.append(model)
+                numbers.append(index + 1)
+            } else {
+                throw LockFileError(file: file, line: index + 1, message: Self.unknownLine)
+            }
+        }
+        for (index, line) in numbers.enumerated() {
+            guard models[index].isWhole, models[index].takeEarlier(scripts[index] ?? []) else {
+                throw LockFileError(
+                    file: file, line: line, message: "The hash does not match the lines below it. \(Self.advice)")
+            }
+        }
+    }
+
+    private static let unknownLine = "This line does not belong in a lock file. \(advice)"
+    private static let advice = "Restore the file, or replace it with model-reset check --update."
+}
+
+extension ModelLock {
+    /// The two texts of a file in which Git left a merge conflict, each under the name of its side; nil if the marks are not those of
+    /// whole conflicts.
+    package static func sides(of text: String) -> [(name: String, text: String)]? {
+        var sides = [(name: "ours", text: ""), (name: "theirs", text: "")]
+        // The sides that the next line is of; none for what both come from.
+        var present = [0, 1]
+        var marks: [Character] = []
+        for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
+            guard ConflictMarker.starts(line.utf8) else {
+                for side in present { sides[side].text += line + "\n" }
+                continue
+            }
+            if let mark = line.first, mark != "|" { marks.append(mark) }
+            let name = line.dropFirst(7).trimmingPrefix(" ")
+            switch line.first {
+            case "<": present = [0]
+            case "|": present = []
+            case "=": present = [1]
+            default: present = [0, 1]
+            }
+            if line.first == "<", !name.isEmpty { sides[0].name = String(name) }
+            if line.first == ">", !name.isEmpty { sides[1].name = String(name) }
+        }
+        let isWhole = marks.count.isMultiple(of: 3) && marks.indices.allSatisfy { marks[$0] == Array("<=>")[$0 % 3] }
+        return isWhole && !marks.isEmpty ? sides : nil
+    }
+}
+
+extension LockedModel {
+    /// What a lock file has below the line that names the model.
+    fileprivate var lines: [String] {
+        canonicalForm.utf8.split(separator: UInt8(ascii: "\n")).map { String(Substring($0)) }
+            + renamingIdentifiers.lines + transformableTypes.lines + configurations.map(\.line)
+    }
+
+    fileprivate var isWhole: Bool { hash == ModelHash(hashing: canonicalForm) }
+
+    /// Reads a line of the model; false if it does not belong there.
+    fileprivate mutating func take(_ line: some StringProtocol) -> Bool {
+        if RenamingIdentifiers.isLine(line) { return renamingIdentifiers.append(String(line)) }
+        if TransformableTypes.isLine(line) { return transformableTypes.append(String(line)) }
+        if LockedConfiguration.isLine(line) {
+            guard let configuration = LockedConfiguration(String(line)) else { return false }
+            configurations.append(configuration)
+            return true
+        }
+        canonicalForm += line + "\n"
+        return true
+    }
+
+    /// Makes the earlier models, each from the lines of the one after it; false if one of them is not what its hash says.
+    fileprivate mutating func takeEarlier(_ scripts: [(earlier: LockedModel, script: LineScript)]) -> Bool {
+        var lines = lines
+        for (earlier, script) in scripts {
+            var model = earlier
+            guard let earlierLines = script.applied(to: lines), earlierLines.allSatisfy({ model.take($0) }),
+                model.isWhole
+            else { return false }
+            lines = earlierLines
+            self.earlier.append(model)
+        }
+        return true
+    }
+
+    /// A model whose text is still to be read.
+    fileprivate init?(head line: String) {
+        guard var words = TextWords(line), words.take("model"), let path = words.takeName() else { return nil }
+        self.init(&words, path: path)
+    }
+
+    /// What was locked before, whose text is still to be made.
+    fileprivate init?(earlier line: Substring, path: String) {
+        guard line.hasPrefix("earlier "), var words = TextWords(String(line)), words.take("earlier") else { return nil }
+        self.init(&words, path: path)
+    }
+
+    private init?(_ words: inout TextWords, path: String) {
+        guard let version = words.takeName(after: "version"), words.take("hash"),
+            let hash = words.takeWord().flatMap({ ModelHash($0) }), words.isAtEnd
+        else { return nil }
+        self.init(path: path, version: version, hash: hash, canonicalForm: "")
+    }
+}

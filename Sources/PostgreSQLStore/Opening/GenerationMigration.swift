@@ -1,0 +1,249 @@
+#if PostgreSQL
+internal import ManagedModel
+internal import MigrationSQL
+internal import ModelMigration
+internal import RowStore
+
+/// Carries the rows of one generation of a store over to the next one, which has tables for another model.
+///
+/// It is a part of the transaction that makes the new generation and ends the old one.
+struct GenerationMigration {
+    private let connection: Connection
+    private let old: PostgreSQLSchema
+    private let new: PostgreSQLSchema
+    private let statements: MigrationStatements
+
+    struct Outcome {
+        let rowsCarried: Int
+        let dropped: StoreStartup.Dropped
+        let unmet: [String]
+        /// The first key that no row has.
+        let firstFreeKey: Int64
+    }
+
+    /// How many rows are copied between two progress reports.
+    private static let batchSize: Int64 = 10_000
+    /// The most rows, and bytes of strings, that are read to derive others from them.
+    private static let (derivedRows, derivedBytes): (Int64, Int64) = (2_000, 4 << 20)
+
+    /// Plans it from the store's metadata.
+    ///
+    /// - Parameters:
+    ///   - new: The schema of the next generation, which need not exist yet.
+    ///   - keepsNames: Whether an element is what it was called, see ``MigrationPlan``.
+    ///   - isDropped: Whether the rows of an entity, given by its old and new names, are dropped.
+    /// - Throws: `notMigratable` with the reason in words; `storeCorrupt` if the store is damaged, which is no reason for a reset.
+    init(
+        _ connection: Connection, _ found: StoreMetadata, from entry: Registry.Entry, to new: PostgreSQLSchema,
+        keepsNames: Bool = false, isDropped: (_ old: String, _ new: String) -> Bool
+    ) throws(DataSourceError) {
+        self.connection = connection
+        self.new = new
+        let model = try found.model()
+        old = try PostgreSQLSchema(ModelLayout(model), name: entry.schema)
+        try old.checkTables(connection, entry.schema)
+        statements = try MigrationStatements(
+            from: old.storedModel, to: new.storedModel, PostgreSQLDialect(), keepsNames: keepsNames,
+            isDropped: isDropped)
+    }
+
+    func report(rowsCarried: Int, unmet: [String]) -> MigrationReport {
+        statements.report(rowsCarried: rowsCarried, unmet: unmet)
+    }
+
+    /// - Returns: What the new model demands and some objects do not have, although they can be carried over.
+    /// - Throws: `notMigratable` with every condition that must hold and does not.
+    func checkConditions() throws(DataSourceError) -> [String] {
+        try statements.checkConditions { (query) throws(DataSourceError) in
+            let found = try connection.rows(query.sql, query.values.map { WireValue($0) })
+            guard found.rowCount > 0 else { return nil }
+            return (0..<found.columnCount).map { found.optionalInteger(0, $0).map(RowValue.integer) ?? .null }
+        }
+    }
+
+    /// How many objects are carried over.
+    func rowsCarried() throws(DataSourceError) -> Int {
+        var count = 0
+        for table in statements.carriedTables {
+            count += Int(try connection.rows("SELECT count(*) FROM \(table.name)").integer(0, 0))
+        }
+        return count
+    }
+
+    /// Keeps everybody else from the old tables until the transaction ends, programs without this library too: what they would
+    /// write now would be lost.
+    ///
+    /// - Throws: `storeBusy` if somebody has them open for too long.
+    func lock() throws(DataSourceError) {
+        try run("SET LOCAL lock_timeout = '10s'")
+        let shared = [PostgreSQLSchema.keys, PostgreSQLSchema.feed, PostgreSQLSchema.members].map(old.term)
+        let tables = old.tables.compactMap { $0?.name } + shared
+        try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE")
+    }
+
+    /// Fills the tables of the new generation, which are there and empty.
+    ///
+    /// - Throws: `notMigratable` if the rows do not fit the new model.
+    func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
+        do throws(DataSourceError) {
+            return try fill(progress)
+        } catch  where error.code == .uniquenessViolated {
+            throw DataSourceError(
+                notMigratable:
+                    "Several objects have the same values in a uniqueness constraint of the new model. Change them before the migration."
+            )
+        } catch  where error.code == .valueTooLarge {
+            throw DataSourceError(notMigratable: error.message)
+        }
+    }
+
+    private func fill(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
+        let unmet = try checkConditions()
+        var key = try run("SELECT \(old.firstFreeKey) FROM \(old.term(PostgreSQLSchema.keys))").integer(0, 0)
+        let carried = try rowsCarried()
+        let dropped = try statements.dropped { (sql) throws(DataSourceError) in
+            Int(try connection.rows(sql).integer(0, 0))
+        }
+        let meter = MigrationMeter(totalRowCount: carried, report: progress)
+        var lookups: [RelationshipName: String] = [:]
+        for (number, link) in statements.lookedUpLinks.enumerated() {
+            let table = new.term("_migrated links \(number)")
+            lookups[link] = table
+            let index = "_migrated index \(number)".quoted
+            for sql in statements.collect(link, into: table, index: index) { try run(sql) }
+        }
+        let copies = statements.copies(lookups)
+        for copy in copies { try carry(copy, meter) }
+        for condition in statements.derivedConditions(copies) where try run(condition.sql).rowCount > 0 {
+            throw DataSourceError(notMigratable: condition.complaint)
+        }
+        for join in statements.new.joins {
+            guard let sql = statements.fill(join, firstKey: key) else { continue }
+            guard key <= GenerationMigration.highestKey else {
+                throw DataSourceError(notMigratable: "No keys are left for the links of \(join.relationship.name).")
+            }
+            key += Int64(try run(sql).changedRows)
+        }
+        for table in lookups.values { try run("DROP TABLE \(table)") }
+        try run("SET CONSTRAINTS ALL IMMEDIATE")
+        meter.end()
+        return Outcome(rowsCarried: carried, dropped: dropped, unmet: unmet, firstFreeKey: key)
+    }
+
+    /// The highest key from which on there are enough for any number of links.
+    private static let highestKey = Int64(1) << 62
+
+    /// Drops the old generation.
+    ///
+    /// - Throws: `modelChanged` if others have added something that depends on it, which a migration must not destroy.
+    func dropOld() throws(DataSourceError) { try GenerationTables(connection, old.name).drop() }
+
+    /// A statement that is used once.
+    @discardableResult
+    private func run(_ sql: String, _ values: [WireValue] = []) throws(DataSourceError) -> QueryResult {
+        try connection.pipeline([Request(sql, values, isKept: false)])[0]
+    }
+
+    private func carry(_ copy: RowCopy, _ meter: MigrationMeter) throws(DataSourceError) {
+        meter.begin(copy.new.layout.name)
+        let sql =
+            "WITH moved AS (\(copy.sql(from: copy.old.name)) RETURNING \(StoredTable.key)) "
+            + "SELECT count(*), max(\(StoredTable.key)) FROM moved"
+        let values = copy.values.map { WireValue($0) }
+        var last = Int64.min
+        while true {
+            let moved = try run(sql, [WireValue(last), WireValue(GenerationMigration.batchSize)] + values)
+            guard moved.integer(0, 0) > 0 else { break }
+            meter.advance(Int(moved.integer(0, 0)))
+            last = moved.integer(0, 1)
+        }
+        if !copy.missingStrings.isEmpty { try deriveStrings(copy) }
+    }
+
+    /// Writes the strings that are derived from others.
+    private func deriveStrings(_ copy: RowCopy) throws(DataSourceError) {
+        let table = try new.table(copy.new.layout.index)
+        let strings = copy.missingStrings.sorted { $0.key < $1.key }
+        let sql = sourceSQL(strings.map { copy.new.terms[$0.value.source] }, copy.new.name)
+        var last = Int64.min
+        while true {
+            let found = try run(sql, [WireValue(last), WireValue(GenerationMigration.derivedRows)])
+            guard found.rowCount > 0 else { return }
+            let keys = (0..<found.rowCount).map { found.integer($0, 0) }
+            var values = [WireValue(keys)]
+            for (column, string) in strings.enumerated() {
+                var derived = WireBuffer(.text, count: keys.count)
+                for row in keys.indices {
+                    if found.isNull(row, column + 1) {
+                        derived.appendNull()
+                    } else {
+                        var text = string.value.change(found.text(row, column + 1))
+                        text.withUTF8 { derived.append(UnsafeRawBufferPointer($0)) }
+                    }
+                }
+                values.append(WireValue(derived))
+            }
+            try run(table.updateManySQL(strings.map(\.key)), values)
+            last = keys[keys.count - 1]
+        }
+    }
+
+    /// Reads the next rows, as many as parameter 2 says and no more than fit into the memory for them, but at least one.
+    private func sourceSQL(_ sources: [String], _ table: String) -> String {
+        let key = StoredTable.key
+        // Several strings may be derived from one.
+        let names = sources.indices.map { "s\($0)" }
+        let selected = zip(sources, names).map { "\($0) AS \($1)" }
+        let size = sources.map { "coalesce(octet_length(\($0)), 0)::bigint" }.joined(separator: " + ")
+        let rows =
+            "SELECT \(([key] + selected).joined(separator: ", ")), \(size) AS size FROM \(table) "
+            + "WHERE \(key) > $1 ORDER BY \(key) LIMIT $2"
+        return "SELECT \(([key] + names).joined(separator: ", ")) FROM "
+            + "(SELECT *, sum(size) OVER (ORDER BY \(key)) - size AS before FROM (\(rows)) AS next) AS sized "
+            + "WHERE before < \(GenerationMigration.derivedBytes) ORDER BY \(key)"
+    }
+}
+
+/// The SQL of a migration as the server needs it.
+struct PostgreSQLDialect: SQLDialect {
+    // The server has other rules for letters.
+    let derivesStrings = false
+
+    func type(_ storage: ColumnStorage) -> String { storage.typeName }
+
+    func parameter(_ number: Int, _ storage: ColumnStorage) -> String { "$\(number)::\(storage.typeName)" }
+
+    func widened(_ term: String, _ widening: NumberWidening) -> String {
+        switch widening {
+        case .unchanged: return term
+        case .decimal: return "\(term)::text"
+        case .double, .float:
+            let number = "\(term)::\(widening == .float ? "real" : "double precision")"
+            // An integer above that number becomes 2^63 as a floating-point number, which no integer can be.
+            let bound = widening == .float ? "9223371487098961920" : "9223372036854774784"
+            return "CASE WHEN \(term) <= \(bound) AND \(number)::bigint = \(term) THEN \(number)::double precision END"
+        }
+    }
+
+    func changed(_ term: String, _ change: TextChange) -> String { StoredTable.missing }
+}
+
+extension PostgreSQLSchema {
+    /// The tables as a migration reads and fills them.
+    var storedModel: StoredModel {
+        let tables = tables.map { $0.map(StoredTable.init) }
+        return StoredModel(
+            layout, format: ManagedObjectModel.storeFormat, tables: tables,
+            joins: tables.compactMap { $0.flatMap(StoredJoin.init) })
+    }
+}
+
+extension StoredTable {
+    init(_ table: PostgreSQLTable) {
+        self.init(
+            table.layout, name: table.name,
+            terms: table.layout.columns.indices.map { table.columns[$0] ?? StoredTable.missing },
+            createSQL: table.createSQL)
+    }
+}
+#endif

@@ -1,0 +1,150 @@
+package enum StringOperator: String, Sendable, Hashable, Codable {
+    case contains, beginsWith, endsWith
+    /// `?` is any one character, `*` any number of characters, and `\` escapes the next one.
+    case like
+    /// A regular expression for the whole string.
+    case matches
+}
+
+/// How strings are compared.
+package struct StringOptions: OptionSet, Sendable, Hashable, Codable {
+    package let rawValue: Int
+
+    package init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// `[c]`: ignores case.
+    package static let caseInsensitive = StringOptions(rawValue: 1)
+    /// `[d]`: ignores marks.
+    package static let diacriticInsensitive = StringOptions(rawValue: 2)
+    /// `[n]`: the strings are already normalized; compares byte by byte.
+    package static let normalized = StringOptions(rawValue: 4)
+    /// `[l]`: as in a dictionary, by letters, then by marks, then by case. Canonically equivalent spellings are equal. The same
+    /// on every machine, regardless of its locale.
+    package static let localized = StringOptions(rawValue: 8)
+    /// `[u]`: character by character, as in Swift: canonically equivalent strings are equal.
+    package static let characters = StringOptions(rawValue: 16)
+}
+
+/// A string operator with its right side, prepared for many strings.
+package final class StringMatcher: Sendable, Hashable {
+    package let comparison: StringOperator
+    package let pattern: String
+    package let options: StringOptions
+    private let form: Form
+
+    private enum Form: Sendable {
+        /// The folded bytes to look for.
+        case bytes([UInt8])
+        case wildcards(WildcardPattern)
+        case expression(RegexMatcher)
+    }
+
+    /// - Throws: `invalidPredicate` for an invalid regular expression.
+    package init(
+        _ comparison: StringOperator, _ pattern: String, _ options: StringOptions
+    ) throws(DataSourceError) {
+        self.comparison = comparison
+        self.pattern = pattern
+        self.options = options
+        switch comparison {
+        case .contains, .beginsWith, .endsWith: form = .bytes(TextFolding.bytes(pattern, options))
+        case .like: form = .wildcards(WildcardPattern(pattern, options))
+        case .matches: form = .expression(try RegexMatcher.of(pattern, options))
+        }
+    }
+
+    /// The result of testing a string.
+    package enum Answer: Sendable {
+        case yes, no
+        /// The query's budget is spent.
+        case tooManySteps
+        /// A regular expression needed more memory than it may have.
+        case tooMuchMemory
+    }
+
+    /// Whether the string passes.
+    package func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> Answer {
+        switch form {
+        case .bytes(let wanted):
+            guard options.folds else { return StringMatcher.find(wanted, in: text, comparison) ? .yes : .no }
+            let isFound = TextFolding.bytes(text, options).withUnsafeBytes { text in
+                guard StringMatcher.find(wanted, in: text, comparison) else { return false }
+                return !options.contains(.characters) || StringMatcher.findCharacters(wanted, in: text, comparison)
+            }
+            return isFound ? .yes : .no
+        case .wildcards(let pattern): return pattern.answer(text, budget)
+        case .expression(let test): return test.answer(text, budget)
+        }
+    }
+
+    /// Whether a string passed; null does not.
+    ///
+    /// - Throws: `invalidPredicate` if the result is unknown.
+    @inline(__always)
+    func verdict(_ answer: Answer?) throws(DataSourceError) -> Bool {
+        switch answer {
+        case .yes: return true
+        case .no, nil: return false
+        case .tooManySteps, .tooMuchMemory: throw failure(answer == .tooMuchMemory)
+        }
+    }
+
+    private func failure(_ isMemory: Bool) -> DataSourceError {
+        let sentence =
+            if case .wildcards = form {
+                "The pattern of a LIKE took too many steps. Use fewer ? between two *."
+            } else if isMemory {
+                "The regular expression of a MATCHES took too much memory with one of the strings. Repeat sets such as [ab]* and not groups such as (a|b)* in it."
+            } else {
+                "The regular expression of a MATCHES took too many steps. Avoid nested repetitions such as (a+)+ in it."
+            }
+        return DataSourceError(.invalidPredicate, sentence)
+    }
+
+    private static func find(
+        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
+    ) -> Bool {
+        wanted.withUnsafeBytes { wanted in
+            switch comparison {
+            case .beginsWith: ByteSearch.begins(text, with: wanted)
+            case .endsWith: ByteSearch.ends(text, with: wanted)
+            default: ByteSearch.contains(wanted, in: text)
+            }
+        }
+    }
+
+    /// Whether the bytes occur as whole characters: `e` does not occur in `é`.
+    private static func findCharacters(
+        _ wanted: [UInt8], in text: UnsafeRawBufferPointer, _ comparison: StringOperator
+    ) -> Bool {
+        if wanted.isEmpty { return true }
+        let characters = WildcardPattern.characters(text)
+        let starts: ArraySlice<Range<Int>> =
+            switch comparison {
+            case .beginsWith: characters.prefix(1)
+            case .endsWith: characters.filter { $0.lowerBound == text.count - wanted.count }[...]
+            default: characters[...]
+            }
+        let ends = Set(characters.map(\.upperBound))
+        return wanted.withUnsafeBytes { wanted in
+            starts.contains { start in
+                ends.contains(start.lowerBound + wanted.count)
+                    && ByteSearch.begins(UnsafeRawBufferPointer(rebasing: text[start.lowerBound...]), with: wanted)
+            }
+        }
+    }
+
+    package static func == (one: StringMatcher, other: StringMatcher) -> Bool {
+        one.comparison == other.comparison && one.options == other.options
+            && one.pattern.utf8.elementsEqual(other.pattern.utf8)
+    }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(comparison)
+        hasher.combine(options)
+        var pattern = pattern
+        pattern.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
+    }
+}

@@ -1,0 +1,93 @@
+/// How strings are sorted.
+package enum StringOrder: Sendable, Hashable {
+    /// Byte by byte, which can use an index.
+    case bytes
+    case folded(StringSorting)
+    case collation(StringCollation)
+
+    var isBytes: Bool {
+        if case .bytes = self { true } else { false }
+    }
+
+    /// Negative, 0 or positive.
+    package func compare(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
+        switch self {
+        case .bytes: compareBytes(one, other)
+        case .folded(let options):
+            compareBytes(StringOrder.sortKey(one, options), StringOrder.sortKey(other, options))
+        case .collation(let collation):
+            collation.compare(String(decoding: one, as: UTF8.self), String(decoding: other, as: UTF8.self))
+        }
+    }
+
+    /// Bytes with the same order as the strings. They are equal for equal strings.
+    package static func sortKey(_ text: UnsafeRawBufferPointer, _ options: StringSorting) -> [UInt8] {
+        let folded = TextFolding.bytes(text, options.folding)
+        guard options.contains(.numeric), folded.contains(where: isDigit) else { return folded }
+        var key: [UInt8] = []
+        key.reserveCapacity(folded.count + 8)
+        var position = 0
+        while position < folded.count {
+            guard isDigit(folded[position]) else {
+                key.append(folded[position])
+                position += 1
+                continue
+            }
+            var end = position
+            while end < folded.count, isDigit(folded[end]) { end += 1 }
+            // A number sorts like a zero among other characters, then by its length, then by its digits.
+            let digits = folded[position..<end].drop { $0 == 0x30 }
+            key.append(0x30)
+            key.append(contentsOf: repeatElement(0xFF, count: digits.count / 0xFF))
+            key.append(UInt8(digits.count % 0xFF))
+            key.append(contentsOf: digits)
+            position = end
+        }
+        return key
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+}
+
+/// An order of strings that an app defines, for every store. It equals only itself.
+package final class StringCollation: Sendable, Hashable {
+    /// A number that no other collation of the process has.
+    package let number: Int
+    /// Negative, 0 or positive; a total order.
+    package let compare: @Sendable (String, String) -> Int
+
+    private static let last = Guarded(0)
+
+    package init(_ compare: @escaping @Sendable (String, String) -> Int) {
+        number = StringCollation.last.withLock { last in
+            last += 1
+            return last
+        }
+        self.compare = compare
+    }
+
+    package static func == (one: StringCollation, other: StringCollation) -> Bool { one === other }
+
+    package func hash(into hasher: inout Hasher) {
+        hasher.combine(number)
+    }
+}
+
+/// How strings are sorted. Without options they are sorted byte by byte, which can use an index.
+public struct StringSorting: OptionSet, Sendable, Hashable {
+    public let rawValue: Int
+
+    public init(rawValue: Int) {
+        self.rawValue = rawValue
+    }
+
+    /// Letters that differ only by their case are equal.
+    public static let caseInsensitive = StringSorting(rawValue: 1)
+    /// Letters that differ only by their marks are equal.
+    public static let diacriticInsensitive = StringSorting(rawValue: 2)
+    /// Consecutive digits count as a number: "file9" before "file10".
+    public static let numeric = StringSorting(rawValue: 4)
+
+    /// How strings are folded before they are compared.
+    var folding: StringOptions { StringOptions(rawValue: rawValue & 3) }
+}

@@ -1,0 +1,229 @@
+#if canImport(Glibc)
+internal import Glibc
+#else
+internal import Darwin
+#endif
+
+/// A pattern in which `?` is any one character and `*` any number of characters; `\` escapes the next character.
+///
+/// A character is what a person sees as one, including its marks. Parts without `?` are found in time proportional to the
+/// length of the string; a part with many of them can take more steps than the query's budget allows.
+struct WildcardPattern: Sendable {
+    /// The parts between two `*`, the beginning and the end; the first and the last have fixed positions.
+    private let parts: [WildcardPart]
+    private let options: StringOptions
+
+    /// How many character comparisons are free for each character of a string.
+    private static let freeSteps = 4
+
+    init(_ pattern: String, _ options: StringOptions) {
+        self.options = options
+        var parts: [[WildcardPart.Token]] = [[]]
+        var literal = ""
+        var isEscaped = false
+        func end() {
+            if literal.isEmpty { return }
+            let folded = TextFolding.bytes(literal, options)
+            folded.withUnsafeBytes { bytes in
+                parts[parts.count - 1] += WildcardPattern.characters(bytes).map { .character(Array(bytes[$0])) }
+            }
+            literal = ""
+        }
+        for scalar in pattern.unicodeScalars {
+            switch scalar {
+            case "\\" where !isEscaped:
+                isEscaped = true
+                continue
+            case "?" where !isEscaped:
+                end()
+                parts[parts.count - 1].append(.one)
+            case "*" where !isEscaped:
+                end()
+                parts.append([])
+            default: literal.unicodeScalars.append(scalar)
+            }
+            isEscaped = false
+        }
+        if isEscaped { literal.append("\\") }
+        end()
+        self.parts = parts.map { WildcardPart($0) }
+    }
+
+    func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.Answer {
+        guard options.folds else { return match(text, budget) }
+        return TextFolding.bytes(text, options).withUnsafeBytes { match($0, budget) }
+    }
+
+    private func match(_ bytes: UnsafeRawBufferPointer, _ budget: QueryBudget) -> StringMatcher.Answer {
+        let text = WildcardText(bytes: bytes, characters: WildcardPattern.characters(bytes))
+        let (first, last) = (parts[0], parts[parts.count - 1])
+        if parts.count == 1 { return first.count == text.count && first.stands(at: 0, in: text) ? .yes : .no }
+        let end = text.count - last.count
+        guard first.count <= end, first.stands(at: 0, in: text), last.stands(at: end, in: text) else { return .no }
+        // The first position for each part leaves the most room for the others.
+        var position = first.count
+        let free = text.count * WildcardPattern.freeSteps
+        var steps = free + max(0, budget.stepsLeft)
+        defer { pay(steps, free, budget) }
+        for part in parts.dropFirst().dropLast() {
+            guard let place = part.find(in: text, position..<end, &steps) else {
+                return steps <= 0 ? .tooManySteps : .no
+            }
+            position = place + part.count
+        }
+        return .yes
+    }
+
+    /// Pays for the steps beyond the free ones.
+    private func pay(_ left: Int, _ free: Int, _ budget: QueryBudget) {
+        let spent = free + max(0, budget.stepsLeft) - left
+        if spent > free { _ = budget.spend(spent - free) }
+    }
+
+    /// The position of each character.
+    static func characters(_ text: UnsafeRawBufferPointer) -> [Range<Int>] {
+        // Of ASCII, only a carriage return can be part of a longer character.
+        if text.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return text.indices.map { $0..<$0 + 1 } }
+        var characters: [Range<Int>] = []
+        var start = 0
+        let string = String(decoding: text, as: UTF8.self)
+        guard string.utf8.count == text.count else { return text.indices.map { $0..<$0 + 1 } }
+        for character in string {
+            let end = start + character.utf8.count
+            characters.append(start..<end)
+            start = end
+        }
+        return characters
+    }
+}
+
+/// A string, character by character.
+struct WildcardText {
+    let bytes: UnsafeRawBufferPointer
+    let characters: [Range<Int>]
+
+    var count: Int { characters.count }
+}
+
+/// Consecutive characters, some of which may be any character.
+struct WildcardPart: Sendable {
+    enum Token: Hashable {
+        case one
+        /// The folded bytes of a character.
+        case character([UInt8])
+    }
+
+    private let tokens: [Token]
+    /// How many tokens before each position, including it, equal those at the beginning. Nil if there is a character that may
+    /// be any.
+    private let borders: [Int]?
+
+    var count: Int { tokens.count }
+
+    init(_ tokens: [Token]) {
+        self.tokens = tokens
+        if tokens.contains(.one) {
+            borders = nil
+            return
+        }
+        var borders: [Int] = []
+        borders.reserveCapacity(tokens.count)
+        for index in tokens.indices {
+            guard index > 0 else {
+                borders.append(0)
+                continue
+            }
+            var length = borders[index - 1]
+            while length > 0, tokens[index] != tokens[length] { length = borders[length - 1] }
+            borders.append(tokens[index] == tokens[length] ? length + 1 : length)
+        }
+        self.borders = borders
+    }
+
+    /// Whether the part occurs at a position of a string that is long enough.
+    func stands(at place: Int, in text: WildcardText) -> Bool {
+        tokens.indices.allSatisfy { matches($0, place + $0, text) }
+    }
+
+    /// The first position of the part in a range.
+    ///
+    /// - Parameter steps: How many characters may be compared; less than 1 afterwards if that was not enough.
+    func find(in text: WildcardText, _ range: Range<Int>, _ steps: inout Int) -> Int? {
+        if count > range.count { return nil }
+        if let borders { return find(in: text, range, borders) }
+        for place in range.lowerBound...(range.upperBound - count) {
+            var index = 0
+            while index < count, matches(index, place + index, text) { index += 1 }
+            if index == count { return place }
+            steps -= index + 1
+            if steps <= 0 { return nil }
+        }
+        return nil
+    }
+
+    /// The algorithm of Knuth, Morris and Pratt: no character of the string is compared again after a mismatch.
+    private func find(in text: WildcardText, _ range: Range<Int>, _ borders: [Int]) -> Int? {
+        if tokens.isEmpty { return range.lowerBound }
+        var length = 0
+        for position in range {
+            while length > 0, !matches(length, position, text) { length = borders[length - 1] }
+            if matches(length, position, text) { length += 1 }
+            if length == count { return position - count + 1 }
+        }
+        return nil
+    }
+
+    private func matches(_ token: Int, _ position: Int, _ text: WildcardText) -> Bool {
+        guard case .character(let bytes) = tokens[token] else { return true }
+        return UnsafeRawBufferPointer(rebasing: text.bytes[text.characters[position]]).elementsEqual(bytes)
+    }
+}
+
+/// Searching for bytes in bytes.
+enum ByteSearch {
+    /// From this length on, the time must not be proportional to the product of both lengths.
+    private static let longWanted = 64
+
+    static func contains(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
+        guard let first = wanted.first else { return true }
+        if wanted.count > longWanted { return containsLong(wanted, in: text) }
+        guard let start = text.baseAddress, let other = wanted.baseAddress else { return false }
+        var position = 0
+        while position + wanted.count <= text.count {
+            let room = text.count - wanted.count - position + 1
+            guard let hit = memchr(start + position, Int32(first), room) else { return false }
+            if memcmp(hit, other, wanted.count) == 0 { return true }
+            position = UnsafeRawPointer(hit) - start + 1
+        }
+        return false
+    }
+
+    static func begins(_ text: UnsafeRawBufferPointer, with wanted: UnsafeRawBufferPointer) -> Bool {
+        wanted.count <= text.count && compareBytes(UnsafeRawBufferPointer(rebasing: text[..<wanted.count]), wanted) == 0
+    }
+
+    static func ends(_ text: UnsafeRawBufferPointer, with wanted: UnsafeRawBufferPointer) -> Bool {
+        wanted.count <= text.count
+            && compareBytes(UnsafeRawBufferPointer(rebasing: text[(text.count - wanted.count)...]), wanted) == 0
+    }
+
+    /// The algorithm of Knuth, Morris and Pratt: no byte of the string is compared again after a mismatch.
+    private static func containsLong(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
+        if wanted.count > text.count { return false }
+        var borders = [0]
+        borders.reserveCapacity(wanted.count)
+        var length = 0
+        for index in 1..<wanted.count {
+            while length > 0, wanted[index] != wanted[length] { length = borders[length - 1] }
+            if wanted[index] == wanted[length] { length += 1 }
+            borders.append(length)
+        }
+        length = 0
+        for byte in text {
+            while length > 0, byte != wanted[length] { length = borders[length - 1] }
+            if byte == wanted[length] { length += 1 }
+            if length == wanted.count { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,165 @@
+internal import CSQLite
+internal import RowStore
+
+/// Reads a file before anything is decided about it. It writes nothing.
+struct StoreProbe {
+    let connection: Connection
+    /// Type, name and SQL of everything in the file, except SQLite's own tables.
+    let contents: [(type: String, name: String, sql: String)]
+    /// The shapes of all tables.
+    let shapes: Set<TableShape>
+
+    init(_ connection: Connection) throws(DataSourceError) {
+        self.connection = connection
+        let rows = try connection.values(
+            "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
+        contents = rows.compactMap { row in
+            guard case .text(let type) = row[0], case .text(let name) = row[1] else { return nil }
+            if case .text(let sql) = row[2] { return (type, name, sql) }
+            return (type, name, "")
+        }
+        shapes = Set(contents.lazy.filter { $0.type == "table" }.map { TableShape(name: $0.name, sql: $0.sql) })
+    }
+
+    func found() throws(DataSourceError) -> FoundStore {
+        guard contents.contains(where: { $0.type == "table" && $0.name == StoreMetadata.table }) else {
+            return contents.isEmpty ? .nothing : .foreignTables
+        }
+        guard hasColumn("name", in: StoreMetadata.table), hasColumn("value", in: StoreMetadata.table) else {
+            return .foreignTables
+        }
+        var rows: [String: RowValue] = [:]
+        for row in try connection.values(StoreMetadata.selectSQL) {
+            if case .text(let name) = row[0] { rows[name] = row[1] }
+        }
+        return .metadata(rows)
+    }
+
+    var indexNames: Set<String> { Set(contents.lazy.filter { $0.type == "index" }.map(\.name)) }
+
+    /// How many objects the store has, of any model.
+    func rowCount() throws(DataSourceError) -> Int {
+        try rowCount(in: contents.filter { $0.type == "table" }.map(\.name))
+    }
+
+    /// How many objects are in those tables. Pairs of a relationship do not count.
+    func rowCount(in tables: [String]) throws(DataSourceError) -> Int {
+        var total = 0
+        for table in tables where hasColumn(EntityTable.keyName, in: table) {
+            if try holdsLinks(table) { continue }
+            if case .integer(let count) = try connection.values("SELECT count(*) FROM \(table.quoted)").first?[0] {
+                total += Int(count)
+            }
+        }
+        return total
+    }
+
+    /// Counts the objects of a store that will be dropped. A damaged table is dropped, too.
+    ///
+    /// - Returns: How many objects could be counted, and the store's error if those were not all.
+    /// - Throws: An error that has nothing to do with damage, and may not occur the next time.
+    func droppedRows() throws(DataSourceError) -> (count: Int, failure: String?) {
+        var total = 0
+        var failure: String?
+        for table in contents.filter({ $0.type == "table" }).map(\.name) {
+            do throws(DataSourceError) {
+                total += try rowCount(in: [table])
+            } catch  where error.code == .storeCorrupt {
+                failure = error.cause ?? error.message
+            }
+        }
+        return (total, failure)
+    }
+
+    /// Checks that the tables are those that this library made for the model, and that there are no triggers on them.
+    func check(_ schema: StoreSchema) throws(DataSourceError) {
+        guard schema.tables.allSatisfy({ $0.map { shapes.contains($0.shape) } ?? true }),
+            schema.otherSQL.allSatisfy(hasTable)
+        else {
+            throw DataSourceError(
+                .storeCorrupt,
+                "The tables of \(connection.path) differ from those that this library made. Restore the store from a copy, or "
+                    + "delete it and start over.")
+        }
+        try checkTriggers()
+    }
+
+    /// - Throws: `storeCorrupt` if there are triggers, of which this library makes none.
+    func checkTriggers() throws(DataSourceError) {
+        guard let trigger = contents.first(where: { $0.type == "trigger" }) else { return }
+        throw DataSourceError(
+            .storeCorrupt,
+            "\(connection.path) has the trigger \(trigger.name), which this library has not made. Drop it with another program, restore the store from a copy, or delete it and start over."
+        )
+    }
+
+    /// Whether there is a table that was made with that SQL.
+    func hasTable(_ sql: String) -> Bool {
+        contents.contains { $0.type == "table" && $0.sql.utf8.elementsEqual(sql.utf8) }
+    }
+
+    /// Whether the table has only the columns of links. An entity's columns never have these names.
+    private func holdsLinks(_ table: String) throws(DataSourceError) -> Bool {
+        guard hasColumn(LinkNames.source, in: table), hasColumn(LinkNames.destination, in: table) else { return false }
+        let names = try columnNames(of: table)
+        return names.isSubset(of: LinkNames.all.union([EntityTable.keyName]))
+    }
+
+    func columnNames(of table: String) throws(DataSourceError) -> Set<String> {
+        let rows = try connection.values("SELECT name FROM pragma_table_info(\(table.quotedText))")
+        return Set(rows.compactMap { if case .text(let name) = $0.first { name } else { nil } })
+    }
+
+    private func hasColumn(_ column: String, in table: String) -> Bool {
+        sqlite3_table_column_metadata(connection.handle, "main", table, column, nil, nil, nil, nil, nil) == SQLITE_OK
+    }
+}
+
+/// The first key that no row ever had, from the store's metadata and from its rows.
+package enum KeyBound {
+    /// No store has used that many keys: at a million a second it takes 146,000 years.
+    package static let limit: Int64 = 1 << 62
+
+    /// The bound to continue from.
+    ///
+    /// A bound at or below the highest key would give keys twice. One above the limit is damage, and would leave too few keys.
+    package static func checked(_ stored: Int64, highestKey: Int64) -> Int64 {
+        let (next, isOverflow) = highestKey.addingReportingOverflow(1)
+        let lowest = isOverflow ? Int64.max : next
+        return stored > limit || stored < lowest ? lowest : stored
+    }
+}
+
+extension Connection {
+    /// Compares the store's bound with the highest keys of its tables, and corrects it. Each table takes one look at the end of
+    /// its tree.
+    func checkKeys(_ metadata: StoreMetadata, _ schema: StoreSchema) throws(DataSourceError) -> StoreMetadata {
+        // Waits for a commit of a process that lost the lock in the middle of it. That process makes no other.
+        try transaction { () throws(DataSourceError) in }
+        guard case .integer(let stored) = try values(StoreMetadata.selectFirstFreeKeySQL).first?.first else {
+            return metadata
+        }
+        var metadata = metadata
+        metadata.firstFreeKey = KeyBound.checked(stored, highestKey: try highestKey(schema))
+        if metadata.firstFreeKey != stored {
+            _ = try values(StoreMetadata.setFirstFreeKeySQL, [.integer(metadata.firstFreeKey)])
+        }
+        return metadata
+    }
+
+    /// The highest key of the rows of all tables.
+    func highestKey(_ schema: StoreSchema) throws(DataSourceError) -> Int64 {
+        var highest: Int64 = 0
+        for table in schema.tables.lazy.compactMap(\.self) { highest = max(highest, try highestKey(table)) }
+        return highest
+    }
+
+    /// 0 for a table without rows, and for a damaged table, because the rest of the store can still be used.
+    private func highestKey(_ table: EntityTable) throws(DataSourceError) -> Int64 {
+        do throws(DataSourceError) {
+            let rows = try values("SELECT max(\(EntityTable.quotedKey)) FROM \(table.name.quoted)")
+            if case .integer(let key) = rows.first?.first { return key }
+        } catch  where error.code == .storeCorrupt {}
+        return 0
+    }
+}
