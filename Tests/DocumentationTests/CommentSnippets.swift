@@ -171,7 +171,8 @@ struct CommentSnippets {
                 let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
                 print(report)
             }
-            #expect(try contacts.count(ContactEntity.self) == 3)
+            let count = try contacts.count(ContactEntity.self)
+            #expect(count == 3)
         }
     }
 

@@ -39,7 +39,7 @@ extension PersistentContainer {
     func perform<Result: Sendable>(
         in tiers: [PrivateTier], waitFor level: SaveLevel, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> Result {
-        try await PrivateTier.perform(in: tiers, waitFor: level, work).result
+        try await TierCall(tiers).perform(waitFor: level, work).result
     }
 
     /// The tiers of the data sources, in the same order. Traps if there is none, or if one belongs to another container.

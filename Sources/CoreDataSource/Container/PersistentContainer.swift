@@ -177,7 +177,7 @@ public final class PersistentContainer: Sendable {
             layout, root: root, mainWaker: waker,
             registeredObjectByteLimit: configuration.registeredObjectByteLimit)
         mainTier = MainTier(stack)
-        waker.connect(mainTier)
+        waker.connect(mainTier.work)
         readers = ReadQueue(stack)
         self.startup = startup
         sources = DataSourceDirectory()

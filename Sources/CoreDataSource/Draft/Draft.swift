@@ -204,7 +204,7 @@ public final class Draft<Object: ManagedObject> {
         open?.beginSave(difference)
         let saved: SavedWork<DraftMerge.Outcome>
         do {
-            saved = try await PrivateTier.perform(in: tiers, waitFor: level) { contexts in
+            saved = try await TierCall(tiers).perform(waitFor: level) { contexts in
                 try DraftMerge.run(difference, resolution, in: contexts)
             }
         } catch {

@@ -14,10 +14,10 @@ package final class LeaseKeeper: Sendable {
     private let scheduling: WorkScheduling
     private let queue: any WorkQueue
     private let state = Guarded(LeaseState())
-    private let listener = Guarded(Listener())
+    private let committer = Guarded(Committer())
 
-    private struct Listener {
-        weak var delegate: (any LeaseKeeperDelegate)?
+    private struct Committer {
+        weak var root: RootContext?
     }
 
     init(_ sharing: any StoreSharing, _ layout: ModelLayout, _ scheduling: WorkScheduling) {
@@ -27,9 +27,10 @@ package final class LeaseKeeper: Sendable {
         queue = scheduling.makeQueue("CoreDataSource.leases", false)
     }
 
-    func connect(_ delegate: any LeaseKeeperDelegate) { listener.withLock { $0.delegate = delegate } }
+    func connect(_ root: RootContext) { committer.withLock { $0.root = root } }
 
-    private var delegate: (any LeaseKeeperDelegate)? { listener.withLock { $0.delegate } }
+    /// What commits the pending saves of a lease before it is handed over.
+    private var root: RootContext? { committer.withLock { $0.root } }
 
     // MARK: Batches
 
@@ -68,7 +69,7 @@ package final class LeaseKeeper: Sendable {
     func follow(before use: LeaseUse) throws(DataSourceError) -> Bool {
         let trust = sharing.trust
         if isTrusted(trust, { $0.isFollowed(use, trust: $1) }) { return true }
-        try delegate?.follow(to: nil)
+        try root?.follow(to: nil)
         if state.withLock({ $0.isBehind }) { try current() }
         return state.withLock { state in
             if let trust { state.didFollow(use, trust: trust.number) }
@@ -81,7 +82,7 @@ package final class LeaseKeeper: Sendable {
     /// - Throws: What the store throws.
     func follow(beforeReading entities: Set<Int>) throws(DataSourceError) {
         if isTrusted(sharing.trust, { $0.isFollowed(entities, trust: $1) }) { return }
-        try delegate?.follow(to: nil)
+        try root?.follow(to: nil)
     }
 
     private func isTrusted(_ trust: LeaseTrust?, _ isFollowed: (LeaseState, Int) -> Bool) -> Bool {
@@ -201,12 +202,12 @@ package final class LeaseKeeper: Sendable {
     }
 
     private func handOver() {
-        // Asked without the lock, because the delegate has one of its own.
-        let pending = state.withLock { $0.askedHere }.filter { delegate?.hasPendingSaves(of: [$0]) ?? false }
+        // Asked without the lock, because the root has one of its own.
+        let pending = state.withLock { $0.askedHere }.filter { root?.hasPendingSaves(of: [$0]) ?? false }
         let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes, pending: pending) }
         answer(step)
-        guard !step.leaving.isEmpty, let delegate else { return stop(step.delay) }
-        delegate.flush { _ in self.queue.async { self.release(step.leaving, delegate) } }
+        guard !step.leaving.isEmpty, let root else { return stop(step.delay) }
+        root.flush { _ in self.queue.async { self.release(step.leaving, root) } }
         answerWhileFlushing()
     }
 
@@ -226,12 +227,12 @@ package final class LeaseKeeper: Sendable {
 
     private func answer(_ step: LeaseState.Step) {
         if !step.unanswered.isEmpty { answer(step.unanswered) }
-        for batch in step.longBatches { delegate?.report(StoreFailure(batch)) }
+        for batch in step.longBatches { root?.failures.report(StoreFailure(batch)) }
     }
 
     /// Everything that could be committed is committed. Leases of the rest are kept.
-    private func release(_ leaving: [Int], _ delegate: any LeaseKeeperDelegate) {
-        let isPending = delegate.hasPendingSaves(of: Set(leaving))
+    private func release(_ leaving: [Int], _ root: RootContext) {
+        let isPending = root.hasPendingSaves(of: Set(leaving))
         let released = state.withLock { $0.confirm(leaving, isPending: isPending) }
         var delay = isPending ? LeaseKeeper.retryDelay : .zero
         if !released.isEmpty {
@@ -276,23 +277,6 @@ final class LeaseSet: Sendable {
     init(_ entities: Set<Int>) {
         self.entities = entities.sorted()
     }
-}
-
-/// What the leases need of the context that commits.
-protocol LeaseKeeperDelegate: AnyObject, Sendable {
-    /// Adds the saves of others to the log.
-    ///
-    /// - Parameter wanted: How far at least; nil for as far as possible.
-    func follow(to wanted: Int64?) throws(DataSourceError)
-
-    /// Commits everything that is pending, even after a failure; calls back when it is done.
-    func flush(_ waiter: @escaping @Sendable (Result<Void, DataSourceError>) -> Void)
-
-    /// Whether saves are pending that were made under the lease of one of those entities.
-    func hasPendingSaves(of entities: Set<Int>) -> Bool
-
-    /// Reports what no call can throw.
-    func report(_ failure: StoreFailure)
 }
 
 /// The leases that a batch uses.

@@ -70,10 +70,6 @@ extension RootContext {
     }
 }
 
-extension RootContext: LeaseKeeperDelegate {
-    func report(_ failure: StoreFailure) { failures.report(failure) }
-}
-
 extension RootContext.State {
     fileprivate mutating func take(_ event: FeedEvent, _ block: PendingBlock?) {
         switch event {

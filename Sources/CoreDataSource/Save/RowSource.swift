@@ -123,27 +123,17 @@ extension RowSource {
     package func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
-        // Pending rows can replace stored ones, so more are read.
-        let hasPending = hasPendingRows(query.entity)
-        var spare = query.limit == nil || !hasPending ? 0 : 16
-        let lookup = hasPending ? LinkLookup(query, layout) : nil
-        while true {
-            let asked = spare == 0 ? query : query.widened(by: spare)
+        if !hasPendingRows(query.entity) {
             var rows: [StoredRow] = []
-            let (_, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
-                rows = try reader.rows(asked)
+            let (_, isNewest, asOf) = try read(.statement) { reader throws(DataSourceError) in
+                rows = try reader.rows(query)
             } pending: {
-                $0.view(query.entity, lookup, under: rows, after: $1)
+                $0.view(query.entity, after: $1).isEmpty
             }
-            if pending.isEmpty { return (spare == 0 ? rows : query.window(rows), asOf) }
-            if spare > 0 || query.limit == nil && query.offset == 0 {
-                let isComplete = asked.limit.map { rows.count < $0 } ?? true
-                if let first = try query.firstRows(rows, under: pending, isComplete: isComplete, layout) {
-                    return (query.window(first), asOf)
-                }
-            }
-            spare = max(16, spare * 4)
+            if isNewest { return (rows, asOf) }
         }
+        let (first, asOf) = try firstRows(query, [query.entity]) { _ in layout }
+        return (query.window(first[0].rows), asOf)
     }
 
     /// Passes on the rows of one entity that match, each as soon as it is read.
@@ -189,31 +179,28 @@ extension RowSource {
     func firstRows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
-        // As for one entity.
+        try firstRows(query, family) { layout.entities[$0] }
+    }
+
+    private func firstRows(
+        _ query: RowQuery, _ family: [Int], _ layout: (_ entity: Int) -> EntityLayout
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+        // Pending rows can replace stored ones, so more are read.
         let hasPending = family.contains(where: hasPendingRows)
-        var spare = hasPending ? 16 : 0
-        let lookup = hasPending ? LinkLookup(query, layout.entities[query.entity]) : nil
-        while true {
-            let asked = query.widened(by: spare)
+        let lookup = hasPending ? LinkLookup(query, layout(query.entity)) : nil
+        return try query.firstRows(spare: hasPending ? 16 : 0, layout) { asked throws(DataSourceError) in
             var found: [(entity: Int, rows: [StoredRow])] = []
-            let (_, pending, asOf) = try read(.snapshot) { reader throws(DataSourceError) in
+            let (_, layers, asOf) = try read(family.count == 1 ? .statement : .snapshot) {
+                reader throws(DataSourceError) in
                 found = []
                 for entity in family { found.append((entity, try reader.rows(asked.of(entity: entity)))) }
             } pending: { rows, start in
-                found.map { rows.view($0.entity, lookup, under: $0.rows, after: start) }
+                found.map { entity, older in
+                    LayeredRows(
+                        entity: entity, older: older, newer: rows.view(entity, lookup, under: older, after: start))
+                }
             }
-            var first: [(entity: Int, rows: [StoredRow])] = []
-            for (found, pending) in zip(found, pending) {
-                let isComplete = asked.limit.map { found.rows.count < $0 } ?? true
-                let rows =
-                    pending.isEmpty
-                    ? found.rows
-                    : try query.firstRows(
-                        found.rows, under: pending, isComplete: isComplete, layout.entities[found.entity])
-                if let rows { first.append((found.entity, rows)) }
-            }
-            if first.count == family.count { return (first, asOf) }
-            spare = max(16, spare * 4)
+            return (layers, asOf)
         }
     }
 

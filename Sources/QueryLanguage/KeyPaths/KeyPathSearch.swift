@@ -112,7 +112,7 @@ private struct KeyPathStep: @unchecked Sendable {
         text = KeyPathText(keyPath)
         value = type(of: keyPath).valueType
         leadsOn =
-            value is any QueriedObject.Type || value is any OptionalObject.Type || value is any RelatedCollection.Type
+            value is any QueriedObject.Type || optionalObject(value) != nil || value is any RelatedCollection.Type
     }
 
     private init(_ keyPath: AnyKeyPath, _ name: String) {
@@ -133,8 +133,8 @@ private struct KeyPathStep: @unchecked Sendable {
         if let type = type as? any QueriedObject.Type {
             return (Array(AttributeNames.of(type)) + Array(type.relationshipKeyPaths)).map { KeyPathStep($0, $1) }
         }
-        if let optional = type as? any OptionalObject.Type {
-            return optional.object.optionalKeyPaths.map { KeyPathStep($0, $1) } + [KeyPathStep(optional.unwrapping, [])]
+        if let object = optionalObject(type), let optional = type as? any AnyOptional.Type {
+            return object.optionalKeyPaths.map { KeyPathStep($0, $1) } + [KeyPathStep(optional.unwrapping, [])]
         }
         if let objects = type as? any RelatedCollection.Type {
             return objects.aggregates.map { KeyPathStep($0.keyPath, $0.names) }
@@ -206,15 +206,9 @@ private struct KeyPathText: Sendable {
     }
 }
 
-/// The value of a to-one relationship.
-protocol OptionalObject {
-    static var object: any QueriedObject.Type { get }
-    static var unwrapping: AnyKeyPath { get }
-}
-
-extension Optional: OptionalObject where Wrapped: QueriedObject {
-    static var object: any QueriedObject.Type { Wrapped.self }
-    static var unwrapping: AnyKeyPath { \Self.! }
+/// The class of the object, if values of the type are those of a to-one relationship.
+func optionalObject(_ type: Any.Type) -> (any QueriedObject.Type)? {
+    (type as? any AnyOptional.Type)?.wrapped as? any QueriedObject.Type
 }
 
 /// The value of a to-many relationship.

@@ -142,7 +142,7 @@ private protocol PropertyNode {
 
 extension PredicateExpressions.KeyPath: PropertyNode {
     fileprivate var leadsToObjects: Bool {
-        Output.self is any OptionalObject.Type || Output.self is any RelatedCollection.Type
+        optionalObject(Output.self) != nil || Output.self is any RelatedCollection.Type
     }
 }
 

@@ -145,7 +145,7 @@ enum PlainType {
     }
 
     /// The type of the value, if it is an optional one.
-    private static func wrapped(_ type: Any.Type) -> Any.Type { (type as? any OptionalType.Type)?.wrapped ?? type }
+    private static func wrapped(_ type: Any.Type) -> Any.Type { (type as? any AnyOptional.Type)?.wrapped ?? type }
 
     /// Whether it is a string, or an optional one.
     static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
@@ -186,12 +186,4 @@ enum PlainType {
 
 extension RawRepresentable {
     fileprivate static var rawType: Any.Type { RawValue.self }
-}
-
-private protocol OptionalType {
-    static var wrapped: Any.Type { get }
-}
-
-extension Optional: OptionalType {
-    fileprivate static var wrapped: Any.Type { Wrapped.self }
 }

@@ -102,9 +102,7 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
             return object == .object ? .object : .related(object, type)
         }
         guard let name = type.relationshipKeyPaths[keyPath] else { throw NotQueryable(construct: propertyName) }
-        if let destination = Output.self as? any OptionalObject.Type {
-            return .related(object.appending([name]), destination.object)
-        }
+        if let destination = optionalObject(Output.self) { return .related(object.appending([name]), destination) }
         guard let destination = Output.self as? any RelatedCollection.Type else {
             throw NotQueryable(construct: propertyName)
         }

@@ -178,3 +178,26 @@ extension RowValue {
         }
     }
 }
+
+/// A value that stands for a stored object: its id.
+package protocol ObjectReference {
+    /// The name of the object's own entity.
+    var entityName: String { get }
+    var key: Int64 { get }
+}
+
+/// Any optional, of which only that is known.
+package protocol AnyOptional {
+    /// The type of the value.
+    static var wrapped: Any.Type { get }
+    /// `\.!`.
+    static var unwrapping: AnyKeyPath { get }
+    /// The value, which may be an optional itself.
+    var content: Any? { get }
+}
+
+extension Optional: AnyOptional {
+    package static var wrapped: Any.Type { Wrapped.self }
+    package static var unwrapping: AnyKeyPath { \Self.! }
+    package var content: Any? { self }
+}

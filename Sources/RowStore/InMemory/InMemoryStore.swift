@@ -65,6 +65,21 @@ struct MemoryReader: StoreReader {
     }
 }
 
+extension MemoryReader: AggregatingReader {
+    func results(_ aggregations: [Aggregation], of query: RowQuery) throws(DataSourceError) -> [RowValue]? {
+        guard query.joined.isEmpty, let table = try state().tables[query.entity] else { return nil }
+        var results = aggregations
+        for (key, row) in table.rows {
+            try query.budget.countRow()
+            guard try query.predicate.evaluate(row, key: key, table.layout, query.budget) else { continue }
+            for place in results.indices { results[place].add(StoredRow(key: key, row: row)) }
+        }
+        // Only whoever knows the attribute can say which value is damaged.
+        if results.contains(where: \.isDamaged) { return nil }
+        return try results.map { (aggregation) throws(DataSourceError) in try aggregation.result() }
+    }
+}
+
 /// The rows of one state.
 private struct MemoryView: RowView {
     let layout: ModelLayout

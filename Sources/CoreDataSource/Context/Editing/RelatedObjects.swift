@@ -155,20 +155,6 @@ extension RelatedObjects {
     }
 }
 
-/// The value of an optional attribute.
-private protocol OptionalAttribute {
-    static func extremes<Object: ManagedObject>(_ keyPath: AnyKeyPath, of type: Object.Type) -> [(AnyKeyPath, String)]
-}
-
-extension Optional: OptionalAttribute where Wrapped: AttributeStorable {
-    fileprivate static func extremes<Object: ManagedObject>(
-        _ keyPath: AnyKeyPath, of type: Object.Type
-    ) -> [(AnyKeyPath, String)] {
-        guard let keyPath = keyPath as? KeyPath<Object, Wrapped?> else { return [] }
-        return [(\RelatedObjects<Object>[max: keyPath], "@max"), (\RelatedObjects<Object>[min: keyPath], "@min")]
-    }
-}
-
 extension RelatedObjects {
     /// The key paths to values that are calculated from the objects, with their names.
     package static var aggregates: [(keyPath: AnyKeyPath, names: [String])] {
@@ -183,15 +169,18 @@ extension RelatedObjects {
 
     private static func extremes(_ keyPath: AnyKeyPath) -> [(AnyKeyPath, String)] {
         let type = type(of: keyPath).valueType
-        if let optional = type as? any OptionalAttribute.Type { return optional.extremes(keyPath, of: Object.self) }
-        return (type as? any AttributeStorable.Type).map { extremes(keyPath, $0) } ?? []
+        let wrapped = (type as? any AnyOptional.Type)?.wrapped ?? type
+        return (wrapped as? any AttributeStorable.Type).map { extremes(keyPath, $0) } ?? []
     }
 
     private static func extremes<Value: AttributeStorable>(
         _ keyPath: AnyKeyPath, _ type: Value.Type
     ) -> [(AnyKeyPath, String)] {
-        guard let keyPath = keyPath as? KeyPath<Object, Value> else { return [] }
-        return [(\Self[max: keyPath], "@max"), (\Self[min: keyPath], "@min")]
+        switch keyPath {
+        case let keyPath as KeyPath<Object, Value>: [(\Self[max: keyPath], "@max"), (\Self[min: keyPath], "@min")]
+        case let keyPath as KeyPath<Object, Value?>: [(\Self[max: keyPath], "@max"), (\Self[min: keyPath], "@min")]
+        default: []
+        }
     }
 }
 

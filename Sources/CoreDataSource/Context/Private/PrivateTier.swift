@@ -80,15 +80,6 @@ enum BatchScope {
     case reach
 }
 
-extension PrivateTier {
-    /// The leases that a batch of several data sources needs.
-    static func leases(_ tiers: [PrivateTier], _ scope: BatchScope) -> LeaseSet? {
-        if scope == .nothing || tiers.first?.leases == nil { return nil }
-        let sets = tiers.compactMap { scope == .own ? $0.leases?.own : $0.leases?.reach }
-        return sets.count == 1 ? sets[0] : LeaseSet(sets.reduce(into: []) { $0.formUnion($1.entities) })
-    }
-}
-
 /// A context that is used on its queue only.
 ///
 /// Guarded by: the queue of its tier. A save over several data sources holds all their queues, which an actor cannot express.
@@ -96,7 +87,7 @@ struct HeldContext: @unchecked Sendable {
     let context: PrivateContext
 }
 
-/// Entering the private context from outside.
+/// The ways into the private context from outside.
 extension PrivateTier {
     /// Runs the work here, saves, and returns once the save has got as far as requested.
     ///
@@ -110,58 +101,17 @@ extension PrivateTier {
         waitFor level: SaveLevel, values: Int = 1, deletes: Bool = true,
         _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
-        // Earlier calls with a callback come first, on whatever queue they wait.
-        let isOrdered = waitingJobs.load(ordering: .acquiring) > 0
         let scope: BatchScope = values == 0 ? .nothing : deletes ? .reach : .own
-        let joined = joined(scope)
-        let held = isOrdered ? PrivateTier.held([self]) : joined
-        guard held.count > 1 else {
-            return try await enter(waitFor: level, values: values) {
-                await self.save(isAwaited: $0, scope, work)
-            }
-        }
-        return try await enter(waitFor: level, values: values) { isAwaited in
-            await held[0].save(in: [self], joined, holding: held.dropFirst(), isAwaited: isAwaited, scope) {
-                try work($0[0])
-            }
-        }
-    }
-
-    /// The tiers whose rows a batch of that scope may change.
-    private nonisolated func joined(_ scope: BatchScope) -> [PrivateTier] {
-        scope == .reach ? PrivateTier.held([self]) : [self]
-    }
-
-    /// Waits for admission, saves, and waits until the save has got as far as requested.
-    nonisolated func enter<Result: Sendable>(
-        waitFor level: SaveLevel, values: Int,
-        _ save: (_ isAwaited: Bool) async -> Swift.Result<SavedWork<Result>, any Error>
-    ) async throws -> SavedWork<Result> {
-        let isOnMain = isMainActor(#isolation)
-        try await stack.root.admission.enter(values)
-        let outcome = await save(level == .store)
-        stack.root.admission.leave(values)
-        if case .failure = outcome, isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
-        let saved = try outcome.get()
-        var failure: (any Error)?
-        if level == .store, let number = saved.uncommitted {
-            do { try await stack.root.committed(number) } catch { failure = error }
-        }
-        // A failed save was visible until now, and is not any more.
-        if level == .main || isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
-        if let failure { throw failure }
-        return saved
+        // Earlier calls with a callback come first, on whatever queue they wait.
+        let call = TierCall([self], scope, holdsReach: waitingJobs.load(ordering: .acquiring) > 0)
+        return try await call.perform(waitFor: level, values: values) { try work($0[0]) }
     }
 
     /// Runs the work, checks what a save of it would write, and takes everything back.
     nonisolated func performRehearsal<Result: Sendable>(
         values: Int, _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> Result {
-        try await stack.root.admission.enter(values)
-        let held = PrivateTier.held([self])
-        let outcome = await held[0].rehearse(self, holding: held.dropFirst(), work)
-        stack.root.admission.leave(values)
-        return try outcome.get()
+        try await TierCall([self], .reach).rehearse(values: values) { try work($0[0]) }
     }
 
     /// The blocking form. When called on the main thread, objects and fetches of main show the save when it returns; lists
@@ -178,10 +128,8 @@ extension PrivateTier {
         let saved: SavedWork<Result>
         do {
             defer { stack.root.admission.leave(1) }
-            let held = PrivateTier.held([self])
-            saved = try PrivateTier.holding(held[...]) {
-                try PrivateTier.save(in: [self], held, holding: held, isAwaited: true, .reach) { try work($0[0]) }
-            }
+            let call = TierCall([self], .reach)
+            saved = try call.holding(call.held[...]) { try call.save(isAwaited: true) { try work($0[0]) } }
         }
         if let number = saved.uncommitted { try stack.root.waitUntilCommitted(number) }
         return saved
@@ -205,18 +153,12 @@ extension PrivateTier {
             }
         }
         // All calls of this form take the same queues, whether they delete or not, so that they keep their order.
-        let held = PrivateTier.held([self])
-        let scope: BatchScope = deletes ? .reach : .own
-        let joined = joined(scope)
+        let call = TierCall([self], deletes ? .reach : .own, holdsReach: true)
         waitingJobs.add(1, ordering: .acquiringAndReleasing)
-        held[0].executor.enqueue {
+        call.held[0].executor.enqueue {
             self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
             let saved = Swift.Result {
-                try PrivateTier.holding(held.dropFirst()) {
-                    try PrivateTier.save(in: [self], joined, holding: held, isAwaited: true, scope) {
-                        try work($0[0])
-                    }
-                }
+                try call.holding(call.held.dropFirst()) { try call.save(isAwaited: true) { try work($0[0]) } }
             }
             admission.endBatch()
             guard case .success(let work) = saved, let number = work.uncommitted else { return finish(saved) }
@@ -224,6 +166,13 @@ extension PrivateTier {
                 finish(committed.map { work }.mapError { $0 })
             }
         }
+    }
+
+    /// Runs the body here, while the queues of other tiers are held, too.
+    fileprivate func run<R: Sendable>(
+        _ call: TierCall, _ body: @Sendable () throws -> R
+    ) -> Swift.Result<R, any Error> {
+        Swift.Result { try call.holding(call.held.dropFirst(), body) }
     }
 }
 
@@ -240,37 +189,29 @@ struct SavedWork<Result: Sendable>: Sendable {
     let uncommitted: Int64?
 }
 
-extension PrivateTier {
-    /// Runs the work and saves its edits; if it throws, nothing has happened.
-    ///
-    /// - Parameter isAwaited: Whether the caller waits for the store. If so, and if no other call waits for this context, the
-    ///   save is committed here and now. Otherwise the root commits it soon, with all other waiting saves.
-    func save<Result: Sendable>(
-        isAwaited: Bool, _ scope: BatchScope, _ work: (PrivateContext) throws -> Result
-    ) -> Swift.Result<SavedWork<Result>, any Error> {
-        Swift.Result {
-            let batch = Batch(context, source, leases: PrivateTier.leases([self], scope))
-            let (result, changes, number) = try batch.run(isAwaited: isAwaited, work)
-            return try finish(result, changes, number, isAwaited: isAwaited, isWaitedFor: executor.hasWaitingJobs)
-        }
-    }
+/// A call of work that makes one save: with which contexts, and on which queues.
+struct TierCall: Sendable {
+    /// The data sources whose contexts the work gets. At least one.
+    private let tiers: [PrivateTier]
+    /// The tiers whose rows the save may change.
+    private let joined: [PrivateTier]
+    /// The tiers whose queues are held meanwhile: those, and perhaps others.
+    fileprivate let held: [PrivateTier]
+    private let scope: BatchScope
 
-    /// Runs the work with the contexts of data sources and saves their edits as one save.
-    ///
-    /// - Parameter tiers: At least one.
-    static func perform<Result: Sendable>(
-        in tiers: [PrivateTier], waitFor level: SaveLevel, _ work: @Sendable ([PrivateContext]) throws -> Result
-    ) async throws -> SavedWork<Result> {
-        let held = held(tiers)
-        let first = held[0]
-        return try await first.enter(waitFor: level, values: 1) { isAwaited in
-            await first.save(in: tiers, held, holding: held.dropFirst(), isAwaited: isAwaited, .reach, work)
-        }
+    private var stack: PersistentStack { tiers[0].stack }
+
+    /// - Parameter holdsReach: Whether to hold the queues of the tiers that delete rules reach, though no rows of theirs may change.
+    init(_ tiers: [PrivateTier], _ scope: BatchScope = .reach, holdsReach: Bool = false) {
+        self.tiers = tiers
+        self.scope = scope
+        held = scope == .reach || holdsReach ? TierCall.reached(tiers) : tiers
+        joined = scope == .reach ? held : tiers
     }
 
     /// The tiers, and those whose rows delete rules may change. Every call takes their queues in the same order, so that no two
     /// calls wait for each other.
-    static func held(_ tiers: [PrivateTier]) -> [PrivateTier] {
+    private static func reached(_ tiers: [PrivateTier]) -> [PrivateTier] {
         if tiers.count == 1, tiers[0].reach.isEmpty { return tiers }
         var held: [PrivateTier] = []
         let all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
@@ -280,63 +221,57 @@ extension PrivateTier {
         return held
     }
 
-    /// Saves what the work edits with the contexts of some of the tiers, while it holds the queues of others, too.
-    ///
-    /// - Parameter joined: The tiers whose rows the save may change. Their queues are held.
-    func save<Result: Sendable>(
-        in tiers: [PrivateTier], _ joined: [PrivateTier], holding others: ArraySlice<PrivateTier>, isAwaited: Bool,
-        _ scope: BatchScope, _ work: @Sendable ([PrivateContext]) throws -> Result
-    ) -> Swift.Result<SavedWork<Result>, any Error> {
-        Swift.Result {
-            try PrivateTier.holding(others) {
-                try PrivateTier.save(in: tiers, joined, holding: [self] + others, isAwaited: isAwaited, scope, work)
-            }
+    /// Waits for admission, saves, and waits until the save has got as far as requested.
+    func perform<Result: Sendable>(
+        waitFor level: SaveLevel, values: Int = 1, _ work: @Sendable ([PrivateContext]) throws -> Result
+    ) async throws -> SavedWork<Result> {
+        let isOnMain = isMainActor(#isolation)
+        try await stack.root.admission.enter(values)
+        let outcome = await held[0].run(self) { try save(isAwaited: level == .store, work) }
+        stack.root.admission.leave(values)
+        if case .failure = outcome, isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
+        let saved = try outcome.get()
+        var failure: (any Error)?
+        if level == .store, let number = saved.uncommitted {
+            do { try await stack.root.committed(number) } catch { failure = error }
         }
+        // A failed save was visible until now, and is not any more.
+        if level == .main || isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
+        if let failure { throw failure }
+        return saved
+    }
+
+    /// Waits for admission, runs the work, checks what a save of it would write, and takes everything back.
+    func rehearse<Result: Sendable>(
+        values: Int, _ work: @Sendable ([PrivateContext]) throws -> Result
+    ) async throws -> Result {
+        try await stack.root.admission.enter(values)
+        let outcome = await held[0].run(self) {
+            try batch(leases: nil).rehearse { _ in try work(tiers.map(\.held.context)) }
+        }
+        stack.root.admission.leave(values)
+        return try outcome.get()
     }
 
     /// Runs the body while it holds the queues of those tiers.
-    static func holding<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
+    fileprivate func holding<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
         guard let next = tiers.first else { return try body() }
         return try next.executor.runAndWait { try holding(tiers.dropFirst(), body) }
     }
 
-    /// Runs the work with the contexts of some of the tiers whose rows may change, and saves all edits as one save.
+    /// Runs the work and saves all edits as one save, on the queues that are held; if it throws, nothing has happened.
     ///
-    /// - Parameters:
-    ///   - joined: The tiers whose rows may change.
-    ///   - held: The tiers whose queues are held: those, and perhaps others.
-    static func save<Result: Sendable>(
-        in tiers: [PrivateTier], _ joined: [PrivateTier], holding held: [PrivateTier], isAwaited: Bool,
-        _ scope: BatchScope, _ work: ([PrivateContext]) throws -> Result
+    /// - Parameter isAwaited: Whether the caller waits for the store. If so, and if no other call waits for a queue, the save is
+    ///   committed here and now. Otherwise the root commits it soon, with all other waiting saves.
+    fileprivate func save<Result: Sendable>(
+        isAwaited: Bool, _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
-        let first = tiers[0]
-        if joined.count > 1 { first.stack.unite(joined.map(\.source)) }
+        if joined.count > 1 { stack.unite(joined.map(\.source)) }
         let contexts = tiers.map(\.held.context)
-        let (result, changes, number) = try first.batch(holding: joined, for: tiers, scope).run(isAwaited: isAwaited) {
-            _ in
-            try work(contexts)
-        }
-        return try first.finish(
-            result, changes, number, isAwaited: isAwaited,
-            isWaitedFor: held.contains { $0.executor.hasWaitingJobs })
-    }
-
-    /// - Parameter tiers: The tiers whose contexts are passed to the work.
-    private nonisolated func batch(
-        holding held: [PrivateTier], for tiers: [PrivateTier], _ scope: BatchScope
-    ) -> Batch {
-        Batch(
-            self.held.context, source, with: held.filter { $0 !== self }.map(\.held.context),
-            named: tiers.filter { $0 !== self }.map(\.held.context), leases: PrivateTier.leases(tiers, scope))
-    }
-
-    /// - Parameter isWaitedFor: Whether any call waits for a context of the save.
-    private nonisolated func finish<Result: Sendable>(
-        _ result: Result, _ changes: ChangeSet, _ number: Int64, isAwaited: Bool, isWaitedFor: Bool
-    ) throws -> SavedWork<Result> {
+        let (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
         let report = SaveReport(changes, stack.layout)
         guard number > 0 else { return SavedWork(result: result, report: report, uncommitted: nil) }
-        if !isAwaited || isWaitedFor {
+        if !isAwaited || held.contains(where: { $0.executor.hasWaitingJobs }) {
             stack.root.commitSoon()
             return SavedWork(result: result, report: report, uncommitted: number)
         }
@@ -344,16 +279,18 @@ extension PrivateTier {
         return SavedWork(result: result, report: report, uncommitted: isCommitted ? nil : number)
     }
 
-    /// Runs the work, checks what a save of it would write, and takes everything back.
-    func rehearse<Result: Sendable>(
-        _ tier: PrivateTier, holding others: ArraySlice<PrivateTier>,
-        _ work: @Sendable (PrivateContext) throws -> Result
-    ) -> Swift.Result<Result, any Error> {
-        Swift.Result {
-            try PrivateTier.holding(others) {
-                try tier.batch(holding: [self] + others, for: [tier], .nothing).rehearse(work)
-            }
-        }
+    /// The leases that a batch needs; nil for none.
+    private var leases: LeaseSet? {
+        if scope == .nothing || tiers[0].leases == nil { return nil }
+        let sets = tiers.compactMap { scope == .own ? $0.leases?.own : $0.leases?.reach }
+        return sets.count == 1 ? sets[0] : LeaseSet(sets.reduce(into: []) { $0.formUnion($1.entities) })
+    }
+
+    private func batch(leases: LeaseSet?) -> Batch {
+        let first = tiers[0]
+        return Batch(
+            first.held.context, first.source, with: joined.filter { $0 !== first }.map(\.held.context),
+            named: tiers.filter { $0 !== first }.map(\.held.context), leases: leases)
     }
 }
 

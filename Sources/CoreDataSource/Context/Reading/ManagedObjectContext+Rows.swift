@@ -23,19 +23,8 @@ extension ManagedObjectContext {
     func readRows(_ query: RowQuery) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
         let binding = bindings[query.entity]
         guard binding.hasEdits else { return try source.rows(query, binding.layout) }
-        let edited = try editedRows(query)
-        // Each row that the batch has changed can hide a row of the store.
-        var spare = query.limit == nil ? 0 : try countOfTouched(query)
-        while true {
-            let base = query.widened(by: spare)
-            let (found, asOf) = try source.rows(base, binding.layout)
-            let rows = found.filter { !binding.isTouched($0.key) }
-            if isShort(found.count, rows.count, base, spare) {
-                spare = max(spare * 2, found.count - rows.count)
-                continue
-            }
-            return (query.window(query.merge(edited, into: rows, binding.layout)), asOf)
-        }
+        let (first, asOf) = try firstRows(query, [query.entity])
+        return (query.window(first[0].rows), asOf)
     }
 
     /// The rows of several entities that match, including edits, each with its entity, and the newest save that they take into
@@ -44,28 +33,28 @@ extension ManagedObjectContext {
         _ query: RowQuery, ofEntities family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
         if family.isEmpty { return ([], 0) }
+        let (first, asOf) = try firstRows(query, family)
+        var all: [(entity: Int, stored: StoredRow)] = []
+        for (entity, rows) in first { all += rows.map { (entity, $0) } }
+        let layout = bindings[query.entity].layout
+        if query.isOrdered { all.sort { $0.stored.precedes($1.stored, by: query.sort, layout) } }
+        return (query.window(all), asOf)
+    }
+
+    /// At least the first rows of each entity, including edits, as many as limit and offset say.
+    private func firstRows(
+        _ query: RowQuery, _ family: [Int]
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+        // Each row that the batch has changed can hide a row of the store.
         var spare = 0
         if query.limit != nil {
             for entity in family { spare = max(spare, try countOfTouched(query.of(entity: entity))) }
         }
-        while true {
-            let base = query.widened(by: spare)
-            let (found, asOf) = try source.firstRows(base, ofEntities: family, stack.layout)
-            var all: [(entity: Int, stored: StoredRow)] = []
-            var hidden = 0
-            for (entity, stored) in found {
-                let binding = bindings[entity]
-                let rows = stored.filter { !binding.isTouched($0.key) }
-                if isShort(stored.count, rows.count, base, spare) { hidden = max(hidden, stored.count - rows.count) }
-                all += (rows + (try editedRows(query.of(entity: entity)))).map { (entity, $0) }
-            }
-            if hidden > 0 {
-                spare = max(spare * 2, hidden)
-                continue
-            }
-            let layout = bindings[query.entity].layout
-            if query.isOrdered { all.sort { $0.stored.precedes($1.stored, by: query.sort, layout) } }
-            return (query.window(all), asOf)
+        return try query.firstRows(spare: spare, { bindings[$0].layout }) { asked throws(DataSourceError) in
+            let (found, asOf) = try source.firstRows(asked, ofEntities: family, stack.layout)
+            return (
+                found.map { LayeredRows(entity: $0, older: $1, newer: EditedRows(context: self, entity: $0)) }, asOf
+            )
         }
     }
 
@@ -103,16 +92,19 @@ extension ManagedObjectContext {
         }
         return query.window(first)
     }
+}
 
-    private func editedRows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
-        if !bindings[query.entity].hasEdits { return [] }
-        return try editedObjects(query).map { StoredRow(key: $0.key, row: $0.row) }
-    }
+/// The edits of a batch, as rows.
+private struct EditedRows: NewerRows {
+    let context: ManagedObjectContext
+    let entity: Int
 
-    /// Whether more rows than expected were hidden, so that the window may need rows beyond those that were read.
-    private func isShort(_ found: Int, _ kept: Int, _ base: RowQuery, _ spare: Int) -> Bool {
-        guard let limit = base.limit, found == limit else { return false }
-        return kept < limit - spare
+    var isEmpty: Bool { !context.bindings[entity].hasEdits }
+
+    func replaces(_ key: Int64) -> Bool { context.bindings[entity].isTouched(key) }
+
+    func rows(_ query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> [StoredRow] {
+        try context.editedObjects(query).map { StoredRow(key: $0.key, row: $0.row) }
     }
 }
 

@@ -1,19 +1,19 @@
 internal import RowStore
 
-/// The tier that is woken: main.
-@MainActor protocol WokenTier: AnyObject, Sendable {
-    /// Brings the registered objects up to the newest save, then the lists.
-    func merge()
-    /// Brings the registered objects up to the newest save. Lists follow when main is free.
-    func mergeObjects()
-    /// Returns once all lists show what was merged.
-    func settleLists() async
-}
-
 /// Wakes main when there are saves to merge: once for any number of saves, without waiting.
 final class MainWaker: Sendable {
+    /// What main does when it is woken, as long as it exists.
+    struct Work {
+        /// Brings the registered objects up to the newest save, then the lists.
+        let merge: @MainActor @Sendable () -> Void
+        /// Brings the registered objects up to the newest save. Lists follow when main is free.
+        let mergeObjects: @MainActor @Sendable () -> Void
+        /// Returns once all lists show what was merged.
+        let settleLists: @MainActor @Sendable () async -> Void
+    }
+
     private struct State {
-        weak var main: (any WokenTier)?
+        var main: Work?
         var isScheduled = false
         /// The calls to make on main, in their order.
         var callbacks: [Callback] = []
@@ -28,7 +28,7 @@ final class MainWaker: Sendable {
 
     private let state = Guarded(State())
 
-    func connect(_ main: any WokenTier) {
+    func connect(_ main: Work) {
         state.withLock { $0.main = main }
     }
 
@@ -42,21 +42,17 @@ final class MainWaker: Sendable {
 
     /// Merges what has been saved so far, and returns once all lists show it.
     @MainActor func mergeNow() async {
-        await merge()?.settleLists()
+        merge()
+        await state.withLock(\.main)?.settleLists()
     }
 
     /// Merges what has been saved so far.
-    @discardableResult
-    @MainActor func merge() -> (any WokenTier)? {
-        let main = takeMain()
-        main?.merge()
-        return main
-    }
+    @MainActor func merge() { takeMain()?.merge() }
 
     /// Merges what has been saved so far into the objects of main. Lists follow when main is free.
     @MainActor func mergeObjects() { takeMain()?.mergeObjects() }
 
-    private func takeMain() -> (any WokenTier)? {
+    private func takeMain() -> Work? {
         state.withLock { state in
             state.isScheduled = false
             return state.main

@@ -1,4 +1,4 @@
-package import RowStore
+internal import RowStore
 
 /// The scratch context of a ``Draft``: its objects are copies that can be edited, and its edits are not seen elsewhere.
 ///
@@ -183,13 +183,13 @@ extension DraftContext: CustomStringConvertible {
 
 /// Following other saves: an object that is not edited here has the same values as on main.
 extension DraftContext: MainFollower {
-    package func follow(_ saves: [ChangeSet], isReset: Bool, isStale: Bool, changesLinks: Bool) {
-        if isReset { forgetSaved() }
-        if changesLinks { related.removeAll() }
-        for changes in saves {
+    package func follow(_ merged: MergedSaves) {
+        if merged.isReset { forgetSaved() }
+        if merged.changesLinks { related.removeAll() }
+        for changes in merged.saves {
             for entity in changes.entities { follow(entity, asOf: changes.number) }
         }
-        if isStale { mustReload = true }
+        if merged.staleness != nil { mustReload = true }
         reload()
     }
 

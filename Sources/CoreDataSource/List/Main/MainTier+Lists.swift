@@ -66,7 +66,7 @@ extension MainTier {
     func finishLists() async {
         merge()
         await lists.settle()
-        lists.finish()
+        lists.end()
     }
 
     private func sectionKey<Object: ManagedObject>(

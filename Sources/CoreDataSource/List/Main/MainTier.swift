@@ -1,10 +1,10 @@
-package import RowStore
+internal import RowStore
 
 /// The second tier of a save: it brings the objects and lists of main up to what the private tiers have saved.
 ///
 /// **Isolation**: the main actor.
 @MainActor
-package final class MainTier: WokenTier {
+package final class MainTier {
     package nonisolated let stack: PersistentStack
     package private(set) lazy var context = MainContext(stack) { [weak self] in
         self?.mergeObjects()
@@ -41,7 +41,14 @@ package final class MainTier: WokenTier {
     deinit {
         // Loops over updates and observed lists hold their engines, and these the store. Nobody can save any more. Without any the hub
         // is gone at once, and the store is free, however long main is busy.
-        Task { @MainActor [weak hub] in hub?.finish() }
+        Task { @MainActor [weak hub] in hub?.end() }
+    }
+
+    /// What the container's waker calls. Nothing happens once the tier is gone.
+    nonisolated var work: MainWaker.Work {
+        MainWaker.Work(
+            merge: { [weak self] in self?.merge() }, mergeObjects: { [weak self] in self?.mergeObjects() },
+            settleLists: { [weak self] in await self?.listsAreSettled() })
     }
 
     func nextDraft() -> Int {
@@ -88,19 +95,14 @@ package final class MainTier: WokenTier {
         for changes in saves {
             for entity in changes.entities { merge(entity, changes.number) }
         }
-        for draft in drafts.values {
-            draft.follow(saves, isReset: isReset, isStale: staleness != nil, changesLinks: changesLinks)
-        }
-        lists.enqueue(saves)
-        if let staleness {
-            mustReload = true
-            lists.reload(ListReason.Kind(staleness))
-        }
+        let merged = MergedSaves(
+            saves: saves, isReset: isReset, staleness: staleness, changesLinks: changesLinks)
+        for draft in drafts.values { draft.follow(merged) }
+        lists.follow(merged)
+        if staleness != nil { mustReload = true }
         // If the store cannot be read now, the next merge or fetch tries again.
         if mustReload { try? reload() }
     }
-
-    func settleLists() async { await lists.settle() }
 
     /// Brings the lists up to date.
     func drainLists() {
@@ -147,7 +149,6 @@ package final class MainTier: WokenTier {
             for object in context.bindings[entity].objects.objects { end(object) }
             context.bindings[entity].forgetObjects()
         }
-        lists.reload(.reset)
     }
 
     /// Reloads the registered objects that are held elsewhere from the store, and forgets the others.
@@ -195,31 +196,4 @@ package final class MainTier: WokenTier {
         stack.root.stopMerging()
         context.related.removeAll()
     }
-}
-
-extension ListReason.Kind {
-    fileprivate init(_ staleness: SaveLog.Staleness) {
-        self =
-            switch staleness {
-            case .backlog: .backlog
-            case .outsideWrites: .outsideWrites
-            case .bulkChange: .bulkChange
-            }
-    }
-}
-
-/// A context that follows what main merges.
-///
-/// **Isolation**: the main actor, as every context of main.
-package protocol MainFollower: AnyObject {
-    /// Main has merged saves.
-    ///
-    /// - Parameters:
-    ///   - isReset: Whether the store was reset before.
-    ///   - isStale: Whether there were other changes, of which nothing is known.
-    ///   - changesLinks: Whether one of the saves changes links.
-    func follow(_ saves: [ChangeSet], isReset: Bool, isStale: Bool, changesLinks: Bool)
-
-    /// It is not used any more.
-    func end()
 }

@@ -1,9 +1,31 @@
 internal import QueryLanguage
 internal import RowStore
 
+/// What main has merged at once.
+package struct MergedSaves {
+    /// In their order.
+    let saves: [ChangeSet]
+    /// Whether the store was reset before.
+    let isReset: Bool
+    /// Why there were other changes, of which nothing is known; nil if there were none.
+    let staleness: SaveLog.Staleness?
+    /// Whether one of the saves changes links.
+    let changesLinks: Bool
+}
+
+/// What follows main: the lists and the drafts.
+@MainActor
+package protocol MainFollower: AnyObject {
+    /// Main has merged saves.
+    func follow(_ merged: MergedSaves)
+
+    /// No more saves are followed.
+    func end()
+}
+
 /// The engines of all lists of a container: one for each query that is shown.
 @MainActor
-final class ListHub {
+final class ListHub: MainFollower {
     let stack: PersistentStack
     let names: ListReason.Names
     /// Where large pieces of work are done, one after the other.
@@ -86,10 +108,13 @@ final class ListHub {
 
     // MARK: Following
 
-    func enqueue(_ changes: [ChangeSet]) {
-        guard let last = changes.last, !engines.isEmpty else { return }
-        newest = last.number
-        for entry in engines { entry.engine?.enqueue(changes) }
+    func follow(_ merged: MergedSaves) {
+        if merged.isReset { reload(.reset) }
+        if let last = merged.saves.last, !engines.isEmpty {
+            newest = last.number
+            for entry in engines { entry.engine?.enqueue(merged.saves) }
+        }
+        if let staleness = merged.staleness { reload(ListReason.Kind(staleness)) }
     }
 
     /// Reloads the rows of all lists.
@@ -129,7 +154,7 @@ final class ListHub {
     }
 
     /// Ends all lists; they get no more notices.
-    func finish() {
+    func end() {
         isFinished = true
         let ended = engines.compactMap(\.engine)
         engines = []
@@ -179,5 +204,16 @@ struct ListKey: Hashable {
         self.section = section
         self.test = test
         leavesValuesApart = !query.columnsApart.isEmpty
+    }
+}
+
+extension ListReason.Kind {
+    fileprivate init(_ staleness: SaveLog.Staleness) {
+        self =
+            switch staleness {
+            case .backlog: .backlog
+            case .outsideWrites: .outsideWrites
+            case .bulkChange: .bulkChange
+            }
     }
 }

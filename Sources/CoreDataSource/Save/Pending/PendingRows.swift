@@ -170,7 +170,18 @@ struct PendingView: NewerRows {
         return blocks.contains { $0.row(entity, key) != nil }
     }
 
-    func forEachRow(_ body: (Int64, RowSnapshot) throws(DataSourceError) -> Void) throws(DataSourceError) {
+    func rows(_ query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> [StoredRow] {
+        var matching: [StoredRow] = []
+        try forEachRow { (key, row) throws(DataSourceError) in
+            if try query.predicate.evaluate(row, key: key, layout, query.budget) {
+                matching.append(StoredRow(key: key, row: row))
+            }
+        }
+        return matching
+    }
+
+    /// Passes on the newest versions. Deleted rows are left out.
+    private func forEachRow(_ body: (Int64, RowSnapshot) throws(DataSourceError) -> Void) throws(DataSourceError) {
         for (key, row) in rows.all where row.number > start && !isReplaced(key, after: row.number) {
             if let row = row.row { try body(key, row) }
         }

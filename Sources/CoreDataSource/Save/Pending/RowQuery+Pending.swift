@@ -1,31 +1,60 @@
 internal import RowStore
 
-/// Rows that replace stored ones.
+/// Rows that replace older ones: those of saves that a read of the store lacks, or the edits of a batch.
 protocol NewerRows {
     var isEmpty: Bool { get }
-    /// Whether the stored row with that key, if there is one, is ignored.
+    /// Whether the older row with that key, if there is one, is ignored.
     func replaces(_ key: Int64) -> Bool
-    /// Passes on the rows that count instead. Deleted ones are left out.
-    func forEachRow(_ body: (Int64, RowSnapshot) throws(DataSourceError) -> Void) throws(DataSourceError)
+    /// The rows that count instead and match, in any order.
+    func rows(_ query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> [StoredRow]
+}
+
+/// The older rows of an entity, and what replaces some of them.
+struct LayeredRows<Newer: NewerRows> {
+    let entity: Int
+    let older: [StoredRow]
+    let newer: Newer
 }
 
 extension RowQuery {
-    /// The first rows of the query, within limit and offset or more, from the first stored rows that match and the newer ones.
+    /// The rows of each entity with the newer ones laid over the older ones: at least the first ones, as many as limit and offset say.
     ///
-    /// - Parameter isComplete: Whether the stored rows are all that match.
-    /// - Returns: Nil if more stored rows must be read.
-    /// - Throws: What the predicate throws.
-    func firstRows(
-        _ stored: [StoredRow], under newer: some NewerRows, isComplete: Bool, _ layout: EntityLayout
-    ) throws(DataSourceError) -> [StoredRow]? {
-        var more: [StoredRow] = []
-        try newer.forEachRow { (key, row) throws(DataSourceError) in
-            if try predicate.evaluate(row, key: key, layout, budget) { more.append(StoredRow(key: key, row: row)) }
+    /// - Parameters:
+    ///   - spare: How many older rows to read beyond the limit at first, because newer ones may replace as many.
+    ///   - layout: The layout of an entity.
+    ///   - read: Reads the older rows of each entity for a query without an offset, and the newest save that they take into account.
+    /// - Throws: What the predicate and the reading throw.
+    func firstRows<Newer>(
+        spare: Int, _ layout: (_ entity: Int) -> EntityLayout,
+        _ read: (RowQuery) throws(DataSourceError) -> (layers: [LayeredRows<Newer>], asOf: Int64)
+    ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
+        var spare = spare
+        while true {
+            let asked = widened(by: spare)
+            let (layers, asOf) = try read(asked)
+            var first: [(entity: Int, rows: [StoredRow])] = []
+            for layer in layers {
+                let isComplete = asked.limit.map { layer.older.count < $0 } ?? true
+                guard let rows = try firstRows(layer, isComplete: isComplete, layout(layer.entity)) else { break }
+                first.append((layer.entity, rows))
+            }
+            if first.count == layers.count { return (first, asOf) }
+            spare = max(16, spare * 4)
         }
+    }
+
+    /// - Parameter isComplete: Whether the older rows are all that match.
+    /// - Returns: Nil if more older rows must be read.
+    private func firstRows(
+        _ layers: LayeredRows<some NewerRows>, isComplete: Bool, _ layout: EntityLayout
+    ) throws(DataSourceError) -> [StoredRow]? {
+        let (stored, newer) = (layers.older, layers.newer)
+        if newer.isEmpty { return stored }
+        let more = try newer.rows(of(entity: layers.entity), layout)
         var rows = merge(more, into: stored.filter { !newer.replaces($0.key) }, layout)
         if isComplete { return rows }
         if isOrdered, let last = stored.last {
-            // Stored rows that were not read may come before newer rows that follow the last one that was read.
+            // Older rows that were not read may come before newer rows that follow the last one that was read.
             while let row = rows.last, last.precedes(row, by: sort, layout) { rows.removeLast() }
         }
         return rows.count >= offset + (limit ?? .max) ? rows : nil
