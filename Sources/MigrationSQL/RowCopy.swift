@@ -107,7 +107,7 @@ package struct RowCopy {
             let name = RelationshipName(entity: owner.name, name: relationship.name)
             let hasEntity =
                 column + 1 < columns.count && columns[column + 1].role == .destinationEntity(relationship)
-            let link = link(name, relationship, migration, lookups[name])
+            let link = link(name, relationship, in: migration, lookup: lookups[name])
             terms[column] = link.key
             if hasEntity { terms[column + 1] = link.entity }
             if let position = new.layout.column(named: "\(relationship.name).position") {
@@ -117,8 +117,8 @@ package struct RowCopy {
     }
 
     private func link(
-        _ name: RelationshipName, _ relationship: RelationshipDescription, _ migration: MigrationStatements,
-        _ lookup: String?
+        _ name: RelationshipName, _ relationship: RelationshipDescription, in migration: MigrationStatements,
+        lookup: String?
     ) -> (key: String, entity: String, position: String) {
         if let lookup {
             let place = "FROM \(lookup) WHERE owner = \(StoredTable.key)"

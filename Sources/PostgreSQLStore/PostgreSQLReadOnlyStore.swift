@@ -33,7 +33,7 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
     private init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ position: Int64) {
         layout = options.layout
         firstPosition = position
-        follower = StoreFollower(options, schema, nil, PostgreSQLCounters())
+        follower = StoreFollower(options, schema, membership: nil, counters: PostgreSQLCounters())
     }
 
     package var isReadOnly: Bool { true }

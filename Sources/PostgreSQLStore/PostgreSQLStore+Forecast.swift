@@ -61,9 +61,9 @@ extension PostgreSQLStore {
     /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
         try look(options) { (connection, entry) throws(DataSourceError) -> MigrationForecast? in
-            switch try decision(options, entry, connection, .migrate) {
+            switch try decision(options, entry, on: connection, under: .migrate) {
             case .migrate(_, let found):
-                return try migrationForecast(options, found, entry, connection)
+                return try migrationForecast(options, of: found, in: entry, on: connection)
             case .reset(let reason, _) where reason.isModelChanged:
                 return .impossible("The database key changed.")
             case .create, .proceed, .reset, .resetEntities:
@@ -78,7 +78,7 @@ extension PostgreSQLStore {
     /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
         try look(options) { (connection, entry) throws(DataSourceError) -> StoreOutlook? in
-            guard case .proceed = try decision(options, entry, connection, .discard) else { return nil }
+            guard case .proceed = try decision(options, entry, on: connection, under: .discard) else { return nil }
             let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
             try schema.checkTables(connection, entry.schema)
             let links = try schema.storedModel.danglingLinks { (sql) throws(DataSourceError) in
@@ -89,7 +89,7 @@ extension PostgreSQLStore {
     }
 
     private static func decision(
-        _ options: Options, _ entry: Registry.Entry, _ connection: Connection, _ policy: ResetPolicy
+        _ options: Options, _ entry: Registry.Entry, on connection: Connection, under policy: ResetPolicy
     ) throws(DataSourceError) -> StartupDecision {
         let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
         return try StartupDecision(.metadata(rows), options.identity, policy)
@@ -97,7 +97,7 @@ extension PostgreSQLStore {
 
     /// Only the app knows the keys of data sources, so they are ignored here.
     private static func migrationForecast(
-        _ options: Options, _ found: StoreMetadata, _ entry: Registry.Entry, _ connection: Connection
+        _ options: Options, of found: StoreMetadata, in entry: Registry.Entry, on connection: Connection
     ) throws(DataSourceError) -> MigrationForecast {
         do throws(DataSourceError) {
             let migration = try GenerationMigration(

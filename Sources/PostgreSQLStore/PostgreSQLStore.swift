@@ -44,12 +44,14 @@ package final class PostgreSQLStore: PersistentStore {
         startup = opened.startup
         membership = opened.membership
         let (schema, position) = (opened.schema, opened.position)
-        follower = StoreFollower(opening.options, schema, opened.membership, counters)
-        clerk = Guarded(LeaseClerk(opening, schema, opened.membership, counters, follower.heartbeats))
+        follower = StoreFollower(opening.options, schema, membership: opened.membership, counters: counters)
+        clerk = Guarded(
+            LeaseClerk(
+                opening, schema, membership: opened.membership, counters: counters, heartbeats: follower.heartbeats))
         state = Guarded(
             State(
-                writer: Writer(opening, opened, counters, follower.trustKeeper), schema: schema, firstPosition: position
-            ))
+                writer: Writer(opening, opened, counters: counters, trust: follower.trustKeeper), schema: schema,
+                firstPosition: position))
     }
 
     var options: Options { opening.options }
@@ -113,13 +115,14 @@ package final class PostgreSQLStore: PersistentStore {
             let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
                 let (startup, opened) = try writer.reset()
-                state.writer = Writer(opening, opened, counters, follower.trustKeeper)
+                state.writer = Writer(opening, opened, counters: counters, trust: follower.trustKeeper)
                 state.schema = opened.schema
                 state.firstPosition = 0
                 return (startup, opened.schema)
             }
             clerk?.close()
-            clerk = LeaseClerk(opening, schema, membership, counters, follower.heartbeats)
+            clerk = LeaseClerk(
+                opening, schema, membership: membership, counters: counters, heartbeats: follower.heartbeats)
             return (startup, schema)
         }
         follower.set(schema)

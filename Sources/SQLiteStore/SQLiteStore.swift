@@ -39,22 +39,23 @@ package final class SQLiteStore: PersistentStore {
         let files = try StoreFiles(options.url, options.calls, mode: options.fileMode)
         if options.isReadOnly {
             let opened = try ReadOnlyOpening(files: files, schema: schema, identity: options.identity).run()
-            return SQLiteStore(schema, files, options, opened)
+            return SQLiteStore(schema, files, options: options, opened: opened)
         }
         // Before the lock file is made beside a folder or a device.
         _ = try files.mainExists()
         if options.isShared {
             let shared = try SharedOpening(files: files, schema: schema, options: options).run()
-            return SQLiteStore(schema, files, options, shared.lock, shared.opened, shared)
+            return SQLiteStore(
+                schema, files, options: options, lock: shared.lock, opened: shared.opened, shared: shared)
         }
         let lock = try ClosingStores.shared.lock(files)
         let opened = try StoreOpening(files: files, schema: schema, options: options).run()
-        return SQLiteStore(schema, files, options, lock, opened)
+        return SQLiteStore(schema, files, options: options, lock: lock, opened: opened)
     }
 
     private init(
-        _ schema: StoreSchema, _ files: StoreFiles, _ options: Options, _ lock: LockFile, _ opened: StoreOpening.Result,
-        _ shared: SharedOpening.Result? = nil
+        _ schema: StoreSchema, _ files: StoreFiles, options: Options, lock: LockFile, opened: StoreOpening.Result,
+        shared: SharedOpening.Result? = nil
     ) {
         let access = shared?.access
         self.access = access
@@ -68,27 +69,27 @@ package final class SQLiteStore: PersistentStore {
         longestValue = min(RowSnapshot.longestValue, opened.connection.longestValue)
         let counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
         self.counters = counters
-        let readers = ReaderPool(files, schema, counters, isShared: access != nil, options.tracing)
+        let readers = ReaderPool(files, schema, counters: counters, isShared: access != nil, tracing: options.tracing)
         self.readers = readers
         opened.connection.trace(options.tracing)
         let log = WALCheckpointer(
-            opened.connection, counters, options.logLimits, readers, reports, turn: access?.turn,
-            patience: options.patience)
+            opened.connection, counters: counters, limits: options.logLimits, readers: readers, reports: reports,
+            turn: access?.turn, patience: options.patience)
         let sharing = shared.map { shared in
-            SharedWriter(opened.connection, schema, shared.access, shared.feed)
+            SharedWriter(opened.connection, schema, access: shared.access, feed: shared.feed)
         }
         let watch = FileWatch(files, lock)
         writer = Guarded(
             .open(
-                Writer(opened.connection, schema, counters, watch, log, sharing, patience: options.patience)))
+                Writer(
+                    opened.connection, schema, counters: counters, watch: watch, log: log, sharing: sharing,
+                    patience: options.patience)))
         self.lock = Guarded(lock)
         readOnlyWatch = Guarded(nil)
     }
 
     /// A store that is only read.
-    private init(
-        _ schema: StoreSchema, _ files: StoreFiles, _ options: Options, _ opened: ReadOnlyOpening.Result
-    ) {
+    private init(_ schema: StoreSchema, _ files: StoreFiles, options: Options, opened: ReadOnlyOpening.Result) {
         self.schema = schema
         self.files = files
         self.options = options
@@ -98,7 +99,7 @@ package final class SQLiteStore: PersistentStore {
         longestValue = min(RowSnapshot.longestValue, opened.longestValue)
         counters = StoreCounters(firstFreeKey: opened.metadata.firstFreeKey)
         readers = ReaderPool(
-            files, schema, counters, isUnchanging: opened.watch.isUnchanging, options.tracing)
+            files, schema, counters: counters, isUnchanging: opened.watch.isUnchanging, tracing: options.tracing)
         writer = Guarded(.reading)
         lock = Guarded(nil)
         readOnlyWatch = Guarded(opened.watch)
@@ -117,10 +118,11 @@ package final class SQLiteStore: PersistentStore {
             }
             connection.trace(options.tracing)
             let log = WALCheckpointer(
-                connection, counters, options.logLimits, readers, reports, turn: access?.turn,
-                patience: options.patience)
+                connection, counters: counters, limits: options.logLimits, readers: readers, reports: reports,
+                turn: access?.turn, patience: options.patience)
             return Writer(
-                connection, schema, counters, FileWatch(files, lock), log, sharing, patience: options.patience)
+                connection, schema, counters: counters, watch: FileWatch(files, lock), log: log, sharing: sharing,
+                patience: options.patience)
         }
     }
 
@@ -226,7 +228,7 @@ extension SQLiteStore: BulkStore {
         try writer.withLock { (writer) throws(DataSourceError) in
             // One of its own: whoever holds all readers of the pool may be waiting for a save.
             try openWriter(&writer).make(change) { () throws(DataSourceError) in
-                try Reader(files, schema, counters, isUnchanging: false, options.tracing)
+                try Reader(files, schema, counters: counters, isUnchanging: false, tracing: options.tracing)
             }
         }
     }

@@ -28,7 +28,8 @@ extension MigrationPlanner {
         let newKinds = new.kinds(of: newEntity)
         for (position, leaf) in newLeaves.enumerated() {
             let match = matching.pairs[position].map { oldLeaves[$0] }
-            plan.entities[index].attributes[leaf.column] = source(of: leaf, match, newLeaves, oldEntity, newEntity)
+            plan.entities[index].attributes[leaf.column] = source(
+                of: leaf, matching: match, among: newLeaves, from: oldEntity, to: newEntity)
         }
         for leaf in newLeaves { deriveAgain(leaf, index, from: oldLeaves, newLeaves) }
         for (name, kind) in newKinds.sorted(by: { [$0.key].precedes([$1.key]) }) {
@@ -61,8 +62,8 @@ extension MigrationPlanner {
     }
 
     private mutating func source(
-        of leaf: MigrationLeaf, _ match: MigrationLeaf?, _ leaves: [MigrationLeaf], _ oldEntity: EntityDescription,
-        _ newEntity: EntityDescription
+        of leaf: MigrationLeaf, matching match: MigrationLeaf?, among leaves: [MigrationLeaf],
+        from oldEntity: EntityDescription, to newEntity: EntityDescription
     ) -> AttributeSource {
         let path = "\(newEntity.name).\(leaf.path)"
         if let expression = leaf.attribute.derivationExpression,

@@ -31,13 +31,13 @@ extension MigrationPlanner {
         words += oldShape.words(to: shape)
         let known = earlier?.leafNames(in: entity.name)
         let attributes = PropertyPairs(
-            oldShape.attributes.map { old.named($0, in: oldEntity) },
-            shape.attributes.map { new.named($0, in: entity) },
-            oldShape.attributes, shape.attributes, known)
+            oldNames: oldShape.attributes.map { old.named($0, in: oldEntity) },
+            newNames: shape.attributes.map { new.named($0, in: entity) },
+            old: oldShape.attributes, new: shape.attributes, known: known)
         let relationships = PropertyPairs(
-            oldEntity.storedRelationships.map { Named(path: $0.named) },
-            entity.storedRelationships.map { Named(path: $0.named) }, oldShape.relationships, shape.relationships,
-            known)
+            oldNames: oldEntity.storedRelationships.map { Named(path: $0.named) },
+            newNames: entity.storedRelationships.map { Named(path: $0.named) },
+            old: oldShape.relationships, new: shape.relationships, known: known)
         return words.map { .init(entityName: entity.name, words: $0) }
             + attributes.changes(of: entity.name) { fate(of: $0, oldEntity) }
             + relationships.changes(of: entity.name) { fate(of: $0, oldEntity) }
@@ -136,8 +136,8 @@ private struct PropertyPairs<Shape: PropertyShape> {
 
     /// - Parameters: The names are in the order of the shapes.
     init(
-        _ oldNames: [Named<[String]>], _ newNames: [Named<[String]>], _ old: [Shape], _ new: [Shape],
-        _ known: [[String]: [String]]?
+        oldNames: [Named<[String]>], newNames: [Named<[String]>], old: [Shape], new: [Shape],
+        known: [[String]: [String]]?
     ) {
         self.old = old
         self.new = new

@@ -69,12 +69,12 @@ struct NameMatching {
                 taken.insert(match)
             }
         }
-        riddles = new.indices.filter { isRiddle($0, old, new, before, now, taken) }
+        riddles = new.indices.filter { isRiddle($0, from: old, to: new, before: before, now: now, taken: taken) }
     }
 
     private func isRiddle<Name: Hashable>(
-        _ position: Int, _ old: [Named<Name>], _ new: [Named<Name>], _ before: OldNames<Name>, _ now: NewNames<Name>,
-        _ taken: Set<Int>
+        _ position: Int, from old: [Named<Name>], to new: [Named<Name>], before: OldNames<Name>, now: NewNames<Name>,
+        taken: Set<Int>
     ) -> Bool {
         guard let match = pairs[position], let identifier = new[position].identifier,
             identifier != new[position].name, old[match].name != new[position].name

@@ -44,7 +44,8 @@ extension NameTable {
         var earlier = EarlierVersion(hashes: hashes, entityNames: entities)
         for (name, oldName) in entities {
             guard let entity = new.lookup.entities[name], let oldEntity = old.lookup.entities[oldName],
-                let names = properties[name], names != NameTable.properties(oldEntity, old, entity, new, entities)
+                let names = properties[name],
+                names != NameTable.properties(from: oldEntity, in: old, to: entity, in: new, oldNames: entities)
             else { continue }
             earlier.propertyNames[name] = names
         }
@@ -76,7 +77,7 @@ struct NameTable: Equatable {
             {
                 continue
             }
-            let elements = Elements(oldEntity, old, newEntity, new, entities)
+            let elements = Elements(from: oldEntity, in: old, to: newEntity, in: new, oldNames: entities)
             guard let names = elements.names else { return nil }
             if !elements.areEqual { properties[name] = names }
         }
@@ -113,10 +114,10 @@ struct NameTable: Equatable {
     ///
     /// - Parameter oldNames: The old names of all entities by the new ones.
     static func properties(
-        _ oldEntity: EntityDescription, _ old: MigrationSide, _ newEntity: EntityDescription, _ new: MigrationSide,
-        _ oldNames: [String: String]
+        from oldEntity: EntityDescription, in old: MigrationSide, to newEntity: EntityDescription,
+        in new: MigrationSide, oldNames: [String: String]
     ) -> [String: String]? {
-        Elements(oldEntity, old, newEntity, new, oldNames).names
+        Elements(from: oldEntity, in: old, to: newEntity, in: new, oldNames: oldNames).names
     }
 }
 
@@ -125,8 +126,8 @@ private struct Elements {
     private let kinds: [(old: [Named<[String]>], new: [Named<[String]>])]
 
     init(
-        _ oldEntity: EntityDescription, _ old: MigrationSide, _ newEntity: EntityDescription, _ new: MigrationSide,
-        _ oldNames: [String: String]
+        from oldEntity: EntityDescription, in old: MigrationSide, to newEntity: EntityDescription,
+        in new: MigrationSide, oldNames: [String: String]
     ) {
         func attributes(_ entity: EntityDescription, _ side: MigrationSide) -> [Named<[String]>] {
             side.lookup.lineage(of: entity).flatMap(\.attributes).filter { !$0.isTransient }.map {

@@ -13,18 +13,20 @@ package struct RenamingIdentifiers: Sendable, Hashable {
     package init(of model: ManagedObjectModel) {
         let side = MigrationSide(model)
         for entity in model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
-            add("entity", [], [entity.name], entity.renamingIdentifier.map { [$0] })
+            add("entity", of: [], named: [entity.name], from: entity.renamingIdentifier.map { [$0] })
             for leaf in side.ownLeaves(of: entity).sorted(by: { $0.named.name.precedes($1.named.name) }) {
-                add("attribute", [entity.name], leaf.named.name, leaf.named.identifier)
+                add("attribute", of: [entity.name], named: leaf.named.name, from: leaf.named.identifier)
             }
             for relationship in entity.relationships.sorted(by: { [$0.name].precedes([$1.name]) })
             where !relationship.isTransient {
-                add("relationship", [entity.name], [relationship.name], relationship.renamingIdentifier.map { [$0] })
+                add(
+                    "relationship", of: [entity.name], named: [relationship.name],
+                    from: relationship.renamingIdentifier.map { [$0] })
             }
         }
     }
 
-    private mutating func add(_ kind: String, _ owner: [String], _ name: [String], _ identifier: [String]?) {
+    private mutating func add(_ kind: String, of owner: [String], named name: [String], from identifier: [String]?) {
         guard let identifier, name != identifier else { return }
         let words = owner.map(\.quotedWord) + [name.quotedPath, "from", identifier.quotedPath]
         lines.append("renamed \(kind) \(words.joined(separator: " "))")

@@ -137,7 +137,7 @@ struct CheckCommand: Command {
         let found = candidates.map { candidate in
             switch candidate.model {
             case .success(let model):
-                Finding(model, candidate.argument, candidate.name, lock.model(at: candidate.name))
+                Finding(model, candidate.argument, path: candidate.name, locked: lock.model(at: candidate.name))
             case .failure(let error):
                 Finding(unreadable: candidate.argument, candidate.name, error, lock.model(at: candidate.name))
             }

@@ -42,7 +42,7 @@ struct InspectCommand: Command {
         let inspection = try inspector.inspection(tail: InspectCommand.tail)
         let occupants = try place.occupants()
         let changes = ChangeReader(inspection.metadata, models)
-        let lines = InspectionLines(inspection, place.title, occupants, changes).all
+        let lines = InspectionLines(inspection, title: place.title, occupants: occupants, changes: changes).all
         var report = Report(lines, inspection.json(place.title, occupants, changes))
         guard isFollowing else { return report }
         guard let feed = inspection.feed else {

@@ -58,7 +58,7 @@ struct Drawing {
                     x: left + inset, y: tops[node], width: graph.boxes[box].width, height: graph.boxes[box].height)
             }
         }
-        addPaths(graph, grid, tops, columns)
+        addPaths(of: graph, in: grid, tops: tops, columns: columns)
         addLoops(graph, group)
         width = (columns.last?.right ?? 0) + (paths.contains(where: \.isLoop) ? 40 : 0)
         height = frames.values.map { $0.y + $0.height }.max() ?? 0
@@ -71,7 +71,7 @@ struct Drawing {
     }
 
     private mutating func addPaths(
-        _ graph: EntityGraph, _ grid: LayerGrid, _ tops: [Double], _ columns: [(left: Double, right: Double)]
+        of graph: EntityGraph, in grid: LayerGrid, tops: [Double], columns: [(left: Double, right: Double)]
     ) {
         var segments = grid.segments[...]
         for route in grid.routes {

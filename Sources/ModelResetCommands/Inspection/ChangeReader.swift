@@ -46,22 +46,23 @@ struct ChangeReader {
 
     private func rows(_ changes: EntityChanges, _ layout: EntityLayout) -> [Row] {
         let inserted = changes.inserted.map { stored in
-            row(.inserted, layout, stored.key, layout.storedColumns, nil, stored.row)
+            row(.inserted, of: layout, key: stored.key, columns: layout.storedColumns, before: nil, after: stored.row)
         }
         let updated = changes.updated.map { updated in
             row(
-                .updated, layout, updated.key, layout.storedColumns.filter(updated.columns.contains), updated.previous,
-                updated.row)
+                .updated, of: layout, key: updated.key,
+                columns: layout.storedColumns.filter(updated.columns.contains), before: updated.previous,
+                after: updated.row)
         }
         let deleted = changes.deleted.map { stored in
-            row(.deleted, layout, stored.key, layout.storedColumns, stored.row, nil)
+            row(.deleted, of: layout, key: stored.key, columns: layout.storedColumns, before: stored.row, after: nil)
         }
         return inserted + updated + deleted
     }
 
     private func row(
-        _ kind: Row.Kind, _ layout: EntityLayout, _ key: Int64, _ columns: [Int], _ before: RowSnapshot?,
-        _ after: RowSnapshot?
+        _ kind: Row.Kind, of layout: EntityLayout, key: Int64, columns: [Int], before: RowSnapshot?,
+        after: RowSnapshot?
     ) -> Row {
         let values = columns.map { column in
             let description = layout.columns[column]

@@ -10,9 +10,7 @@ struct InspectionLines {
     private let changes: ChangeReader
 
     /// - Parameter occupants: The processes that have the store open; nil if the list of members shows them.
-    init(
-        _ inspection: StoreInspection, _ title: String, _ occupants: StoreOccupants?, _ changes: ChangeReader
-    ) {
+    init(_ inspection: StoreInspection, title: String, occupants: StoreOccupants?, changes: ChangeReader) {
         self.inspection = inspection
         self.title = title
         self.occupants = occupants

@@ -76,13 +76,13 @@ struct ConfigurationFinding {
         }
         return names.map { name in
             ConfigurationFinding(
-                name, model, present.first { $0.name == name }?.hash, locked,
-                locked.configurations.first { $0.name == name }?.hash)
+                name: name, model: model, hash: present.first { $0.name == name }?.hash, locked: locked,
+                lockedHash: locked.configurations.first { $0.name == name }?.hash)
         }
     }
 
     private init(
-        _ name: String, _ model: ManagedObjectModel, _ hash: ModelHash?, _ locked: LockedModel, _ lockedHash: ModelHash?
+        name: String, model: ManagedObjectModel, hash: ModelHash?, locked: LockedModel, lockedHash: ModelHash?
     ) {
         self.name = name
         self.hash = hash

@@ -29,7 +29,7 @@ struct Finding {
     /// Why the model cannot be read.
     private(set) var error: ModelReaderError?
 
-    init(_ model: ManagedObjectModel, _ argument: ModelArgument, _ path: String, _ locked: LockedModel?) {
+    init(_ model: ManagedObjectModel, _ argument: ModelArgument, path: String, locked: LockedModel?) {
         self.path = path
         self.locked = locked
         title = argument.path

@@ -182,7 +182,7 @@ final class Connection {
         counters?.count(roundTrips: 1)
         let (results, failure) = try receive(expected, handle)
         guard PQexitPipelineMode(handle) == 1 else { throw lost() }
-        if let tracing { trace(requests, results, ContinuousClock.now - start, tracing) }
+        if let tracing { trace(requests, results, duration: ContinuousClock.now - start, to: tracing) }
         try end(handle, failure)
         return results
     }
@@ -268,7 +268,7 @@ final class Connection {
     }
 
     private func trace(
-        _ requests: [Request], _ results: [QueryResult], _ duration: Duration, _ tracing: StatementTracing
+        _ requests: [Request], _ results: [QueryResult], duration: Duration, to tracing: StatementTracing
     ) {
         for (request, result) in zip(requests, results) {
             tracing.report(

@@ -51,7 +51,7 @@ final class QueryResult {
     func isTrue(_ row: Int, _ column: Int) -> Bool { integer(row, column) != 0 }
 
     /// Puts a value into a row of the store.
-    func copy(_ row: Int, _ column: Int, to snapshot: inout RowSnapshot, _ target: Int, _ storage: ColumnStorage) {
+    func copy(_ row: Int, _ column: Int, to snapshot: inout RowSnapshot, at target: Int, as storage: ColumnStorage) {
         if isNull(row, column) { return snapshot.setNull(target) }
         switch storage {
         case .integer: snapshot.setInteger(integer(row, column), target)

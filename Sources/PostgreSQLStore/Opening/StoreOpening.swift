@@ -58,7 +58,7 @@ struct StoreOpening {
                 unbuilt = indexes
                 return nil
             }
-            try write(.text(options.layout.model.storedText), StoreMetadata.modelName, connection, schema)
+            try write(.text(options.layout.model.storedText), as: StoreMetadata.modelName, on: connection, in: schema)
         }
         try settleWriter(connection)
         connection.tracing = options.tracing
@@ -133,7 +133,7 @@ struct StoreOpening {
             _ = try connection.rows(
                 "INSERT INTO \(schema.term(PostgreSQLSchema.keys)) VALUES (1, $1)", [WireValue(firstFreeKey)])
             for (name, value) in metadata.rows.sorted(by: { $0.key < $1.key }) {
-                try write(value, name, connection, schema)
+                try write(value, as: name, on: connection, in: schema)
             }
             try registry.set(entry, options.name)
             try body(schema)
@@ -143,7 +143,7 @@ struct StoreOpening {
     }
 
     private func write(
-        _ value: RowValue, _ name: String, _ connection: Connection, _ schema: PostgreSQLSchema
+        _ value: RowValue, as name: String, on connection: Connection, in schema: PostgreSQLSchema
     ) throws(DataSourceError) {
         let number: WireValue = if case .integer = value { WireValue(value) } else { .null }
         let text: WireValue = if case .text = value { WireValue(value) } else { .null }
@@ -264,12 +264,12 @@ extension StoreOpening {
         do throws(DataSourceError) {
             decision = try StartupDecision(.metadata(rows), options.identity, policy)
         } catch  where error.code == .modelChanged {
-            throw try refused(error, registry, found)
+            throw try refused(error, in: registry, found: found)
         }
         do throws(DataSourceError) {
             return try follow(decision, registry, found)
         } catch  where error.code == .notMigratable {
-            return try fallBack(from: decision, rows, error.message, registry, found)
+            return try fallBack(from: decision, rows: rows, cause: error.message, in: registry, found: found)
         }
     }
 
@@ -288,14 +288,18 @@ extension StoreOpening {
         case .migrate(let reason, let metadata):
             let keys = metadata.identity.entityKeys
             let wanted = options.identity.completed(by: metadata).entityKeys
-            var (entry, startup) = try carryOver(registry, found, metadata, reason, isMigration: true) { old, new in
+            var (entry, startup) = try carryOver(
+                in: registry, from: found, metadata: metadata, reason: reason, isMigration: true
+            ) { old, new in
                 keys[old] != wanted[new]
             }
             let keyed = reason.entitiesWithChangedKey
             startup.entitiesReset = keyed.isEmpty ? nil : keyed
             return (entry, startup)
         case .resetEntities(let dropped, let reason, let metadata):
-            var (entry, startup) = try carryOver(registry, found, metadata, reason, isMigration: false) { old, new in
+            var (entry, startup) = try carryOver(
+                in: registry, from: found, metadata: metadata, reason: reason, isMigration: false
+            ) { old, new in
                 dropped.contains(old) || dropped.contains(new)
             }
             startup.entitiesReset = dropped.filter { options.layout.entity(named: $0)?.isAbstract != true }.sorted()
@@ -309,8 +313,8 @@ extension StoreOpening {
 
     /// Does what the policy says if rows cannot be carried over. Of a part that cannot be kept, nothing is.
     private func fallBack(
-        from failed: StartupDecision, _ rows: [String: RowValue], _ cause: String, _ registry: Registry,
-        _ found: Registry.Entry
+        from failed: StartupDecision, rows: [String: RowValue], cause: String, in registry: Registry,
+        found: Registry.Entry
     ) throws(DataSourceError) -> (Registry.Entry, StoreStartup) {
         if case .resetEntities(_, let reason, _) = failed {
             return try follow(.reset(reason, fallback: cause), registry, found)
@@ -319,20 +323,21 @@ extension StoreOpening {
         do throws(DataSourceError) {
             decision = try StartupDecision(.metadata(rows), options.identity, policy.withoutMigration)
         } catch  where error.code == .modelChanged {
-            throw try refused(error, registry, found, cause)
+            throw try refused(error, in: registry, found: found, obstacle: cause)
         }
         do throws(DataSourceError) {
             var (entry, startup) = try follow(decision, registry, found)
             startup.fallback = [cause, startup.fallback].compactMap(\.self).joined(separator: " ")
             return (entry, startup)
         } catch  where error.code == .notMigratable {
-            return try fallBack(from: decision, rows, "\(cause) \(error.message)", registry, found)
+            return try fallBack(
+                from: decision, rows: rows, cause: "\(cause) \(error.message)", in: registry, found: found)
         }
     }
 
     /// The error if the policy is to keep the store.
     private func refused(
-        _ error: DataSourceError, _ registry: Registry, _ found: Registry.Entry, _ obstacle: String? = nil
+        _ error: DataSourceError, in registry: Registry, found: Registry.Entry, obstacle: String? = nil
     ) throws(DataSourceError) -> DataSourceError {
         let others = try Members(registry.connection, PostgreSQLSchema(named: found.schema)).recent()
         let occupants = others.isEmpty ? nil : "it is open in " + others.map(\.description).joined(separator: ", ")
@@ -349,7 +354,7 @@ extension StoreOpening {
     /// - Throws: `notMigratable`; `storeInUse`, with their names, if others have the store open; `storeBusy` if another program has
     ///   its tables open; `modelChanged` if another program has added something that depends on them.
     private func carryOver(
-        _ registry: Registry, _ old: Registry.Entry, _ found: StoreMetadata, _ reason: StoreStartup.Reason,
+        in registry: Registry, from old: Registry.Entry, metadata found: StoreMetadata, reason: StoreStartup.Reason,
         isMigration: Bool, isDropped: (_ old: String, _ new: String) -> Bool
     ) throws(DataSourceError) -> (Registry.Entry, StoreStartup) {
         let connection = registry.connection

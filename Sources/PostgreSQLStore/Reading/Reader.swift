@@ -152,7 +152,7 @@ extension QueryResult {
     fileprivate func row(_ row: Int, _ layout: EntityLayout, _ columns: [Int]) -> StoredRow {
         var snapshot = RowSnapshot(columnCount: layout.columns.count)
         for (place, column) in columns.enumerated() {
-            copy(row, place + 1, to: &snapshot, column, layout.columns[column].storage)
+            copy(row, place + 1, to: &snapshot, at: column, as: layout.columns[column].storage)
         }
         return StoredRow(key: integer(row, 0), row: snapshot)
     }
@@ -164,8 +164,8 @@ extension QueryResult {
         var joined = RowSnapshot(columnCount: statement.query.joined.count)
         for (place, column) in statement.joined.enumerated() {
             copy(
-                row, statement.columns.count + place + 1, to: &joined, JoinedColumn.index(column),
-                statement.layout.order(of: column).storage)
+                row, statement.columns.count + place + 1, to: &joined, at: JoinedColumn.index(column),
+                as: statement.layout.order(of: column).storage)
         }
         stored.joined = joined
         return stored

@@ -19,14 +19,14 @@ final class StoreFollower: Sendable {
     }
 
     init(
-        _ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ membership: Membership?,
-        _ counters: PostgreSQLCounters
+        _ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, membership: Membership?,
+        counters: PostgreSQLCounters
     ) {
         self.options = options
         self.membership = membership
         readers = ReaderPool(options, schema, counters)
         feed = Guarded(FeedReader(options, schema, own: membership?.member.number, heartbeats))
-        listener = Guarded(Listener(options, schema, membership, trustKeeper))
+        listener = Guarded(Listener(options, schema, membership: membership, trust: trustKeeper))
     }
 
     deinit { listener.withLock { $0 }?.end() }
@@ -81,7 +81,7 @@ final class StoreFollower: Sendable {
     }
 
     private func startListening(_ schema: PostgreSQLSchema) {
-        let new = Listener(options, schema, membership, trustKeeper)
+        let new = Listener(options, schema, membership: membership, trust: trustKeeper)
         let (news, failures) = handlers.withLock { ($0.news, $0.failures) }
         if let news { new.listen(news) }
         if let failures { new.report(to: failures) }

@@ -91,7 +91,7 @@ struct PostgreSQLTable: Sendable {
             let tests = columns.enumerated().map { "\(term($1)) = $\($0 + 1)" }
             return select + " WHERE " + tests.joined(separator: " AND ")
         }
-        indexes = PostgreSQLTable.indexes(layout, name, columns, declared)
+        indexes = PostgreSQLTable.indexes(of: layout, on: name, columns: columns, declared: declared)
     }
 
     private static func columnNames(_ layout: EntityLayout) throws(DataSourceError) -> [Int: String] {
@@ -142,8 +142,8 @@ extension PostgreSQLTable {
     ///
     /// An ordered index over strings would refuse long ones, so strings and data have one that only finds equal values.
     private static func indexes(
-        _ layout: EntityLayout, _ table: String, _ columns: [Int: String],
-        _ declared: [[(column: Int, isAscending: Bool)]]
+        of layout: EntityLayout, on table: String, columns: [Int: String],
+        declared: [[(column: Int, isAscending: Bool)]]
     ) -> [Index] {
         let unique = Set(layout.constraints.compactMap(\.first))
         let single = layout.columns.indices.filter { column in

@@ -89,7 +89,7 @@ final class FeedReader {
             news.position = position
             let maker = found.integer(row, 4)
             if maker == 0 { news.foundOutsideRows = true }
-            if maker != own { news.events.append(try event(found, row, maker, connection)) }
+            if maker != own { news.events.append(try event(in: found, at: row, by: maker, on: connection)) }
         }
         last = (news.position, found.copy(found.rowCount - 1, 7))
         news.isMore = news.position < position
@@ -112,7 +112,7 @@ final class FeedReader {
     }
 
     private func event(
-        _ found: QueryResult, _ row: Int, _ maker: Int64, _ connection: Connection
+        in found: QueryResult, at row: Int, by maker: Int64, on connection: Connection
     ) throws(DataSourceError) -> FeedEvent {
         if !found.isNull(row, 5) {
             let names = found.text(row, 5).split(separator: "\n")

@@ -37,7 +37,7 @@ struct LeaseFacts {
         guard let heartbeats else {
             now = results[0].integer(0, 1)
             alive = Set(all.filter { $0.report != nil && $0.silence < Members.silence }.map(\.member.number))
-            desk = LeaseFacts.desk(leases, waiting, version, nil)
+            desk = LeaseFacts.desk(of: leases, waiting: waiting, version: version, firsts: nil)
             return
         }
         let names =
@@ -48,7 +48,7 @@ struct LeaseFacts {
         let seen = heartbeats.note(reports, names)
         now = seen.now
         alive = Set(seen.silence.filter { $0.value < .milliseconds(Members.silence) }.keys)
-        desk = LeaseFacts.desk(leases, waiting, version, seen.firsts)
+        desk = LeaseFacts.desk(of: leases, waiting: waiting, version: version, firsts: seen.firsts)
     }
 
     /// Another one for each holder.
@@ -58,7 +58,7 @@ struct LeaseFacts {
 
     /// - Parameter firsts: When this process has first seen each lease and each ticket; nil to go by what the store says.
     private static func desk(
-        _ found: QueryResult, _ waiting: QueryResult, _ version: Int64, _ firsts: [String: Int64]?
+        of found: QueryResult, waiting: QueryResult, version: Int64, firsts: [String: Int64]?
     ) -> LeaseDesk {
         var leases: [String: LeaseDesk.Lease] = [:]
         for row in 0..<found.rowCount {

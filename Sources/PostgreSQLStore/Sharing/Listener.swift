@@ -34,7 +34,7 @@ final class Listener: Sendable {
     /// Written to end the thread's wait. Nobody waits to write or to read.
     private let wakeUp: (read: Int32, write: Int32)
 
-    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, _ membership: Membership?, _ trust: TrustKeeper) {
+    init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, membership: Membership?, trust: TrustKeeper) {
         self.options = options
         self.trust = trust
         self.schema = schema

@@ -127,8 +127,8 @@ final class LeaseClerk {
     private var connection: Connection?
 
     init(
-        _ opening: StoreOpening, _ schema: PostgreSQLSchema, _ membership: Membership, _ counters: PostgreSQLCounters,
-        _ heartbeats: Heartbeats
+        _ opening: StoreOpening, _ schema: PostgreSQLSchema, membership: Membership, counters: PostgreSQLCounters,
+        heartbeats: Heartbeats
     ) {
         self.opening = opening
         self.schema = schema

@@ -60,9 +60,7 @@ final class Writer {
     /// How often a transaction is tried that the server ends in favour of others.
     static let attempts = 8
 
-    init(
-        _ opening: StoreOpening, _ opened: StoreOpening.Result, _ counters: PostgreSQLCounters, _ trust: TrustKeeper
-    ) {
+    init(_ opening: StoreOpening, _ opened: StoreOpening.Result, counters: PostgreSQLCounters, trust: TrustKeeper) {
         self.opening = opening
         self.trust = trust
         schema = opened.schema

@@ -131,7 +131,7 @@ struct FormatParser {
         case .comparison(let operation):
             return try made(.compare(one.value, operation, other.value, options), [one, other])
         case .text(let operation):
-            return try made(.formatText(one.value, operation, other.value, options), [one, other])
+            return try made(.formatText(one.value, operation, with: other.value, options: options), [one, other])
         case .between:
             if case .variable = other.value {
                 return try made(.isWithin(one.value, other.value, options), [one, other])

@@ -12,12 +12,13 @@ struct FormatWriter {
         switch node {
         case .constant(let answer): text += answer ? "TRUEPREDICATE" : "FALSEPREDICATE"
         case .compare(let one, let operation, let other, let options):
-            write(one, operation.formatName, options, other)
-        case .text(let one, let operation, let other, let options): write(one, operation, options, other)
-        case .isIn(let one, let other, let options): write(one, "IN", options, other)
+            write(one, operation.formatName, options: options, before: other)
+        case .text(let one, let operation, let other, let options):
+            write(one, operation, options: options, before: other)
+        case .isIn(let one, let other, let options): write(one, "IN", options: options, before: other)
         case .between(let one, let low, let high, let options):
-            write(one, "BETWEEN", options, .list([low, high]))
-        case .isWithin(let one, let range, let options): write(one, "BETWEEN", options, range)
+            write(one, "BETWEEN", options: options, before: .list([low, high]))
+        case .isWithin(let one, let range, let options): write(one, "BETWEEN", options: options, before: range)
         case .quantified(let quantifier, let node):
             text += quantifier.formatName + " "
             writeOperand(node)
@@ -32,11 +33,11 @@ struct FormatWriter {
     }
 
     private mutating func write(
-        _ one: FetchExpression, _ operation: StringOperator, _ options: StringOptions, _ other: FetchExpression
+        _ one: FetchExpression, _ operation: StringOperator, options: StringOptions, before other: FetchExpression
     ) {
-        let format = PredicateTree.Node.formatText(one, operation, other, options)
+        let format = PredicateTree.Node.formatText(one, operation, with: other, options: options)
         guard format != .text(one, operation, other, options) else {
-            return write(one, operation.formatName, options, other)
+            return write(one, operation.formatName, options: options, before: other)
         }
         // An operator finds an empty string in every string, and a format would find it in none.
         let isText = PredicateTree.Node.compare(one, .notEqual, .constant(.null), [])
@@ -52,7 +53,7 @@ struct FormatWriter {
     }
 
     private mutating func write(
-        _ one: FetchExpression, _ operation: String, _ options: StringOptions, _ other: FetchExpression
+        _ one: FetchExpression, _ operation: String, options: StringOptions, before other: FetchExpression
     ) {
         writeOperand(one)
         text += " \(operation)\(options.formatSuffix) "
@@ -275,7 +276,7 @@ extension StringOptions {
 extension PredicateTree.Node {
     /// The comparison of strings that a format means.
     package static func formatText(
-        _ one: FetchExpression, _ operation: StringOperator, _ other: FetchExpression, _ options: StringOptions
+        _ one: FetchExpression, _ operation: StringOperator, with other: FetchExpression, options: StringOptions
     ) -> Self {
         let isDifferent = operation.findsEmptyStrings && !other.isNotEmpty
         return .text(

@@ -95,16 +95,19 @@ extension PredicateExpressions.RangeExpressionContains: QueryableExpression {
         let isText = PlainType.isText(Element.Output.self)
         switch try scope.lower(range) {
         case .range(let low, let high, let isClosed):
-            return .condition(try lowerContainment(element, low, high, isClosed, isText))
+            return .condition(
+                try lowerContainment(of: element, from: low, to: high, isClosed: isClosed, isText: isText))
         case .captured(let range as any CapturedRange):
-            return .condition(try lowerContainment(element, range.low, range.high, range.isClosed, isText))
+            return .condition(
+                try lowerContainment(
+                    of: element, from: range.low, to: range.high, isClosed: range.isClosed, isText: isText))
         default: throw NotQueryable(construct: "a range of type \(RangeExpression.Output.self)")
         }
     }
 }
 
 private func lowerContainment(
-    _ element: LoweredPart, _ low: LoweredPart?, _ high: LoweredPart?, _ isClosed: Bool, _ isText: Bool
+    of element: LoweredPart, from low: LoweredPart?, to high: LoweredPart?, isClosed: Bool, isText: Bool
 ) throws(NotQueryable) -> PredicateTree.Node {
     let bounds: [(part: LoweredPart, operation: ComparisonOperator)] =
         (low.map { [($0, .greaterOrEqual)] } ?? []) + (high.map { [($0, isClosed ? .lessOrEqual : .less)] } ?? [])

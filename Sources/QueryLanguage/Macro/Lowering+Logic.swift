@@ -132,25 +132,25 @@ extension PredicateExpressions.Arithmetic: QueryableExpression {
             case .multiply: .multiply
             @unknown default: throw NotQueryable(construct: "an unknown arithmetic operation")
             }
-        return try lowerArithmetic(lhs, operation, rhs, scope)
+        return try lowerArithmetic(lhs, operation, with: rhs, in: scope)
     }
 }
 
 extension PredicateExpressions.IntDivision: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
-        try lowerArithmetic(lhs, .divide, rhs, scope)
+        try lowerArithmetic(lhs, .divide, with: rhs, in: scope)
     }
 }
 
 extension PredicateExpressions.IntRemainder: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
-        try lowerArithmetic(lhs, .remainder, rhs, scope)
+        try lowerArithmetic(lhs, .remainder, with: rhs, in: scope)
     }
 }
 
 extension PredicateExpressions.FloatDivision: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
-        try lowerArithmetic(lhs, .divide, rhs, scope)
+        try lowerArithmetic(lhs, .divide, with: rhs, in: scope)
     }
 }
 
@@ -170,7 +170,7 @@ extension PredicateExpressions.UnaryMinus: QueryableExpression {
 }
 
 private func lowerArithmetic<LHS: PredicateExpression, RHS: PredicateExpression>(
-    _ lhs: LHS, _ operation: ArithmeticOperator, _ rhs: RHS, _ scope: LoweringScope
+    _ lhs: LHS, _ operation: ArithmeticOperator, with rhs: RHS, in scope: LoweringScope
 ) throws(NotQueryable) -> LoweredPart {
     let (one, other) = (try scope.lower(lhs), try scope.lower(rhs))
     try checkArithmetic(LHS.Output.self)

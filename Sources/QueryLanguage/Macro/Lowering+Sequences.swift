@@ -29,23 +29,27 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
 
 extension PredicateExpressions.SequenceContainsWhere: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
-        if let some = try lowerSubquery(scope, sequence, variable.key, test) { return .condition(some.isNotEmpty) }
-        return .condition(.any(try lowerEach(scope, sequence, variable.key, test)))
+        if let some = try lowerSubquery(in: scope, of: sequence, variable: variable.key, test: test) {
+            return .condition(some.isNotEmpty)
+        }
+        return .condition(.any(try lowerEach(in: scope, of: sequence, variable: variable.key, test: test)))
     }
 }
 
 extension PredicateExpressions.SequenceAllSatisfy: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
-        if let failing = try lowerSubquery(scope, sequence, variable.key, test, isNegated: true) {
+        if let failing = try lowerSubquery(
+            in: scope, of: sequence, variable: variable.key, test: test, isNegated: true)
+        {
             return .condition(.negation(failing.isNotEmpty))
         }
-        return .condition(.all(try lowerEach(scope, sequence, variable.key, test)))
+        return .condition(.all(try lowerEach(in: scope, of: sequence, variable: variable.key, test: test)))
     }
 }
 
 extension PredicateExpressions.Filter: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
-        guard let some = try lowerSubquery(scope, sequence, variable.key, filter) else {
+        guard let some = try lowerSubquery(in: scope, of: sequence, variable: variable.key, test: filter) else {
             throw NotQueryable(construct: ".filter")
         }
         return .objects(some.objects, some.type)
@@ -64,8 +68,8 @@ private struct LoweredSubquery {
 
 /// - Returns: Nil for a list that is not a relationship.
 private func lowerSubquery(
-    _ scope: LoweringScope, _ list: any PredicateExpression, _ variable: PredicateExpressions.VariableID,
-    _ test: any PredicateExpression, isNegated: Bool = false
+    in scope: LoweringScope, of list: any PredicateExpression, variable: PredicateExpressions.VariableID,
+    test: any PredicateExpression, isNegated: Bool = false
 ) throws(NotQueryable) -> LoweredSubquery? {
     guard let list = list as? any QueryableExpression, case .objects(let objects, let type) = try list.lowered(scope)
     else { return nil }
@@ -79,7 +83,7 @@ private func lowerSubquery(
 
 /// The test of each element of a captured list.
 private func lowerEach<List: PredicateExpression>(
-    _ scope: LoweringScope, _ list: List, _ variable: PredicateExpressions.VariableID, _ test: any PredicateExpression
+    in scope: LoweringScope, of list: List, variable: PredicateExpressions.VariableID, test: any PredicateExpression
 ) throws(NotQueryable) -> [PredicateTree.Node] where List.Output: Sequence {
     let tooMany = NotQueryable(construct: "a closure over \(List.Output.self)")
     guard case .captured(let captured) = try scope.lower(list), let elements = captured as? List.Output else {

@@ -5,15 +5,15 @@ package import RowStore
 /// Comparisons, strings and lists.
 extension PredicateResolver {
     func compare(
-        _ one: FetchExpression, _ relation: ComparisonOperator, _ other: FetchExpression, _ options: StringOptions
+        _ one: FetchExpression, _ relation: ComparisonOperator, to other: FetchExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         if relation.isEquality, isAnother(one, other) || isAnother(other, one) {
             return .constant(relation == .notEqual)
         }
         let joinedCount = joins.columns.count
         let (left, right) = (try expression(one), try expression(other))
-        if let test = existence(left, relation, right, joinedCount) { return test }
-        return try compare(left, relation, right, options)
+        if let test = existence(left, relation, to: right, joinedCount: joinedCount) { return test }
+        return try compare(left, relation, to: right, options: options)
     }
 
     /// Whether an id belongs to an object of another entity, as one can that was decoded. Rows have keys only.
@@ -23,26 +23,26 @@ extension PredicateResolver {
     }
 
     private func compare(
-        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: StringOptions
+        _ one: TypedExpression, _ relation: ComparisonOperator, to other: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         switch (one.expression, other.expression) {
         case (.column(let column), .constant(let value)):
-            return try compare(column, one, relation, value, other, options)
+            return try compare(column, of: one, relation, to: value, of: other, options: options)
         case (.constant(let value), .column(let column)):
-            return try compare(column, other, relation.mirrored, value, one, options)
+            return try compare(column, of: other, relation.mirrored, to: value, of: one, options: options)
         case (.key, .constant(.integer(let key))) where other.kind == .objectID && relation.isEquality:
             return .compareKey(relation, key)
         case (.constant(.integer(let key)), .key) where one.kind == .objectID && relation.isEquality:
             return .compareKey(relation, key)
         default:
             return .relate(
-                one.expression, relation, other.expression, try order(one, relation, other, options))
+                one.expression, relation, other.expression, try order(one, relation, to: other, options: options))
         }
     }
 
     /// How values of two kinds are compared.
     private func order(
-        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ options: StringOptions
+        _ one: TypedExpression, _ relation: ComparisonOperator, to other: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> ValueOrder {
         guard var kind = one.kind, var otherKind = other.kind else { return .natural }
         if one.isRaw, kind.storage == otherKind.storage { kind = otherKind }
@@ -62,13 +62,13 @@ extension PredicateResolver {
 
     /// A column and a value, which an index can find.
     private func compare(
-        _ column: Int, _ one: TypedExpression, _ relation: ComparisonOperator, _ value: RowValue,
-        _ other: TypedExpression, _ options: StringOptions
+        _ column: Int, of one: TypedExpression, _ relation: ComparisonOperator, to value: RowValue,
+        of other: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         if value == .null { return .compare(column: column, relation, .null) }
         // NaN equals nothing and has no order.
         if case .real(let real) = value, real.isNaN { return .constant(relation == .notEqual) }
-        let order = try order(one, relation, other, options)
+        let order = try order(one, relation, to: other, options: options)
         if case .folded = order { return .relate(.column(column), relation, .constant(value), order) }
         guard one.kind?.isNumber == true, !other.isRaw else {
             guard value.fits(layout.order(of: column).storage) else { throw mismatch(one, other) }
@@ -123,14 +123,14 @@ extension PredicateResolver {
                 throw invalid("\(value.description) is on the right side of IN, which must be a list or a string.")
             }
             // An element of a string is a part of it.
-            return try text(other, .contains, one, options.union(.findsNoEmptyString))
+            return try text(other, .contains, with: one, options: options.union(.findsNoEmptyString))
         }
         let value = try expression(one)
         var (plain, ordered): ([RowValue], [ValueOrder: [RowValue]]) = ([], [:])
         var tests: [RowPredicate] = []
         for item in items {
             let item = try expression(item)
-            let test = try compare(value, .equal, item, options)
+            let test = try compare(value, .equal, to: item, options: options)
             switch (value.expression, test, item.expression) {
             case (_, .constant(false), _): break
             case (.column, .compare(_, .equal, let value), .constant): plain.append(value)
@@ -157,7 +157,7 @@ extension PredicateResolver {
     // MARK: Strings
 
     func text(
-        _ one: FetchExpression, _ comparison: StringOperator, _ other: FetchExpression, _ options: StringOptions
+        _ one: FetchExpression, _ comparison: StringOperator, with other: FetchExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         let (one, other) = (try expression(one), try expression(other))
         for side in [one, other] where side.kind?.isText == false {
@@ -166,8 +166,10 @@ extension PredicateResolver {
             )
         }
         if one.kind == nil || other.kind == nil { return .constant(false) }
-        guard options.contains(.findsNoEmptyString) else { return try text(one, comparison, other, options) }
-        let test = try text(one, comparison, other, options.subtracting(.findsNoEmptyString))
+        guard options.contains(.findsNoEmptyString) else {
+            return try text(one, comparison, with: other, options: options)
+        }
+        let test = try text(one, comparison, with: other, options: options.subtracting(.findsNoEmptyString))
         switch other.expression {
         case .constant(let value): return value == .text("") ? .constant(false) : test
         case .column(let column): return .and([.compare(column: column, .notEqual, .text("")), test])
@@ -176,7 +178,7 @@ extension PredicateResolver {
     }
 
     private func text(
-        _ one: TypedExpression, _ comparison: StringOperator, _ other: TypedExpression, _ options: StringOptions
+        _ one: TypedExpression, _ comparison: StringOperator, with other: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
         guard case .constant(.text(let pattern)) = other.expression else {
             if comparison == .matches {

@@ -34,14 +34,16 @@ extension PredicateResolver {
     ///
     /// - Parameter joinedCount: How many joined columns there were before the sides of the comparison.
     func existence(
-        _ one: TypedExpression, _ relation: ComparisonOperator, _ other: TypedExpression, _ joinedCount: Int
+        _ one: TypedExpression, _ relation: ComparisonOperator, to other: TypedExpression, joinedCount: Int
     ) -> RowPredicate? {
-        if case .constant = one.expression { return existence(other, relation.mirrored, one.expression, joinedCount) }
-        return existence(one, relation, other.expression, joinedCount)
+        if case .constant = one.expression {
+            return existence(other, relation.mirrored, to: one.expression, joinedCount: joinedCount)
+        }
+        return existence(one, relation, to: other.expression, joinedCount: joinedCount)
     }
 
     private func existence(
-        _ count: TypedExpression, _ relation: ComparisonOperator, _ number: RowExpression, _ joinedCount: Int
+        _ count: TypedExpression, _ relation: ComparisonOperator, to number: RowExpression, joinedCount: Int
     ) -> RowPredicate? {
         guard case .column(let column) = count.expression, JoinedColumn.isJoined(column),
             case .aggregate(let related, .count, column: nil) = joins.columns[JoinedColumn.index(column)].source,

@@ -93,15 +93,15 @@ extension PredicateResolver {
             )
         }
         return try aggregate(
-            try related(relationship), inner(relationship.destination, nil), operation, Array(rest.dropFirst()),
-            relationship.name)
+            of: try related(relationship), in: inner(relationship.destination, nil), operation: operation,
+            path: Array(rest.dropFirst()), name: relationship.name)
     }
 
     /// An aggregate of objects.
     ///
     /// - Parameter inner: The resolver of these objects, with the joined columns of the related rows so far.
     private func aggregate(
-        _ related: RelatedRows, _ inner: PredicateResolver, _ operation: String, _ path: [String], _ name: String
+        of related: RelatedRows, in inner: PredicateResolver, operation: String, path: [String], name: String
     ) throws(DataSourceError) -> TypedExpression {
         var related = related
         let name = ([name, operation] + path).joined(separator: ".")
@@ -140,7 +140,7 @@ extension PredicateResolver {
 
     /// `SUBQUERY(...).@count` and other aggregates.
     func subquery(
-        _ objects: FetchExpression, _ variable: String, _ test: PredicateTree.Node, _ path: [String]
+        _ objects: FetchExpression, variable: String, _ test: PredicateTree.Node, path: [String]
     ) throws(DataSourceError) -> TypedExpression {
         guard let operation = path.first, operation.hasPrefix("@") else {
             throw unsupported("A SUBQUERY stands for many objects. Use SUBQUERY(...).@count or another aggregate")
@@ -155,7 +155,8 @@ extension PredicateResolver {
             let inner = try owner.inner(relationship.destination, variable)
             var related = try owner.related(relationship)
             related.predicate = try inner.resolve(test)
-            return try owner.aggregate(related, inner, operation, Array(path.dropFirst()), relationship.name)
+            return try owner.aggregate(
+                of: related, in: inner, operation: operation, path: Array(path.dropFirst()), name: relationship.name)
         }
     }
 

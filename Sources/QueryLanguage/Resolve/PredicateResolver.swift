@@ -40,13 +40,14 @@ package struct PredicateResolver {
         switch node {
         case .constant(let answer): return .constant(answer)
         case .compare(let one, let relation, let other, let options):
-            return try compare(one, relation, other, options)
+            return try compare(one, relation, to: other, options: options)
         case .text(let one, let comparison, let other, let options):
-            return try text(one, comparison, other, options)
+            return try text(one, comparison, with: other, options: options)
         case .isIn(let one, let other, let options): return try membership(one, other, options)
         case .between(let one, let low, let high, let options):
             return .and([
-                try compare(one, .greaterOrEqual, low, options), try compare(one, .lessOrEqual, high, options),
+                try compare(one, .greaterOrEqual, to: low, options: options),
+                try compare(one, .lessOrEqual, to: high, options: options),
             ])
         case .isWithin(let one, let range, _):
             _ = try expression(one)

@@ -39,14 +39,15 @@ extension PredicateTree.Node {
         case .compare(let one, let operation, let other, let options):
             .compare(one.substituting(values), operation, other.substituting(values), options)
         case .text(let one, let operation, let other, let options) where options.contains(.findsNoEmptyString):
-            .formatText(one.substituting(values), operation, other.substituting(values), options)
+            .formatText(one.substituting(values), operation, with: other.substituting(values), options: options)
         case .text(let one, let operation, let other, let options):
             .text(one.substituting(values), operation, other.substituting(values), options)
         case .isIn(let one, let other, let options):
             .isIn(one.substituting(values), other.substituting(values), options)
         case .between(let one, let low, let high, let options):
             .between(one.substituting(values), low.substituting(values), high.substituting(values), options)
-        case .isWithin(let one, let range, let options): within(one.substituting(values), range, values, options)
+        case .isWithin(let one, let range, let options):
+            within(one.substituting(values), range, substituting: values, options: options)
         case .quantified(let quantifier, let node): .quantified(quantifier, node.substituting(values))
         case .not(let node): .not(node.substituting(values))
         case .and(let nodes): .and(nodes.map { $0.substituting(values) })
@@ -56,7 +57,8 @@ extension PredicateTree.Node {
 
     /// The comparison with both bounds, once the variable stands for two values.
     private func within(
-        _ one: FetchExpression, _ range: FetchExpression, _ values: [String: FetchExpression], _ options: StringOptions
+        _ one: FetchExpression, _ range: FetchExpression, substituting values: [String: FetchExpression],
+        options: StringOptions
     ) -> Self {
         switch range.substituting(values) {
         case .list(let bounds) where bounds.count == 2: .between(one, bounds[0], bounds[1], options)

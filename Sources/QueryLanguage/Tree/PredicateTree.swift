@@ -25,17 +25,17 @@ package struct PredicateTree: Sendable, Hashable {
     }
 
     package static func && (one: PredicateTree, other: PredicateTree) -> PredicateTree {
-        chain(one, other, Node.and) { if case .and(let parts) = $0 { parts } else { nil } }
+        chain(one, other, as: Node.and) { if case .and(let parts) = $0 { parts } else { nil } }
     }
 
     package static func || (one: PredicateTree, other: PredicateTree) -> PredicateTree {
-        chain(one, other, Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
+        chain(one, other, as: Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
     }
 
     /// Both in one list, in their order, if the list of either has room; otherwise the deeper list takes in the other side, so
     /// that a chain stays flat on whichever side it grows.
     private static func chain(
-        _ one: PredicateTree, _ other: PredicateTree, _ list: ([Node]) -> Node, _ parts: (Node) -> [Node]?
+        _ one: PredicateTree, _ other: PredicateTree, as list: ([Node]) -> Node, parts: (Node) -> [Node]?
     ) -> PredicateTree {
         let (left, right) = (parts(one.node), parts(other.node))
         if let left, let right, left.count + right.count <= chainLength {

@@ -51,13 +51,11 @@ package enum StartupDecision: Sendable, Equatable {
                     "The store was made for another model or database key. Open it with the reset policy \(keeping).standard "
                         + "or .discard to start over, or with an app that has the old model.", cause: reason.summary)
             }
-            self.init(reason, metadata, wanted, policy.withoutMigration)
+            self.init(reason, metadata, wanted: wanted, policy: policy.withoutMigration)
         }
     }
 
-    private init(
-        _ reason: StoreStartup.Reason, _ metadata: StoreMetadata, _ wanted: StoreIdentity, _ policy: ResetPolicy
-    ) {
+    private init(_ reason: StoreStartup.Reason, _ metadata: StoreMetadata, wanted: StoreIdentity, policy: ResetPolicy) {
         if reason.isDatabaseKeyChanged {
             self = .reset(reason)
         } else if !reason.isModelChanged {

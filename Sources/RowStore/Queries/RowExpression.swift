@@ -66,7 +66,7 @@ extension RowExpression {
 
     /// Passes the bytes of a string to the body, without copying them if it is a column; nil for null.
     func withText<R>(
-        _ row: StoredRow, _ layout: EntityLayout, _ budget: QueryBudget,
+        of row: StoredRow, layout: EntityLayout, budget: QueryBudget,
         _ body: (UnsafeRawBufferPointer) -> R
     ) throws(DataSourceError) -> R? {
         if case .column(let column) = self {

@@ -85,11 +85,11 @@ extension RowPredicate {
                 try one.evaluate(row, layout, budget), relation, try other.evaluate(row, layout, budget))
         case .isMember(let value, let list): return list.contains(try value.evaluate(row, layout, budget))
         case .text(let value, let test):
-            return try test.verdict(value.withText(row, layout, budget) { test.answer($0, budget) })
+            return try test.verdict(value.withText(of: row, layout: layout, budget: budget) { test.answer($0, budget) })
         case .textOf(let value, let comparison, let pattern, let options):
             guard case .text(let pattern) = try pattern.evaluate(row, layout, budget) else { return false }
             let test = try StringMatcher(comparison, pattern, options)
-            return try test.verdict(value.withText(row, layout, budget) { test.answer($0, budget) })
+            return try test.verdict(value.withText(of: row, layout: layout, budget: budget) { test.answer($0, budget) })
         case .follows(let cursor, let sort): return cursor.precedes(row, by: sort, layout)
         case .not(let predicate): return try !predicate.evaluate(row, layout, budget)
         case .and(let predicates):

@@ -60,11 +60,11 @@ package struct RowPages: ~Copyable {
     ) -> RowSnapshot {
         let wanted = nextCapacity
         nextCapacity = min(RowPages.largestPage, max(64, nextCapacity * 2))
-        if !isShared || count * 2 > wanted { return RowSnapshot(RowBuffer.make(count), 0, count, body) }
+        if !isShared || count * 2 > wanted { return RowSnapshot(RowBuffer.make(count), start: 0, count: count, body) }
         let page = RowBuffer.make(wanted, isPage: true)
         self.page = page
         unmanagedPage = (.passUnretained(page), page.withUnsafeMutablePointerToElements { $0 })
         (capacity, used) = (wanted, count)
-        return RowSnapshot(page, 0, count, body)
+        return RowSnapshot(page, start: 0, count: count, body)
     }
 }

@@ -26,7 +26,7 @@ public struct RowSnapshot: @unchecked Sendable {
     ///   - spareWords: Space reserved for the bytes of strings and blobs.
     package init(columnCount: Int, spareWords: Int = 0) {
         let head = RowSnapshot.headWords(columnCount)
-        self.init(RowBuffer.make(head + spareWords), 0, head) { words in
+        self.init(RowBuffer.make(head + spareWords), start: 0, count: head) { words in
             words.initialize(repeating: 0, count: head)
             words[0] = UInt64(columnCount)
         }
@@ -42,14 +42,14 @@ public struct RowSnapshot: @unchecked Sendable {
 
     /// A row whose words another process has packed; the first one is the number of columns.
     package init(packed words: UnsafeBufferPointer<UInt64>) {
-        self.init(RowBuffer.make(words.count), 0, words.count) { own in
+        self.init(RowBuffer.make(words.count), start: 0, count: words.count) { own in
             if let start = words.baseAddress { own.initialize(from: start, count: words.count) }
         }
     }
 
     /// - Parameter body: Writes all words.
     @inline(__always)
-    init(_ buffer: RowBuffer, _ start: Int, _ count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void) {
+    init(_ buffer: RowBuffer, start: Int, count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void) {
         buffer.withUnsafeMutablePointerToElements { RowSnapshot.write($0 + start, count, body) }
         self.init(buffer, start: start)
     }

@@ -49,11 +49,11 @@ package struct ChangeEncoding: Sendable {
             words.append(UInt64(entity.inserted.count))
             words.append(0)
             words.append(UInt64(entity.deleted.count))
-            for row in entity.inserted { append(row.key, row.row, entity.entity, &words) }
+            for row in entity.inserted { append(row.key, row.row, of: entity.entity, to: &words) }
             var updated: UInt64 = 0
             for row in entity.updated where append(row, entity.entity, &words) { updated += 1 }
             words[start + 2] = updated
-            for row in entity.deleted { append(row.key, row.row, entity.entity, &words) }
+            for row in entity.deleted { append(row.key, row.row, of: entity.entity, to: &words) }
         }
         return words
     }
@@ -65,7 +65,7 @@ package struct ChangeEncoding: Sendable {
         }
     }
 
-    private func append(_ key: Int64, _ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {
+    private func append(_ key: Int64, _ row: RowSnapshot, of entity: Int, to words: inout ContiguousArray<UInt64>) {
         words.append(UInt64(bitPattern: key))
         append(row, entity, &words)
     }

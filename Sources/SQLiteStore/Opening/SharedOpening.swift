@@ -43,7 +43,8 @@ struct SharedOpening {
             }
             try bell.live(as: joined.member.number)
             if isAlone { try lock.share() }
-            let access = SharedAccess(files, schema.layout, gate, turn, bell, joined, options.leaseTimes)
+            let access = SharedAccess(
+                files, schema.layout, gate: gate, turn: turn, bell: bell, joined: joined, times: options.leaseTimes)
             // So that the writer knows what was there before anything else is written.
             _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
             return Result(opened: opened, lock: lock, access: access, feed: joined.feed)

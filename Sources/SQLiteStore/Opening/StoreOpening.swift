@@ -78,11 +78,11 @@ struct StoreOpening {
             let reasons = [fallback, other].compactMap(\.self)
             let fallback = reasons.isEmpty ? nil : reasons.joined(separator: " ")
             if options.resetPolicy.withoutMigration == .standard, let rest = reason.withoutKeysOfDataSources {
-                return try replaceWithoutKeyed(reason, rest, probe, fallback)
+                return try replaceWithoutKeyed(reason, rest: rest, in: probe, fallback: fallback)
             }
             return try replace(connection, StoreStartup(reason: reason, fallback: fallback))
         case .resetEntities(let entities, let reason, let found):
-            return try reset(entities, reason, found, probe, fallback)
+            return try reset(entities, reason: reason, found: found, in: probe, fallback: fallback)
         case .migrate(let reason, let metadata):
             return try migrate(reason, metadata, probe)
         }
@@ -123,7 +123,7 @@ struct StoreOpening {
     ///
     /// They are dropped first. A start that is killed after that finds a store with the present keys, and only another model.
     private func replaceWithoutKeyed(
-        _ reason: StoreStartup.Reason, _ rest: StoreStartup.Reason, _ probe: StoreProbe, _ fallback: String?
+        _ reason: StoreStartup.Reason, rest: StoreStartup.Reason, in probe: StoreProbe, fallback: String?
     ) throws(DataSourceError) -> Result {
         guard let found = StoreMetadata.metadata(in: try probe.found()), found.modelText != nil else {
             // Nobody knows which tables these are.
@@ -178,8 +178,8 @@ struct StoreOpening {
     }
 
     private func reset(
-        _ entities: Set<String>, _ reason: StoreStartup.Reason, _ found: StoreMetadata, _ probe: StoreProbe,
-        _ fallback: String?
+        _ entities: Set<String>, reason: StoreStartup.Reason, found: StoreMetadata, in probe: StoreProbe,
+        fallback: String?
     ) throws(DataSourceError) -> Result {
         guard !reason.isModelChanged || found.modelText != nil else {
             let cause = "The store has no copy of its model, because an older release made it."

@@ -21,17 +21,17 @@ extension EntityTable {
     ///   - runs: Space for one element for each column of strings or blobs.
     ///   - pages: The memory of the rows of the fetch.
     func row(
-        _ statement: OpaquePointer, _ columns: ContiguousArray<Column>, _ runs: UnsafeMutablePointer<ByteRun>,
-        _ pages: inout RowPages
+        of statement: OpaquePointer, columns: ContiguousArray<Column>, runs: UnsafeMutablePointer<ByteRun>,
+        in pages: inout RowPages
     ) -> RowSnapshot {
-        columns.withUnsafeBufferPointer { row(statement, $0, runs, &pages) }
+        columns.withUnsafeBufferPointer { row(of: statement, columns: $0, runs: runs, in: &pages) }
     }
 
     /// Borrows the columns, because retaining and releasing them takes as long as reading a number.
     @inline(__always)
     private func row(
-        _ statement: OpaquePointer, _ columns: UnsafeBufferPointer<Column>, _ runs: UnsafeMutablePointer<ByteRun>,
-        _ pages: inout RowPages
+        of statement: OpaquePointer, columns: UnsafeBufferPointer<Column>, runs: UnsafeMutablePointer<ByteRun>,
+        in pages: inout RowPages
     ) -> RowSnapshot {
         let byteWords = byteColumnCount > 0 ? findBytes(statement, columns, runs) : 0
         let count = columnCount

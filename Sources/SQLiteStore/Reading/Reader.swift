@@ -26,8 +26,8 @@ final class Reader: @unchecked Sendable {
 
     /// - Parameter isUnchanging: Whether nobody can write the file.
     init(
-        _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters, isUnchanging: Bool,
-        _ tracing: StatementTracing?
+        _ files: StoreFiles, _ schema: StoreSchema, counters: StoreCounters, isUnchanging: Bool,
+        tracing: StatementTracing?
     ) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         connection = try Connection(
@@ -243,7 +243,8 @@ extension Reader: StoreReader {
                 runs.initialize(repeating: ByteRun())
                 var pages = RowPages()
                 let row = table.row(
-                    statement.handle, table.columns, runs.baseAddress.unsafelyUnwrapped, &pages)
+                    of: statement.handle, columns: table.columns, runs: runs.baseAddress.unsafelyUnwrapped,
+                    in: &pages)
                 return StoredRow(key: sqlite3_column_int64(statement.handle, 0), row: row)
             }
         }
@@ -294,7 +295,8 @@ final class StatementRows: @unchecked Sendable {
     @inline(__always)
     func row() -> StoredRow {
         var stored = StoredRow(
-            key: sqlite3_column_int64(handle, 0), row: table.row(handle, columns, runs, &pages))
+            key: sqlite3_column_int64(handle, 0),
+            row: table.row(of: handle, columns: columns, runs: runs, in: &pages))
         if !joined.isEmpty { stored.joined = joinedRow() }
         return stored
     }

@@ -64,8 +64,8 @@ final class ReaderPool: Sendable {
 
     /// - Parameter isUnchanging: Whether nobody can write the file.
     init(
-        _ files: StoreFiles, _ schema: StoreSchema, _ counters: StoreCounters, isUnchanging: Bool = false,
-        isShared: Bool = false, _ tracing: StatementTracing? = nil
+        _ files: StoreFiles, _ schema: StoreSchema, counters: StoreCounters, isUnchanging: Bool = false,
+        isShared: Bool = false, tracing: StatementTracing? = nil
     ) {
         self.isShared = isShared
         self.tracing = tracing
@@ -112,7 +112,7 @@ final class ReaderPool: Sendable {
     }
 
     private func makeReader() throws(DataSourceError) -> Reader {
-        let reader = try Reader(files, schema, counters, isUnchanging: isUnchanging, tracing)
+        let reader = try Reader(files, schema, counters: counters, isUnchanging: isUnchanging, tracing: tracing)
         reader.isShared = isShared
         return reader
     }

@@ -20,8 +20,8 @@ final class SharedAccess: Sendable {
     }
 
     init(
-        _ files: StoreFiles, _ layout: ModelLayout, _ gate: FileLock, _ turn: FileLock, _ bell: Bell,
-        _ joined: (member: StoreMember, feed: SharedTables.Feed), _ times: LeaseTimes
+        _ files: StoreFiles, _ layout: ModelLayout, gate: FileLock, turn: FileLock, bell: Bell,
+        joined: (member: StoreMember, feed: SharedTables.Feed), times: LeaseTimes
     ) {
         self.files = files
         self.layout = layout

@@ -35,7 +35,7 @@ final class SharedWriter {
     /// How long they are kept, in seconds.
     static let ageLimit: Int64 = 600
 
-    init(_ connection: Connection, _ schema: StoreSchema, _ access: SharedAccess, _ feed: SharedTables.Feed) {
+    init(_ connection: Connection, _ schema: StoreSchema, access: SharedAccess, feed: SharedTables.Feed) {
         self.connection = connection
         self.schema = schema
         member = access.member
@@ -59,7 +59,7 @@ final class SharedWriter {
                 ? SharedTables.prepare(connection, as: name, number: number)
                 : SharedTables.join(connection, as: name, number: number, access.bell)
         }
-        self.init(connection, schema, access, joined.feed)
+        self.init(connection, schema, access: access, feed: joined.feed)
     }
 
     func end() { insertion = nil }

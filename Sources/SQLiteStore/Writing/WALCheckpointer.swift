@@ -43,8 +43,8 @@ final class WALCheckpointer {
     }
 
     init(
-        _ connection: Connection, _ counters: StoreCounters, _ limits: Limits, _ readers: ReaderPool,
-        _ reports: FailureReports, turn: FileLock? = nil, patience: Duration
+        _ connection: Connection, counters: StoreCounters, limits: Limits, readers: ReaderPool,
+        reports: FailureReports, turn: FileLock? = nil, patience: Duration
     ) {
         self.turn = turn
         self.patience = patience

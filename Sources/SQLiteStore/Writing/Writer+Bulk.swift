@@ -28,7 +28,7 @@ extension Writer {
                 } else {
                     let finder = if let reader { reader } else { try makeReader() }
                     reader = finder
-                    count += try make(query, change.values, table, finder)
+                    count += try make(query, change.values, in: table, with: finder)
                 }
             }
         }
@@ -38,7 +38,7 @@ extension Writer {
 
     /// Changes the rows that a reader finds, in parts. It sees them as they were before: the change is committed after its last step.
     private func make(
-        _ query: RowQuery, _ values: [Int: RowValue]?, _ table: EntityTable, _ reader: Reader
+        _ query: RowQuery, _ values: [Int: RowValue]?, in table: EntityTable, with reader: Reader
     ) throws(DataSourceError) -> Int {
         var (keys, count, failure) = ([Int64](), 0, DataSourceError?.none)
         keys.reserveCapacity(Writer.bulkPart)

@@ -37,7 +37,7 @@ extension Writer {
         guard !rows.isEmpty else { return }
         if rows.count > Writer.singleRows {
             let keys = "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))"
-            try run("DELETE FROM \(table.quotedName) WHERE \(keys)", rows.map(\.key), [], table)
+            try run("DELETE FROM \(table.quotedName) WHERE \(keys)", on: rows.map(\.key), with: [], in: table)
             return
         }
         let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
@@ -59,7 +59,7 @@ extension Writer {
         let keys = "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))"
         let count = try run(
             "UPDATE \(table.quotedName) SET \(settings.joined(separator: ", ")) WHERE \(keys)",
-            changes.updated.map(\.key), columns.map { row.value($0.index, $0.storage) }, table)
+            on: changes.updated.map(\.key), with: columns.map { row.value($0.index, $0.storage) }, in: table)
         guard count == changes.updated.count else {
             throw DataSourceError(updateOfMissingRowOf: table.layout.name)
         }
@@ -70,7 +70,7 @@ extension Writer {
     /// - Returns: How many rows have changed.
     @discardableResult
     func run(
-        _ sql: String, _ keys: [Int64], _ values: [RowValue], _ table: EntityTable
+        _ sql: String, on keys: [Int64], with values: [RowValue], in table: EntityTable
     ) throws(DataSourceError) -> Int {
         let list = ListedValues(keys.map { .integer($0) })
         let statement = try connection.prepare(sql)
@@ -97,7 +97,7 @@ extension Writer {
                 current = (row.columns, try updateStatement(row.columns, stored, table), stored)
             }
             guard let current else { continue }
-            let code = current.statement.update(row.key, row.row, current.stored, table)
+            let code = current.statement.update(row.key, row.row, columns: current.stored, of: table)
             guard code == SQLITE_DONE else { throw failure(code, table) }
             guard sqlite3_changes64(connection.handle) == 1 else {
                 throw DataSourceError(updateOfMissingRowOf: table.layout.name)
@@ -175,20 +175,20 @@ extension Statement {
     /// Inserts a row: the key is parameter 1, the stored columns follow.
     @inline(__always)
     func insert(_ key: Int64, _ row: RowSnapshot, _ table: EntityTable) -> Int32 {
-        bindAndRun(key, row, table.columns, table)
+        bindAndRun(key, row, columns: table.columns, of: table)
     }
 
     /// Updates the columns of a row: the key is parameter 1, the columns follow.
     @inline(__always)
     func update(
-        _ key: Int64, _ row: RowSnapshot, _ columns: ContiguousArray<EntityTable.Column>, _ table: EntityTable
+        _ key: Int64, _ row: RowSnapshot, columns: ContiguousArray<EntityTable.Column>, of table: EntityTable
     ) -> Int32 {
-        bindAndRun(key, row, columns, table)
+        bindAndRun(key, row, columns: columns, of: table)
     }
 
     /// - Returns: The result of `sqlite3_step`, or the code of a bind that failed.
     private func bindAndRun(
-        _ key: Int64, _ row: RowSnapshot, _ columns: ContiguousArray<EntityTable.Column>, _ table: EntityTable
+        _ key: Int64, _ row: RowSnapshot, columns: ContiguousArray<EntityTable.Column>, of table: EntityTable
     ) -> Int32 {
         let count = row.columnCount
         precondition(count == table.terms.count, "A row of \(count) columns was saved as \(table.layout.name).")

@@ -34,8 +34,8 @@ final class Writer {
     let patience: Duration
 
     init(
-        _ connection: Connection, _ schema: StoreSchema, _ counters: StoreCounters, _ watch: FileWatch,
-        _ log: WALCheckpointer, _ sharing: SharedWriter? = nil, patience: Duration
+        _ connection: Connection, _ schema: StoreSchema, counters: StoreCounters, watch: FileWatch,
+        log: WALCheckpointer, sharing: SharedWriter? = nil, patience: Duration
     ) {
         self.sharing = sharing
         self.patience = patience

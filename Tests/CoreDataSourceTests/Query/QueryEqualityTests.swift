@@ -175,7 +175,7 @@ extension PredicateTree.Node {
             .or(items.map { .compare(one.spelledOut, .equal, $0.spelledOut, options) })
         // Only formats say that of a string.
         case .isIn(let one, let other, let options):
-            .formatText(other.spelledOut, .contains, one.spelledOut, options)
+            .formatText(other.spelledOut, .contains, with: one.spelledOut, options: options)
         case .between(let one, let low, let high, let options):
             .and([
                 .compare(one.spelledOut, .greaterOrEqual, low.spelledOut, options),

@@ -13,8 +13,8 @@ struct RandomPredicate {
         switch depth > 0 ? Int.random(in: 0..<11, using: &random) : 0 {
         case 1:
             .formatText(
-                value(depth - 1), pick([.contains, .beginsWith, .endsWith, .like, .matches]), value(depth - 1),
-                options())
+                value(depth - 1), pick([.contains, .beginsWith, .endsWith, .like, .matches]), with: value(depth - 1),
+                options: options())
         case 2: .isIn(value(depth - 1), value(depth - 1), options())
         case 3: .between(value(depth - 1), value(depth - 1), value(depth - 1), options())
         case 4: .quantified(pick([.any, .all, .none]), node(depth: depth - 1))
