@@ -121,25 +121,6 @@ private struct UniqueValues: Hashable {
     }
 }
 
-extension ManagedObject {
-    /// Whether any value differs from the saved one. Edits that restore the saved value do not count.
-    final var hasEdits: Bool {
-        saved.map { !row.columnsChanged(since: $0, layout).isEmpty } ?? false
-    }
-}
-
-extension RowSnapshot {
-    /// The columns in which it differs from the previous row.
-    func columnsChanged(since saved: RowSnapshot, _ layout: EntityLayout) -> ColumnSet {
-        var columns = ColumnSet()
-        for column in layout.columns.indices
-        where !isEqual(to: saved, column: column, storage: layout.columns[column].storage) {
-            columns.insert(column)
-        }
-        return columns
-    }
-}
-
 /// What a save changed.
 ///
 /// ```swift
