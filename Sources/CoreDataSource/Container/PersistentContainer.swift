@@ -161,13 +161,13 @@ public final class PersistentContainer: Sendable {
             databaseKey: databaseKey, entityKeys: configuration.databaseKeys.entityKeys(layout),
             entityNames: EntityNames(of: model))
         let opened = try await BlockingExecutor.run { try location.open(layout, identity, configuration) }
-        self.init(layout, opened.store, opened.startup, configuration)
+        self.init(layout, opened.store, startup: opened.startup, configuration: configuration)
     }
 
     /// Builds the tiers on a store that is open.
     package init(
-        _ layout: ModelLayout, _ store: any PersistentStore, _ startup: StoreStartup,
-        _ configuration: Configuration = Configuration(), scheduling: WorkScheduling = .system
+        _ layout: ModelLayout, _ store: any PersistentStore, startup: StoreStartup,
+        configuration: Configuration = Configuration(), scheduling: WorkScheduling = .system
     ) {
         let waker = MainWaker()
         let root = RootContext(layout, store: store, limits: configuration.limits, scheduling: scheduling) {

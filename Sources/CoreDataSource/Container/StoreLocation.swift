@@ -108,7 +108,9 @@ extension StoreLocation {
         }
         let tracing = configuration.trace.map { StatementTracing(showsValues: configuration.tracesValues, $0) }
         #if PostgreSQL
-        if let server { return try open(server, layout, identity, configuration, tracing) }
+        if let server {
+            return try open(server, layout: layout, identity: identity, configuration: configuration, tracing: tracing)
+        }
         #endif
         guard let url else {
             return (InMemoryStore(layout), StoreStartup(reason: .firstLaunch))
@@ -126,8 +128,8 @@ extension StoreLocation {
 
     #if PostgreSQL
     private func open(
-        _ server: ServerLocation, _ layout: ModelLayout, _ identity: StoreIdentity,
-        _ configuration: PersistentContainer.Configuration, _ tracing: StatementTracing?
+        _ server: ServerLocation, layout: ModelLayout, identity: StoreIdentity,
+        configuration: PersistentContainer.Configuration, tracing: StatementTracing?
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
         var options = PostgreSQLStore.Options(
             connection: server.connection, name: server.name, layout: layout, identity: identity,

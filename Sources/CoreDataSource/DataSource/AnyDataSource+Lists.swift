@@ -121,7 +121,7 @@ extension AnyDataSource {
         let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy), leavesValuesApart: true)
         mainTier.prepareToFetch()
         let engine = try mainTier.lists.engine(key, query)
-        boundLists.bind(engine, ListPage(request, mainTier), dataKey, delegate)
+        boundLists.bind(engine, page: ListPage(request, mainTier), dataKey: dataKey, to: delegate)
     }
 
     /// Binds a list to a delegate as ``register(_:dataKey:_:sectionBy:)`` does, but reads its rows off the main actor first.
@@ -151,7 +151,7 @@ extension AnyDataSource {
         defer { boundLists.endFilling(dataKey, registration) }
         let engine = try await mainTier.lists.filledEngine(key, query)
         guard boundLists.isFilling(dataKey, registration) else { throw CancellationError() }
-        boundLists.bind(engine, ListPage(request, mainTier), dataKey, delegate)
+        boundLists.bind(engine, page: ListPage(request, mainTier), dataKey: dataKey, to: delegate)
     }
 
     /// Makes a list begin elsewhere, for example at another page. Only the rows that it then shows are read, and a few more. If
@@ -172,7 +172,7 @@ extension AnyDataSource {
     ///   the list stays where it is then.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
         guard let list = boundLists[dataKey], let delegate = list.delegate else { return }
-        boundLists.bind(try mainTier.moved(list.engine, after: cursor), list.page, dataKey, delegate)
+        boundLists.bind(try mainTier.moved(list.engine, after: cursor), page: list.page, dataKey: dataKey, to: delegate)
     }
 
     /// Ends a list: its delegate is not called again. Does nothing if the key is not registered.

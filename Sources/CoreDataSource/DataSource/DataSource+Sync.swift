@@ -36,7 +36,7 @@ extension DataSource {
     ) async throws -> SyncReport {
         let rules = SyncRules(deletion: deleting, operations: operations, options: options)
         return try await tier.perform(waitFor: level, values: max(1, values.count)) { context in
-            try self.reconcile(values, entity, scope, rules, in: context)
+            try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context)
         }.result
     }
 
@@ -56,12 +56,12 @@ extension DataSource {
     ) async throws -> SyncReport {
         let rules = SyncRules(deletion: deleting, operations: operations, options: options)
         return try await tier.performRehearsal(values: max(1, values.count)) { context in
-            try self.reconcile(values, entity, scope, rules, in: context)
+            try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context)
         }
     }
 
     private nonisolated func reconcile<Object: ManagedObject>(
-        _ values: [Value], _ entity: Object.Type, _ scope: FetchPredicate<Object>?, _ rules: SyncRules,
+        _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>?, rules: SyncRules,
         in context: PrivateContext
     ) throws -> SyncReport {
         let stored = try context.scope(entity, scope)

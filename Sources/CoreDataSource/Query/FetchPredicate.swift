@@ -263,35 +263,35 @@ extension FetchPredicate {
     public static func contains(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ part: String, _ matching: StringMatching = []
     ) -> Self {
-        text(keyPath, .contains, part, matching)
+        text(of: keyPath, .contains, part, matching: matching)
     }
 
     /// The string begins with the other one. Without options, an index can find it.
     public static func beginsWith(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ start: String, _ matching: StringMatching = []
     ) -> Self {
-        text(keyPath, .beginsWith, start, matching)
+        text(of: keyPath, .beginsWith, start, matching: matching)
     }
 
     /// The string ends with the other one.
     public static func endsWith(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ end: String, _ matching: StringMatching = []
     ) -> Self {
-        text(keyPath, .endsWith, end, matching)
+        text(of: keyPath, .endsWith, end, matching: matching)
     }
 
     /// The whole string matches a pattern in which `?` is any one character and `*` any number of characters.
     public static func like(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ pattern: String, _ matching: StringMatching = []
     ) -> Self {
-        text(keyPath, .like, pattern, matching)
+        text(of: keyPath, .like, pattern, matching: matching)
     }
 
     /// The whole string matches a regular expression.
     public static func matches(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ expression: String, _ matching: StringMatching = []
     ) -> Self {
-        text(keyPath, .matches, expression, matching)
+        text(of: keyPath, .matches, expression, matching: matching)
     }
 
     /// The string equals the other one, compared with those options.
@@ -302,7 +302,7 @@ extension FetchPredicate {
     }
 
     private static func text(
-        _ keyPath: AnyKeyPath, _ operation: StringOperator, _ other: String, _ matching: StringMatching
+        of keyPath: AnyKeyPath, _ operation: StringOperator, _ other: String, matching: StringMatching
     ) -> Self {
         named(keyPath) { .text($0, operation, .constant(.text(other)), matching.options) }
     }

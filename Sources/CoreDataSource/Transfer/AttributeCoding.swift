@@ -8,7 +8,7 @@ enum AttributeCoding {
 
     /// - Throws: `damagedValue` for a value that does not have the attribute's type.
     static func json(
-        _ row: RowSnapshot, _ column: Int, _ attribute: AttributeDescription, _ layout: EntityLayout
+        _ row: RowSnapshot, _ column: Int, as attribute: AttributeDescription, in layout: EntityLayout
     ) throws(DataSourceError) -> JSONValue {
         if row.isNull(column) { return .null }
         guard let value = json(row, column, attribute.type) else {

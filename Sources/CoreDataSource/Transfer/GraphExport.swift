@@ -65,7 +65,7 @@ struct GraphExport {
             if let column = keys[layout],
                 let double = zip(made, made.dropFirst()).first(where: { $0.order == $1.order })
             {
-                throw TransferKeys.isDouble(layout.name, double.0.order, layout, column)
+                throw TransferKeys.isDouble(layout.name, double.0.order, of: layout, column: column)
             }
             records[layout.name] = made.map(\.record)
         }
@@ -87,7 +87,7 @@ struct GraphExport {
     private func attribute(_ object: ManagedObject, _ kind: TransferField.Kind) throws(DataSourceError) -> JSONValue? {
         switch kind {
         case .attribute(let column, let attribute):
-            return try AttributeCoding.json(object.row, column, attribute, object.layout)
+            return try AttributeCoding.json(object.row, column, as: attribute, in: object.layout)
         case .composite(let leaves):
             var members: [JSONName: JSONValue] = [:]
             for leaf in leaves {
@@ -110,7 +110,7 @@ struct GraphExport {
                 "\(object.objectID) has no value for its key \(layout.columns[column].name). Set it, or choose another key.",
                 entityName: layout.name, attributeName: layout.columns[column].name)
         }
-        return try AttributeCoding.json(object.row, column, attribute, layout)
+        return try AttributeCoding.json(object.row, column, as: attribute, in: layout)
     }
 
     /// The keys of the objects that a relationship leads to; nil if the graph does not contain the relationship.
@@ -128,7 +128,7 @@ struct GraphExport {
         var keys = try shown.map { try key(of: $0, column) }
         let doubles = try doubleKeys(relationship, column)
         if let double = keys.first(where: doubles.contains) {
-            throw TransferKeys.isDouble(place, double, layout.entities[relationship.destination], column)
+            throw TransferKeys.isDouble(place, double, of: layout.entities[relationship.destination], column: column)
         }
         guard relationship.isToMany else { return keys[0] }
         if !relationship.description.isOrdered { keys.sort() }

@@ -82,11 +82,11 @@ struct GraphImport {
                     try context.preload(context.bindings[concrete], column, named.lazy.compactMap(\.key))
                 }
             }
-            try checkNotDouble(named.map { ($0.place, $0.key) }, column, entity, context)
+            try checkNotDouble(named.map { ($0.place, $0.key) }, column, of: entity, in: context)
         }
         for (index, (place, key, record)) in named.enumerated() {
             try checkCancellation(index)
-            let object = try object(entity, key, place, context)
+            let object = try object(of: entity, key: key, at: place, in: context)
             for (name, value) in record.sorted(by: { $0.key < $1.key }) {
                 guard let field = fields[name] else {
                     throw DataSourceError(
@@ -123,7 +123,7 @@ struct GraphImport {
 
     /// Throws if a stored object that would be changed shares its key with another one, which no constraint prevents.
     private func checkNotDouble(
-        _ named: [(place: String, key: RowValue?)], _ column: Int, _ entity: EntityLayout, _ context: PrivateContext
+        _ named: [(place: String, key: RowValue?)], _ column: Int, of entity: EntityLayout, in context: PrivateContext
     ) throws {
         guard !TransferKeys.isUnique(column, entity), let attribute = entity.columns[column].attribute,
             let double = try context.double(of: named.compactMap(\.key), column, in: [entity.index])
@@ -131,7 +131,7 @@ struct GraphImport {
         let value = double.row.value(column, entity.columns[column].storage)
         let place = named.first { $0.key == value }?.place ?? entity.name
         throw TransferKeys.isDouble(
-            place, try AttributeCoding.json(double.row, column, attribute, entity), entity, column)
+            place, try AttributeCoding.json(double.row, column, as: attribute, in: entity), of: entity, column: column)
     }
 
     /// The entities whose objects share keys with those of an entity.
@@ -142,7 +142,7 @@ struct GraphImport {
 
     /// The stored object with that key, or a new one.
     private mutating func object(
-        _ entity: EntityLayout, _ key: RowValue?, _ place: String, _ context: PrivateContext
+        of entity: EntityLayout, key: RowValue?, at place: String, in context: PrivateContext
     ) throws -> ManagedObject {
         guard let key, let column = keys[entity] else { return try context.insert(entity: entity.index) }
         var found: ManagedObject?
@@ -190,7 +190,7 @@ struct GraphImport {
                 try set(leaf, of: object, to: value, "\(place).\(name.text)")
             }
         case .relationship(let index):
-            try links.add(object, index, json, place)
+            try links.add(object, relationship: index, json: json, at: place)
         case .excluded(let reason):
             throw wrongKind(place, "absent, because it \(reason)")
         }

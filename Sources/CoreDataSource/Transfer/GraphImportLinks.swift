@@ -17,7 +17,7 @@ struct GraphImportLinks {
     private var groups: [Group: [Link]] = [:]
 
     /// Notes the links of a relationship of an object.
-    mutating func add(_ object: ManagedObject, _ index: Int, _ json: JSONValue, _ place: String) throws {
+    mutating func add(_ object: ManagedObject, relationship index: Int, json: JSONValue, at place: String) throws {
         let isToMany = object.layout.relationships[index].isToMany
         let keys: [JSONValue]
         switch json {
@@ -50,8 +50,8 @@ struct GraphImportLinks {
             // A relationship that leads nowhere needs no key.
             let named = links.first { !$0.keys.isEmpty }
             let column = try named.map { try keys.destination(relationship, layout, $0.place) } ?? 0
-            try preload(links, relationship, column, context)
-            if named != nil { try checkNotDouble(links, relationship, column, layout, context) }
+            try preload(links, of: relationship, column: column, in: context)
+            if named != nil { try checkNotDouble(links, of: relationship, column: column, layout: layout, in: context) }
             FetchGroup.gather(links.map(\.object))
             var ends: [(link: Link, ends: [Int64])] = []
             // An end that can have only one source could be named by two.
@@ -61,7 +61,7 @@ struct GraphImportLinks {
                 } ?? false
             for (index, link) in links.enumerated() {
                 try checkCancellation(index)
-                let others = try destinations(link, relationship, column, context)
+                let others = try destinations(of: link, by: relationship, column: column, in: context)
                 let editor = LinkEditor(context, link.object, group.relationship)
                 if relationship.isToMany { editor.set(others) } else { editor.set(others.first) }
                 if canContradict { ends.append((link, others.map(\.key))) }
@@ -73,12 +73,12 @@ struct GraphImportLinks {
     }
 
     private func destinations(
-        _ link: Link, _ relationship: RelationshipLayout, _ column: Int, _ context: PrivateContext
+        of link: Link, by relationship: RelationshipLayout, column: Int, in context: PrivateContext
     ) throws -> [ManagedObject] {
         var met: Set<Int64> = []
         return try link.keys.enumerated().map { index, key in
             let place = relationship.isToMany ? "\(link.place)[\(index)]" : link.place
-            guard let value = value(key, relationship, column, context) else {
+            guard let value = value(key, of: relationship, column: column, in: context) else {
                 throw GraphImportLinks.fault(place, "does not have the type of the key")
             }
             for entity in relationship.destinationFamily {
@@ -93,7 +93,7 @@ struct GraphImportLinks {
     }
 
     private func value(
-        _ key: JSONValue, _ relationship: RelationshipLayout, _ column: Int, _ context: PrivateContext
+        _ key: JSONValue, of relationship: RelationshipLayout, column: Int, in context: PrivateContext
     ) -> RowValue? {
         let destination = context.bindings[relationship.destination].layout
         guard key != .null, let attribute = destination.columns[column].attribute else { return nil }
@@ -102,9 +102,9 @@ struct GraphImportLinks {
 
     /// Looks up together all objects that the links lead to.
     private func preload(
-        _ links: [Link], _ relationship: RelationshipLayout, _ column: Int, _ context: PrivateContext
+        _ links: [Link], of relationship: RelationshipLayout, column: Int, in context: PrivateContext
     ) throws {
-        let values = links.lazy.flatMap(\.keys).compactMap { value($0, relationship, column, context) }
+        let values = links.lazy.flatMap(\.keys).compactMap { value($0, of: relationship, column: column, in: context) }
         for entity in relationship.destinationFamily {
             guard let editor = context.editor(ofEntity: entity) as? PrivateContext, editor.bindings[entity].isOwned,
                 !editor.bindings[entity].holdsAllRows
@@ -117,20 +117,21 @@ struct GraphImportLinks {
 
     /// Throws if a link leads to one of two objects with the same key, which no constraint prevents.
     private func checkNotDouble(
-        _ links: [Link], _ relationship: RelationshipLayout, _ column: Int, _ layout: ModelLayout,
-        _ context: PrivateContext
+        _ links: [Link], of relationship: RelationshipLayout, column: Int, layout: ModelLayout,
+        in context: PrivateContext
     ) throws {
         let destination = layout.entities[relationship.destination]
         guard !TransferKeys.isUnique(column, destination), let attribute = destination.columns[column].attribute else {
             return
         }
-        let values = Set(links.lazy.flatMap(\.keys).compactMap { value($0, relationship, column, context) })
+        let values = Set(
+            links.lazy.flatMap(\.keys).compactMap { value($0, of: relationship, column: column, in: context) })
         guard let double = try context.double(of: Array(values), column, in: relationship.destinationFamily) else {
             return
         }
-        let json = try AttributeCoding.json(double.row, column, attribute, double.layout)
+        let json = try AttributeCoding.json(double.row, column, as: attribute, in: double.layout)
         let place = links.first { $0.keys.contains(json) }?.place ?? relationship.name
-        throw TransferKeys.isDouble(place, json, destination, column)
+        throw TransferKeys.isDouble(place, json, of: destination, column: column)
     }
 
     /// Throws if the links are not as the graph says, after all were set.

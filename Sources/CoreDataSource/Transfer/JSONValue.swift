@@ -197,12 +197,12 @@ extension JSONValue {
         case .integer, .real, .digits: text += numberText ?? "null"
         case .string(let string): JSONValue.write(string, to: &text)
         case .array(let elements):
-            JSONValue.write(elements, "[", "]", to: &text, indent) { element, text, indent in
+            JSONValue.write(elements, between: "[", and: "]", to: &text, indent: indent) { element, text, indent in
                 element.write(to: &text, indent: indent)
             }
         case .object(let members):
             let sorted = members.sorted { $0.key < $1.key }
-            JSONValue.write(sorted, "{", "}", to: &text, indent) { member, text, indent in
+            JSONValue.write(sorted, between: "{", and: "}", to: &text, indent: indent) { member, text, indent in
                 JSONValue.write(member.key.text, to: &text)
                 text += indent == nil ? ":" : ": "
                 member.value.write(to: &text, indent: indent)
@@ -211,7 +211,7 @@ extension JSONValue {
     }
 
     private static func write<Element>(
-        _ elements: [Element], _ open: String, _ close: String, to text: inout String, _ indent: Int?,
+        _ elements: [Element], between open: String, and close: String, to text: inout String, indent: Int?,
         _ body: (Element, inout String, Int?) -> Void
     ) {
         text += open

@@ -22,14 +22,15 @@ extension PredicateWriter {
         case .key: return SQLValue(sql: key, storage: .integer)
         case .constant(let value): return constant(value)
         case .coalesce(let one, let other):
-            return combined(one, other, depth) { "COALESCE(\($0), \($1))" }
+            return combined(one, with: other, depth: depth) { "COALESCE(\($0), \($1))" }
         case .conditional(let test, let one, let other):
             let test = term(test, depth: depth + 1)
             guard test.isExact else { return nil }
             // Null counts as false on the server too.
-            return combined(one, other, depth) { "CASE WHEN \(test.sql) THEN \($0) ELSE \($1) END" }
+            return combined(one, with: other, depth: depth) { "CASE WHEN \(test.sql) THEN \($0) ELSE \($1) END" }
         case .arithmetic(let one, let operation, let other, .integer):
-            guard let sign = operation.bitSign, let value = combined(one, other, depth, { "(\($0) \(sign) \($1))" }),
+            guard let sign = operation.bitSign,
+                let value = combined(one, with: other, depth: depth, { "(\($0) \(sign) \($1))" }),
                 value.storage == .integer
             else { return nil }
             return value
@@ -61,7 +62,7 @@ extension PredicateWriter {
     }
 
     private mutating func combined(
-        _ one: RowExpression, _ other: RowExpression, _ depth: Int, _ sql: (String, String) -> String
+        _ one: RowExpression, with other: RowExpression, depth: Int, _ sql: (String, String) -> String
     ) -> SQLValue? {
         guard let left = value(one, depth: depth + 1), let right = value(other, depth: depth + 1),
             left.storage == right.storage

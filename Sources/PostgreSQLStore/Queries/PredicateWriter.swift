@@ -78,7 +78,7 @@ struct PredicateWriter {
         case .constant(let answer): return .constant(answer != isNegated)
         case .compare(let column, let relation, let value):
             guard let name = self.column(column, depth: depth) else { return .unknown }
-            return comparison(name, layout.order(of: column), relation, value, isNegated: isNegated)
+            return comparison(of: name, order: layout.order(of: column), relation, value, isNegated: isNegated)
         case .compareKey(let relation, let key):
             return compareKey(isNegated ? relation.negated : relation, key)
         case .isIn(let column, let values):
@@ -164,7 +164,7 @@ extension PredicateWriter {
 
     /// A column, or an expression for it, and a value.
     mutating func comparison(
-        _ name: String, _ order: ColumnOrder, _ relation: ComparisonOperator, _ value: RowValue, isNegated: Bool
+        of name: String, order: ColumnOrder, _ relation: ComparisonOperator, _ value: RowValue, isNegated: Bool
     ) -> SQLTerm {
         if relation == .equal || relation == .notEqual {
             return equality(name, order.storage, value, isEqual: (relation == .equal) != isNegated)

@@ -43,14 +43,14 @@ struct QueryStatement {
     }
 
     init(
-        _ query: RowQuery, selecting result: Result = .rows, _ table: EntityTable, _ schema: StoreSchema,
-        _ limits: SQLLimits
+        _ query: RowQuery, selecting result: Result = .rows, from table: EntityTable, schema: StoreSchema,
+        limits: SQLLimits
     ) {
         let isOrdered = result == .rows && query.isOrdered
         sort = isOrdered ? query.sort : []
-        var writer = TermWriter(query, table, schema, limits)
+        var writer = TermWriter(query, from: table, schema: schema, limits: limits)
         var wanted = query.columns
-        let test = self.test(query, &writer, &wanted, limits)
+        let test = self.test(of: query, writer: &writer, columns: &wanted, limits: limits)
         isKept = writer.values.count <= 38 && test.utf8.count <= QueryStatement.keptLength
         guard result == .rows else {
             let start = result.terms(table).map {
@@ -104,7 +104,7 @@ struct QueryStatement {
 
     /// The condition. What is too much for SQL is tested row by row, by SQLite if it can pass the columns on.
     private mutating func test(
-        _ query: RowQuery, _ writer: inout TermWriter, _ columns: inout [Int]?, _ limits: SQLLimits
+        of query: RowQuery, writer: inout TermWriter, columns: inout [Int]?, limits: SQLLimits
     ) -> String {
         let predicate = query.predicate
         if predicate == .constant(true) { return "" }

@@ -35,7 +35,7 @@ struct TermWriter {
     /// The most terms joined in one chain, because SQLite counts each as a level of depth.
     private static let chainLength = 40
 
-    init(_ query: RowQuery, _ table: EntityTable, _ schema: StoreSchema, _ limits: SQLLimits) {
+    init(_ query: RowQuery, from table: EntityTable, schema: StoreSchema, limits: SQLLimits) {
         self.schema = schema
         self.limits = limits
         scopes = [Scope(table: table, joined: query.joined, name: TermWriter.outermost)]

@@ -109,7 +109,8 @@ extension Reader: AggregatingReader {
         guard let table = schema.tables[query.entity], query.joined.isEmpty, !aggregations.isEmpty else { return nil }
         let terms = aggregations.compactMap { AggregateTerm($0, table.layout) }
         guard terms.count == aggregations.count else { return nil }
-        let sql = QueryStatement(query, selecting: .aggregates(terms), table, schema, connection.limits)
+        let sql = QueryStatement(
+            query, selecting: .aggregates(terms), from: table, schema: schema, limits: connection.limits)
         if sql.filter != nil || sql.isJoinedHere { return nil }
         let statement = try connection.statement(sql)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
@@ -128,7 +129,7 @@ extension Reader: AggregatingReader {
 extension Reader: StoreReader {
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
         guard let table = schema.tables[query.entity] else { return }
-        let sql = QueryStatement(query, table, schema, connection.limits)
+        let sql = QueryStatement(query, from: table, schema: schema, limits: connection.limits)
         if sql.isJoinedHere {
             for row in try Join(ReaderView(reader: self), query.budget).rows(query, [query.entity]) { body(row.stored) }
             return
@@ -181,7 +182,7 @@ extension Reader: StoreReader {
 
     func count(_ query: RowQuery) throws(DataSourceError) -> Int {
         guard let table = schema.tables[query.entity] else { return 0 }
-        let sql = QueryStatement(query, selecting: .count, table, schema, connection.limits)
+        let sql = QueryStatement(query, selecting: .count, from: table, schema: schema, limits: connection.limits)
         if sql.filter != nil || sql.isJoinedHere { return try rows(query.unlimited).count }
         let statement = try connection.statement(sql)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
@@ -198,7 +199,7 @@ extension Reader: StoreReader {
 
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
         guard let table = schema.tables[query.entity] else { return QueryExplanation(statement: "", steps: []) }
-        let sql = QueryStatement(query, table, schema, connection.limits)
+        let sql = QueryStatement(query, from: table, schema: schema, limits: connection.limits)
         if sql.isJoinedHere { return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
         // Its collations must be registered.
         try connection.add(collationsOf: query.sort)

@@ -21,7 +21,8 @@ extension Writer {
                 guard let table = schema.tables[query.entity] else { continue }
                 var query = query.unlimited
                 (query.sort, query.isOrdered, query.columns) = ([], false, [])
-                let condition = QueryStatement(query, selecting: .nothing, table, schema, connection.limits)
+                let condition = QueryStatement(
+                    query, selecting: .nothing, from: table, schema: schema, limits: connection.limits)
                 if condition.isTestedBySQLite {
                     let statement = BulkStatement(change.values, condition, table)
                     count += try run(statement, isCancellable: query.budget.isCancellable, table)

@@ -147,7 +147,8 @@ struct OutsideWritesTests {
         let store = try SQLiteStore.open(SQLiteStore.Options(url: directory.store, layout: layout, identity: identity))
         let timers = ManualTimers()
         let container = PersistentContainer(
-            layout, store, store.startup, PersistentContainer.Configuration(), scheduling: timers.scheduling)
+            layout, store, startup: store.startup, configuration: PersistentContainer.Configuration(),
+            scheduling: timers.scheduling)
         let contacts = try container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<3))
         let shown = try contacts.fetch(ContactEntity.self, order: [.ascending(\.uid)])

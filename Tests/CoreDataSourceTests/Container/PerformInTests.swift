@@ -113,7 +113,7 @@ import Testing
     @Test func aSaveThatIsTakenBackTakesLaterOnesOverBothWithIt() async throws {
         let layout = ModelLayout(.contacts)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let contacts = try container.dataSource(ContactDataSource.self)
         let groups = try container.dataSource(GroupDataSource.self)
         let (release, arrived) = (store.holdCommits(), store.commitArrives())

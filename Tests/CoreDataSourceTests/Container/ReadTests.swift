@@ -231,7 +231,7 @@ import Testing
     @Test func aReadWhoseRelationshipTheStoreCannotReadThrows() async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { try $0.letter("l").topic = try $0.topic("t") }
         let error = await #expect(throws: DataSourceError.self) {

@@ -107,7 +107,7 @@ private struct CountedStore {
             if !trace.isWriting { rowsRead.update { $0 += trace.rowCount } }
         }
         store = try SQLiteStore.open(options)
-        container = PersistentContainer(layout, store, store.startup, .init())
+        container = PersistentContainer(layout, store, startup: store.startup, configuration: .init())
     }
 
     func cost(_ name: String, _ operation: () async throws -> Void) async throws -> Cost {

@@ -34,7 +34,8 @@ private final class KennelDataSource: DataSource<String> {
     @Test func aSaveHoldsEachRowOnceThoughAChangeOfItWasTakenBack() async throws {
         let layout = ModelLayout(.peers())
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), .init())
+        let container = PersistentContainer(
+            layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: .init())
         let peers = try container.dataSource(PeerDataSource.self)
         try await peers.perform { context in
             let (a, b) = (try context.insert(Peer.self), try context.insert(Peer.self))

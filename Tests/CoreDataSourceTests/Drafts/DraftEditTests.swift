@@ -16,7 +16,7 @@ import Testing
     private func isEdited(reads: Int) async throws -> Bool {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(over: InMemoryStore(layout))
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { context in
             for key in ["a", "b"] { _ = try context.letter(key) }

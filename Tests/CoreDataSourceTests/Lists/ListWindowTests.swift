@@ -182,7 +182,7 @@ struct ListWindowTests: ItemListSuite {
     @Test func linksThatChangeWhileAWindowReadsOnAreReported() async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { context in for number in 100..<160 { _ = try context.topic("\(number)") } }
         let recorder = GroupRecorder()

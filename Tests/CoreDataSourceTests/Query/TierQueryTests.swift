@@ -175,8 +175,8 @@ struct TierQueryTests {
                 synchronous: .normal))
         let store = FaultyStore(over: sqlite)
         let container = PersistentContainer(
-            layout, store, StoreStartup(reason: .firstLaunch),
-            .init(registeredObjectByteLimit: TierQueryTests.seed % 2 == 0 ? 0 : 300_000))
+            layout, store, startup: StoreStartup(reason: .firstLaunch),
+            configuration: .init(registeredObjectByteLimit: TierQueryTests.seed % 2 == 0 ? 0 : 300_000))
         let samples: AnyDataSource =
             hasParts
             ? try container.dataSource(SampleAndPartDataSource.self) : try container.dataSource(SampleDataSource.self)

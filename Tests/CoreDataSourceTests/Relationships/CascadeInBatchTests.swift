@@ -122,7 +122,7 @@ import Testing
                 identity: StoreIdentity(modelHash: "hash", entityHashes: [:], databaseKey: "1"),
                 synchronous: .normal, resetPolicy: .fail))
         let store = FaultyStore(over: base)
-        let container = PersistentContainer(ModelLayout(.graph), store, base.startup, .init())
+        let container = PersistentContainer(ModelLayout(.graph), store, startup: base.startup, configuration: .init())
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { try Self.prepare($0) }
         await source.tier.forgetObjects()

@@ -162,7 +162,8 @@ import Testing
     func followingAToOneRelationshipLooksAtFewPendingRows(count: Int) async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), .uncached)
+        let container = PersistentContainer(
+            layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: .uncached)
         let source = try container.dataSource(GraphDataSource.self)
         store.fail(with: noRoom)
         // In saves that are small enough to be looked up in one table.
@@ -209,7 +210,8 @@ import Testing
     ) async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), .uncached)
+        let container = PersistentContainer(
+            layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: .uncached)
         let source = try container.dataSource(GraphDataSource.self)
         store.fail(with: noRoom)
         for start in stride(from: 0, to: count, by: atOnce) {

@@ -57,7 +57,9 @@ import Testing
     ) throws -> (FaultyStore, PersistentContainer) {
         guard let url else {
             let store = FaultyStore(layout)
-            return (store, PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), configuration))
+            let container = PersistentContainer(
+                layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: configuration)
+            return (store, container)
         }
         let identity = StoreIdentity(
             modelHash: layout.model.hash.description,
@@ -66,7 +68,7 @@ import Testing
             SQLiteStore.Options(
                 url: url, layout: layout, identity: identity, synchronous: .normal, resetPolicy: .fail, calls: calls))
         let store = FaultyStore(over: base)
-        return (store, PersistentContainer(layout, store, base.startup, configuration))
+        return (store, PersistentContainer(layout, store, startup: base.startup, configuration: configuration))
     }
 
     func run() async throws {

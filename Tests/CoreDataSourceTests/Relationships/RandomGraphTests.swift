@@ -44,7 +44,8 @@ import Testing
             let layout = ModelLayout(.graph)
             let store = FaultyStore(layout)
             self.store = store
-            container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), configuration)
+            container = PersistentContainer(
+                layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: configuration)
         }
     }
 

@@ -96,7 +96,8 @@ import Testing
     @Test func aCascadeThatTheStoreRefusesBringsItsRowsBack() async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), .init())
+        let container = PersistentContainer(
+            layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: .init())
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { context in
             for number in 0..<3 { try context.letter("\(number)").attachments = [try context.attachment("\(number)")] }

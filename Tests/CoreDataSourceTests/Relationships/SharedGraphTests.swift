@@ -84,7 +84,7 @@ import Testing
     @Test func aSaveThatLinksWhatIsTakenBackIsTakenBackToo() async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let topics = try container.dataSource(TopicDataSource.self)
         let letters = try container.dataSource(LetterDataSource.self)
         store.fail(with: noRoom)
@@ -136,7 +136,7 @@ import Testing
     @Test func anObjectThatComesBackIsLedToAgain() async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { context in
             let place = try context.insert(Station.self)

@@ -18,8 +18,8 @@ struct PostponedSaveTests {
             var configuration = PersistentContainer.Configuration()
             configuration.lockPatience = patience
             container = PersistentContainer(
-                ModelLayout(.contacts), store, StoreStartup(reason: .firstLaunch), configuration,
-                scheduling: timers.scheduling)
+                ModelLayout(.contacts), store, startup: StoreStartup(reason: .firstLaunch),
+                configuration: configuration, scheduling: timers.scheduling)
             contacts = try container.dataSource(ContactDataSource.self)
             groups = try container.dataSource(GroupDataSource.self)
             try await contacts.add(contactList(0..<1))
@@ -133,7 +133,8 @@ struct PostponedSaveTests {
         var configuration = PersistentContainer.Configuration()
         configuration.lockPatience = .seconds(600)
         let container = PersistentContainer(
-            layout, store, StoreStartup(reason: .firstLaunch), configuration, scheduling: timers.scheduling)
+            layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: configuration,
+            scheduling: timers.scheduling)
         let topics = try container.dataSource(TopicDataSource.self)
         let letters = try container.dataSource(LetterDataSource.self)
         try await topics.add("first")

@@ -22,7 +22,8 @@ struct LockedRowTests {
         var configuration = PersistentContainer.Configuration()
         configuration.lockPatience = patience
         return (
-            PersistentContainer(layout, store, store.startup, configuration), try server.session(database: database)
+            PersistentContainer(layout, store, startup: store.startup, configuration: configuration),
+            try server.session(database: database)
         )
     }
 

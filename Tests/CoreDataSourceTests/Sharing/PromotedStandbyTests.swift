@@ -28,7 +28,7 @@ struct PromotedStandbyTests {
         let store = try PostgreSQLStore.open(
             PostgreSQLStore.Options(
                 connection: connection, name: "store", layout: layout, identity: StoreIdentity(.contacts)))
-        return PersistentContainer(layout, store, store.startup, .init())
+        return PersistentContainer(layout, store, startup: store.startup, configuration: .init())
     }
 
     /// - Parameter first: What others do on the new server before the members of the test find it.

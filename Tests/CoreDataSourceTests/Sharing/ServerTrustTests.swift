@@ -28,7 +28,7 @@ struct ServerTrustTests {
             connection: connection, name: "store", layout: layout, identity: StoreIdentity(.contacts))
         change(&options)
         let store = try PostgreSQLStore.open(options)
-        let container = PersistentContainer(layout, store, store.startup, .init())
+        let container = PersistentContainer(layout, store, startup: store.startup, configuration: .init())
         return (container, store, try container.dataSource(ContactDataSource.self))
     }
 

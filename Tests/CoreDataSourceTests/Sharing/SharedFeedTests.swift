@@ -20,7 +20,7 @@ struct SharedFeedTests {
                 entityHashes: ManagedObjectModel.contacts.entityHashes.mapValues(\.description), databaseKey: ""))
         options.isShared = true
         let store = FaultyStore(over: try SQLiteStore.open(options))
-        let one = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let one = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let other = try PersistentContainer.shared(directory.store)
         try await body(one, store, other, directory.store)
         try await one.close()

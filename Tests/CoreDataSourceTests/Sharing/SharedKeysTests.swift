@@ -45,7 +45,7 @@ struct SharedKeysTests {
         var options = SQLiteStore.Options(url: directory.store, layout: layout, identity: StoreIdentity(.contacts))
         options.isShared = true
         let store = FaultyStore(over: try SQLiteStore.open(options))
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let contacts = try container.dataSource(ContactDataSource.self)
         let (gate, tries) = (Gate(), Shared(0))
         store.whenReserving {

@@ -35,7 +35,7 @@ struct SlowCommitTests {
             options.leaseTimes.answer = answer
             options.patience = .seconds(600)
             let store = try PostgreSQLStore.open(options)
-            return (PersistentContainer(layout, store, store.startup, .init()), store)
+            return (PersistentContainer(layout, store, startup: store.startup, configuration: .init()), store)
         }
         let (first, store) = try open()
         let (second, _) = try open()

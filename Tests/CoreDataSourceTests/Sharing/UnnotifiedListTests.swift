@@ -18,8 +18,8 @@ struct UnnotifiedListTests {
             identity: StoreIdentity(.contacts))
         options.isNotified = false
         let (store, otherStore) = (try PostgreSQLStore.open(options), try PostgreSQLStore.open(options))
-        let one = PersistentContainer(options.layout, store, store.startup, .init())
-        let other = PersistentContainer(options.layout, otherStore, otherStore.startup, .init())
+        let one = PersistentContainer(options.layout, store, startup: store.startup, configuration: .init())
+        let other = PersistentContainer(options.layout, otherStore, startup: otherStore.startup, configuration: .init())
         let contacts = try one.dataSource(ContactDataSource.self)
         let followed = try other.dataSource(ContactDataSource.self)
         var updates = followed.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)])).makeAsyncIterator()

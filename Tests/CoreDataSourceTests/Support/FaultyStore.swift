@@ -288,7 +288,9 @@ extension PersistentContainer {
     ) -> (container: PersistentContainer, store: FaultyStore) {
         let layout = ModelLayout(.chat)
         let store = FaultyStore(layout, longestValue: longestValue)
-        return (PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch), configuration), store)
+        let container = PersistentContainer(
+            layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: configuration)
+        return (container, store)
     }
 }
 

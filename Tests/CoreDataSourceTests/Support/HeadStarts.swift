@@ -29,7 +29,7 @@ func withTimedContainer(
     let store = try SQLiteStore.open(options)
     let timers = ManualTimers()
     let container = PersistentContainer(
-        layout, store, store.startup, .init(), scheduling: scheduling ?? timers.scheduling)
+        layout, store, startup: store.startup, configuration: .init(), scheduling: scheduling ?? timers.scheduling)
     try await body(container, store, timers, directory.store)
     try await container.close()
     try expectIntact(directory.store)

@@ -33,7 +33,8 @@ extension PersistentContainer {
         let store = FaultyStore(layout)
         let timers = ManualTimers()
         let container = PersistentContainer(
-            layout, store, StoreStartup(reason: .firstLaunch), configuration, scheduling: timers.scheduling)
+            layout, store, startup: StoreStartup(reason: .firstLaunch), configuration: configuration,
+            scheduling: timers.scheduling)
         return (container, store, timers)
     }
 }

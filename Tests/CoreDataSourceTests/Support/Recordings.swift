@@ -153,5 +153,5 @@ func faultyRecordings(
         SQLiteStore.Options(
             url: directory.store, layout: layout, identity: identity, synchronous: .normal, resetPolicy: .fail))
     let store = FaultyStore(over: base)
-    return (PersistentContainer(layout, store, base.startup, .uncached), store)
+    return (PersistentContainer(layout, store, startup: base.startup, configuration: .uncached), store)
 }

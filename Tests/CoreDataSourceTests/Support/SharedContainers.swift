@@ -16,7 +16,7 @@ extension PersistentContainer {
         options.isShared = true
         options.leaseTimes = times
         let store = try SQLiteStore.open(options)
-        return PersistentContainer(layout, store, store.startup, configuration)
+        return PersistentContainer(layout, store, startup: store.startup, configuration: configuration)
     }
 }
 

@@ -71,7 +71,7 @@ final class SharedPlace: Sendable {
             options.migrationProgress = configuration.migrationProgress
             options.leaseTimes = times
             let store = try PostgreSQLStore.open(options)
-            return PersistentContainer(layout, store, store.startup, configuration)
+            return PersistentContainer(layout, store, startup: store.startup, configuration: configuration)
         }
         #endif
         return try .shared(

@@ -112,7 +112,7 @@ import Testing
     @Test func anExportOnMainIsOfOneMoment() async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(over: InMemoryStore(layout))
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { try $0.letter("a").topic = try $0.topic("t") }
         let types: [ManagedObject.Type] = [Letter.self, Topic.self]

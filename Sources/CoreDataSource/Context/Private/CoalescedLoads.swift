@@ -48,7 +48,9 @@ final class CoalescedLoads: Sendable {
         defer { state.withLock { _ = $0.cancelled.remove(number) } }
         let outcome = await withTaskCancellationHandler {
             await withCheckedContinuation { (waiter: Waiter) in
-                if !enter(key, number, waiter, load) { waiter.resume(returning: .failure(CancellationError())) }
+                if !enter(key, number: number, waiter: waiter, load: load) {
+                    waiter.resume(returning: .failure(CancellationError()))
+                }
             }
         } onCancel: {
             cancel(key, number)
@@ -58,7 +60,7 @@ final class CoalescedLoads: Sendable {
 
     /// - Returns: Whether the caller waits now; false if it was cancelled before.
     private func enter(
-        _ key: Key, _ number: Int, _ waiter: Waiter, _ load: @escaping @Sendable () async throws -> Void
+        _ key: Key, number: Int, waiter: Waiter, load: @escaping @Sendable () async throws -> Void
     ) -> Bool {
         state.withLock { state in
             if state.cancelled.contains(number) { return false }

@@ -115,7 +115,7 @@ struct DeleteRules {
                 for row in rows { try delete(row, for: relationship.path.entity) }
             }
         } else if rule == .cascade || rule == .deny && !onlyCascades {
-            let ends = try self.ends(relationship, objects, keys, context)
+            let ends = try self.ends(of: relationship, from: objects, keys: keys, in: context)
             if rule == .deny {
                 for object in objects {
                     denials.append(Denial(object: object, relationship: relationship, ends: ends[object.key] ?? []))
@@ -159,7 +159,7 @@ struct DeleteRules {
     }
 
     private func ends(
-        _ relationship: RelationshipLayout, _ objects: [ManagedObject], _ keys: ValueList, _ context: EditingContext
+        of relationship: RelationshipLayout, from objects: [ManagedObject], keys: ValueList, in context: EditingContext
     ) throws -> [Int64: [LinkEnd]] {
         if case .column(let column) = relationship.storage {
             return Dictionary(

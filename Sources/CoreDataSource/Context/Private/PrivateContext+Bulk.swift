@@ -57,8 +57,7 @@ extension PrivateContext {
     ///
     /// - Parameter assign: Applied to one object, to find out what it does to all of them.
     func updateRows<Object: ManagedObject>(
-        _ plan: FetchPlan, _ values: [Int: RowValue], _ assign: (Object) -> Void,
-        _ checkCancellation: (Int) throws -> Void
+        _ plan: FetchPlan, to values: [Int: RowValue], assign: (Object) -> Void, checkCancellation: (Int) throws -> Void
     ) throws -> RowChangeWay {
         guard plan.tests == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else {
             return .objects
@@ -73,12 +72,13 @@ extension PrivateContext {
             // A property may do more only when it changes something, so the sample object has none of the values.
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
             if probes.isEmpty { probes = Array(rows.prefix(1)) }
-            guard try probes.allSatisfy({ try setsOnly(values, assign, $0, entity) }) else {
+            guard try probes.allSatisfy({ try setsOnly(values, by: assign, on: $0, of: entity) }) else {
                 return forgetNoted(start, .objects)
             }
             // Of too many rows the first ones show whether the values break a rule.
             let checked = areAll ? rows[...] : rows.prefix(PrivateContext.mostCheckedRows)
-            note(try changes(checked, bindings[entity], values, checkCancellation))
+            note(
+                try changes(to: checked, of: bindings[entity], values: values, checkCancellation: checkCancellation))
         }
         return way == .rows ? .rows : forgetNoted(start, way)
     }
@@ -108,7 +108,7 @@ extension PrivateContext {
 
     /// Whether assigning to an object of that row sets these values only.
     private func setsOnly<Object: ManagedObject>(
-        _ values: [Int: RowValue], _ assign: (Object) -> Void, _ stored: StoredRow, _ entity: Int
+        _ values: [Int: RowValue], by assign: (Object) -> Void, on stored: StoredRow, of entity: Int
     ) throws(DataSourceError) -> Bool {
         let probe: Object = try typed(bindings[entity].lone(stored))
         assign(probe)
@@ -127,8 +127,8 @@ extension PrivateContext {
     }
 
     private func changes(
-        _ rows: ArraySlice<StoredRow>, _ binding: EntityBinding, _ values: [Int: RowValue],
-        _ checkCancellation: (Int) throws -> Void
+        to rows: ArraySlice<StoredRow>, of binding: EntityBinding, values: [Int: RowValue],
+        checkCancellation: (Int) throws -> Void
     ) throws -> EntityChanges {
         let layout = binding.layout
         var changes = EntityChanges(entity: layout.index)

@@ -287,7 +287,7 @@ extension PrivateContext {
         let assign = { (object: Object) in
             for assignment in assignments { assignment.apply(object) }
         }
-        switch try updateRows(plan, values, assign, checkCancellation) {
+        switch try updateRows(plan, to: values, assign: assign, checkCancellation: checkCancellation) {
         case .rows: return nil
         case .tooManyRows: return SaveReport(updated: try makeInStore(plan, values, from: source))
         case .objects:

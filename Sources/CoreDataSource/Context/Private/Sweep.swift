@@ -40,14 +40,14 @@ extension PrivateContext {
         deleting: SyncDeletion = .all, options: SyncOptions = []
     ) throws where Children.Element: ManagedObject {
         let rules = SyncRules(deletion: deleting, operations: .all, options: options)
-        try note(relationship, parent, kept, rules)
+        try note(relationship, of: parent, keeping: kept, rules: rules)
     }
 
     private func note<Parent: ManagedObject>(
-        _ keyPath: PartialKeyPath<Parent>, _ parent: Parent, _ kept: [ManagedObject?], _ rules: SyncRules
+        _ keyPath: PartialKeyPath<Parent>, of parent: Parent, keeping kept: [ManagedObject?], rules: SyncRules
     ) throws {
         if let other = named.first(where: { $0 === parent.context }) {
-            return try other.note(keyPath, parent, kept, rules)
+            return try other.note(keyPath, of: parent, keeping: kept, rules: rules)
         }
         checkInBatch()
         let index = try relationship(keyPath, of: parent)
@@ -111,7 +111,9 @@ extension PrivateContext {
             for start in stride(from: 0, to: parents.count, by: FetchGroup.window) {
                 try checkCancellation(0)
                 let part = parents[start..<min(start + FetchGroup.window, parents.count)]
-                try end(part, try children(of: part, column, relationship.destinationFamily), spared, call, &report)
+                try end(
+                    part, children: try children(of: part, column, relationship.destinationFamily), sparing: spared,
+                    call: call, report: &report)
             }
         }
         if let call, call.deletion.refuses(report.deleted.count, of: report.stored) {
@@ -121,8 +123,8 @@ extension PrivateContext {
     }
 
     private func end(
-        _ sweeps: ArraySlice<ChildSweep>, _ children: [Int64: SweptChildren], _ spared: Set<Int64>,
-        _ call: SyncRules?, _ report: inout SweepReport
+        _ sweeps: ArraySlice<ChildSweep>, children: [Int64: SweptChildren], sparing spared: Set<Int64>,
+        call: SyncRules?, report: inout SweepReport
     ) throws {
         for sweep in sweeps {
             guard let children = children[sweep.parent.key] else { continue }

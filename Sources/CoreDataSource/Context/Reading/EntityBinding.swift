@@ -71,7 +71,7 @@ final class EntityBinding {
     /// Columns without an index whose look-up was reported to the diagnostics.
     var notedColumns = ColumnSet()
 
-    init(_ layout: EntityLayout, _ type: ManagedObject.Type, _ rules: ValidationRules, _ rights: EntityRights) {
+    init(_ layout: EntityLayout, type: ManagedObject.Type, rules: ValidationRules, rights: EntityRights) {
         self.layout = layout
         home = ObjectHome(layout, in: nil, .not)
         self.type = type

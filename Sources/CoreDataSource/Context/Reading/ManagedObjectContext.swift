@@ -67,8 +67,8 @@ public class ManagedObjectContext {
         position = stack.root.feedPosition
         bindings = stack.layout.entities.map { layout in
             EntityBinding(
-                layout, stack.type(ofEntity: layout.index), ValidationRules(layout),
-                rights(layout.index))
+                layout, type: stack.type(ofEntity: layout.index), rules: ValidationRules(layout),
+                rights: rights(layout.index))
         }
         for binding in bindings { binding.home = ObjectHome(binding.layout, in: self, editing) }
     }

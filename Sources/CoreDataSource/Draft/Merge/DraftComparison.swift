@@ -206,14 +206,16 @@ struct DraftComparison {
             if mine == now { continue }
             var conflict = now == base ? nil : change
             if let mine, !exists(mine) { conflict = (conflict ?? change).leadingToGone(canRevive: isRevived(mine)) }
-            if conflict == nil, let mine { conflict = try rival(row.end, mine, column, relationship) }
+            if conflict == nil, let mine {
+                conflict = try rival(of: row.end, for: mine, column: column, relationship: relationship)
+            }
             parts.append(Part(kind: .link(relationship: index), row: place, conflict: conflict))
         }
     }
 
     /// The conflict with another object, if only one object may lead to the destination.
     private func rival(
-        _ source: LinkEnd, _ destination: LinkEnd, _ column: LinkColumn, _ relationship: RelationshipLayout
+        of source: LinkEnd, for destination: LinkEnd, column: LinkColumn, relationship: RelationshipLayout
     ) throws -> DraftChange? {
         let layout = layout(source)
         guard !relationship.isSymmetric, !inserted.contains(destination), let inverse = relationship.inverse,

@@ -60,7 +60,8 @@ package struct NetChanges: Sendable {
                     note(.row(ListedRow(entity: entity, stored: row)), ofRow: row.key)
                     continue
                 }
-                add(row.key, Change(entity: entity, old: nil, newest: .row(new), isListed: true), ColumnSet(), query)
+                let change = Change(entity: entity, old: nil, newest: .row(new), isListed: true)
+                add(row.key, change, columns: ColumnSet(), to: query)
             }
             for row in changes.updated {
                 let now = StoredRow(key: row.key, row: row.row)
@@ -72,14 +73,15 @@ package struct NetChanges: Sendable {
                     continue
                 }
                 let change = Change(entity: entity, old: old, newest: .row(newest), isListed: new != nil)
-                add(row.key, change, row.columns, query)
+                add(row.key, change, columns: row.columns, to: query)
             }
             for row in changes.deleted {
                 guard let old = try query.listed(entity, row, budget) else {
                     note(.deleted, ofRow: row.key)
                     continue
                 }
-                add(row.key, Change(entity: entity, old: old, newest: .deleted, isListed: false), ColumnSet(), query)
+                let change = Change(entity: entity, old: old, newest: .deleted, isListed: false)
+                add(row.key, change, columns: ColumnSet(), to: query)
             }
         }
     }
@@ -153,7 +155,7 @@ package struct NetChanges: Sendable {
         return (net, places)
     }
 
-    private mutating func add(_ key: Int64, _ change: Change, _ changed: ColumnSet, _ query: ListQuery) {
+    private mutating func add(_ key: Int64, _ change: Change, columns changed: ColumnSet, to query: ListQuery) {
         columns[change.entity, default: ColumnSet()].formUnion(changed)
         add(key, change, query)
     }

@@ -125,16 +125,16 @@ package struct RelatedKeys: Sendable, Equatable {
         of query: ListQuery, in view: any RowView, _ budget: QueryBudget
     ) throws(DataSourceError) -> Set<Int64> {
         if isEmpty { return [] }
-        return try owners(query.joined, query.family, view, budget)
+        return try owners(of: query.joined, family: query.family, in: view, budget)
     }
 
     private func owners(
-        _ joined: [JoinedColumn], _ family: [Int], _ view: any RowView, _ budget: QueryBudget
+        of joined: [JoinedColumn], family: [Int], in view: any RowView, _ budget: QueryBudget
     ) throws(DataSourceError) -> Set<Int64> {
         var owners: Set<Int64> = []
         var met: Set<RelatedRows> = []
         for case let related? in joined.map(\.related) where met.insert(related).inserted {
-            let further = try self.owners(related.joined, related.family, view, budget)
+            let further = try self.owners(of: related.joined, family: related.family, in: view, budget)
             let destinations = related.family.reduce(into: further) { $0.formUnion(changed[$1] ?? []) }
             switch related.link {
             case .destination(let column):

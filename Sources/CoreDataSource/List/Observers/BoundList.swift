@@ -17,10 +17,7 @@ final class BoundList: ListSubscriber {
     private var isRegistered = true
 
     /// - Parameter page: Makes its objects.
-    init(
-        _ engine: ListEngine, _ page: ListPage, _ lists: BoundLists, _ dataKey: String,
-        _ delegate: any DataSourceDelegate
-    ) {
+    init(engine: ListEngine, page: ListPage, lists: BoundLists, dataKey: String, delegate: any DataSourceDelegate) {
         self.engine = engine
         self.page = page
         self.lists = lists
@@ -179,9 +176,9 @@ final class BoundLists {
         }
     }
 
-    func bind(_ engine: ListEngine, _ page: ListPage, _ dataKey: String, _ delegate: any DataSourceDelegate) {
+    func bind(_ engine: ListEngine, page: ListPage, dataKey: String, to delegate: any DataSourceDelegate) {
         remove(dataKey)
-        lists[dataKey] = BoundList(engine, page, self, dataKey, delegate)
+        lists[dataKey] = BoundList(engine: engine, page: page, lists: self, dataKey: dataKey, delegate: delegate)
     }
 
     func remove(_ dataKey: String) {

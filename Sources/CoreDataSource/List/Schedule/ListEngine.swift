@@ -17,7 +17,7 @@ final class ListEngine {
     }
 
     /// - Parameter state: Nil to have the rows read off the main actor; until then the list is empty.
-    init(_ key: ListKey, _ query: ListQuery, _ state: ListState?, _ hub: ListHub) {
+    init(_ key: ListKey, _ query: ListQuery, state: ListState?, hub: ListHub) {
         self.key = key
         self.query = query
         self.hub = hub

@@ -67,7 +67,7 @@ final class ListHub: MainFollower {
     func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
         try stack.root.checkOpen()
         if let engine = find(key), !engine.isBehind { return engine }
-        let engine = add(ListEngine(key, query, try .read(query, stack.root, stack.layout), self))
+        let engine = add(ListEngine(key, query, state: try .read(query, stack.root, stack.layout), hub: self))
         // The rows may be of a save that was made since main was prepared. The list has met it, and reports nothing of it, so no cell
         // may be drawn with relationships from before.
         if stack.root.hasUnmergedSaves { stack.mainWaker.mergeObjects() }
@@ -76,7 +76,7 @@ final class ListHub: MainFollower {
 
     /// The engine of a query; the rows of a new one are read off the main actor, and reported then.
     func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
-        guard let engine = find(key) else { return add(ListEngine(key, query, nil, self)) }
+        guard let engine = find(key) else { return add(ListEngine(key, query, state: nil, hub: self)) }
         // Whoever begins to follow a list is told that it cannot be read, too.
         if engine.isRefused { engine.reload(.initial) }
         return engine
@@ -88,7 +88,7 @@ final class ListHub: MainFollower {
     func filledEngine(_ key: ListKey, _ query: ListQuery) async throws -> ListEngine {
         try stack.root.checkOpen()
         if let engine = find(key), engine.isFilled, !engine.isBehind { return engine }
-        let engine = add(ListEngine(key, query, nil, self))
+        let engine = add(ListEngine(key, query, state: nil, hub: self))
         let first = FirstRows(of: engine)
         drainSoon()
         try await first.arrive()

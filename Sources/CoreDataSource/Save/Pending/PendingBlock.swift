@@ -99,7 +99,7 @@ package final class PendingBlock: Sendable {
     }
 
     /// The key of the row with those values in the columns of a uniqueness constraint.
-    func key(_ entity: Int, _ constraint: Int, _ hash: UInt64, _ values: [RowValue]) -> Int64? {
+    func key(_ entity: Int, constraint: Int, hash: UInt64, values: [RowValue]) -> Int64? {
         guard let table = tables[entity] else { return nil }
         let places = table.places[constraint]
         var slot = Int(truncatingIfNeeded: hash) & (places.count - 1)

@@ -88,7 +88,7 @@ struct PendingRows {
         for value in values { hash.combine(value) }
         let columns = layout.entities[entity].constraints[constraint]
         var keys = tables[entity]?.keys(constraint, hash.value) ?? []
-        keys += blocks.compactMap { $0.key(entity, constraint, hash.value, values) }
+        keys += blocks.compactMap { $0.key(entity, constraint: constraint, hash: hash.value, values: values) }
         for key in keys {
             // For a row that was saved more than once, only what the newest save left counts.
             if let row = row(entity, key, after: number)?.row, row.holds(values, columns) {

@@ -83,7 +83,7 @@ struct ChangedLinkTests {
             SQLiteStore.Options(
                 url: directory.store, layout: layout, identity: identity, synchronous: .normal, resetPolicy: .fail))
         let store = FaultyStore(over: base)
-        let container = PersistentContainer(layout, store, base.startup, .init())
+        let container = PersistentContainer(layout, store, startup: base.startup, configuration: .init())
         let source = try container.dataSource(GraphDataSource.self)
         let release = store.holdCommits()
         try await source.perform(waitFor: .main) { context in

@@ -11,7 +11,7 @@ struct LinksDuringReadTests {
     ) async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { context in
             _ = try context.letter("l")

@@ -173,7 +173,7 @@ struct BatchRowsTests {
                     url: directory.store, layout: layout,
                     identity: StoreIdentity(modelHash: "1", entityHashes: hashes, databaseKey: "1"),
                     synchronous: .normal)))
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         try await body(try container.dataSource(ContactDataSource.self), container, store)
         try await container.close()
         try expectIntact(directory.store)

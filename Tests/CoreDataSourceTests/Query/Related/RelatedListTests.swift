@@ -192,7 +192,7 @@ struct RelatedListTests {
     @Test func aResetWhileAffectedRowsAreReadIsOneReport() async throws {
         let layout = ModelLayout(.mail)
         let store = FaultyStore(layout)
-        let container = PersistentContainer(layout, store, StoreStartup(reason: .firstLaunch))
+        let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let mail = try container.dataSource(MailDataSource.self)
         try await mail.perform { context in
             for title in ["a", "b"] {

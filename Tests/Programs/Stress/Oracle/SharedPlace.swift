@@ -45,7 +45,8 @@ enum SharedPlace: LosslessStringConvertible, Sendable {
         case .server:
             let store = try openStore()
             return PersistentContainer(
-                ModelLayout(.stress), store, store.startup, .init(mainPatience: SharedPlace.mainPatience))
+                ModelLayout(.stress), store, startup: store.startup,
+                configuration: .init(mainPatience: SharedPlace.mainPatience))
         #endif
         }
     }

@@ -53,6 +53,6 @@ final class StressStore {
             url: url, layout: layout, identity: identity, synchronous: synchronous, resetPolicy: .discard, calls: calls)
         options.logLimit = logLimit
         let store = try SQLiteStore.open(options)
-        return PersistentContainer(layout, store, store.startup)
+        return PersistentContainer(layout, store, startup: store.startup)
     }
 }

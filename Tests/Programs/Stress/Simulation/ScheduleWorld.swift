@@ -78,7 +78,8 @@ final class ScheduleWorld: Sendable {
             registeredObjectByteLimit: 4_000, pendingByteLimit: 3_000, queuedValueLimit: 12, mainBacklogByteLimit: 6_000
         )
         let container = PersistentContainer(
-            disk.layout, store, StoreStartup(reason: .current), configuration, scheduling: simulation.scheduling)
+            disk.layout, store, startup: StoreStartup(reason: .current), configuration: configuration,
+            scheduling: simulation.scheduling)
         do {
             let keepers = try await container.keepers
             shown.withLock { $0 = [:] }

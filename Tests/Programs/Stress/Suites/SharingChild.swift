@@ -185,6 +185,6 @@ extension StressStore {
     /// Opens a store that others may have open.
     static func openShared(_ url: URL) throws -> PersistentContainer {
         let store = try SQLiteStore.open(sharedOptions(url))
-        return PersistentContainer(ModelLayout(.stress), store, store.startup)
+        return PersistentContainer(ModelLayout(.stress), store, startup: store.startup)
     }
 }

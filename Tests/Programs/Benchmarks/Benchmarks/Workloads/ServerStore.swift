@@ -33,7 +33,7 @@ struct ServerStore: Sendable {
         options.isNotified = false
         let store = try PostgreSQLStore.open(options)
         let container = PersistentContainer(
-            options.layout, store, store.startup, .init(synchronous: synchronous))
+            options.layout, store, startup: store.startup, configuration: .init(synchronous: synchronous))
         try await self.init(container)
     }
 
