@@ -100,10 +100,10 @@ package struct ListSchedule {
     /// Whether a turn can begin work.
     package var isReady: Bool { !isWorking && !isRefused && !isFinished && isBehind }
 
-    /// Whether the list includes everything up to that save and is not about to be read, or cannot be read.
-    func isSettled(_ number: Int64) -> Bool {
+    /// Whether everything up to that save was reported and the list is not about to be read, or cannot be read.
+    package func isSettled(_ number: Int64) -> Bool {
         guard let work else { return true }
-        return asOf >= number && !work.readsRows && reading == nil
+        return asOf >= number && !work.reportsHandledSaves && reading == nil
     }
 
     /// How much memory the waiting saves use, in bytes.

@@ -51,11 +51,11 @@ package struct ListWork: Sendable {
         }
     }
 
-    /// Whether it reads the rows of the list, or combines them with rows that were read.
-    var readsRows: Bool {
+    /// Whether it has yet to report saves that the list counts as handled, because a read has met them.
+    var reportsHandledSaves: Bool {
         switch task {
-        case .merge, .follow, .redraw: false
-        case .read, .readOn, .join: true
+        case .merge, .follow: false
+        case .redraw, .read, .readOn, .join: true
         }
     }
 
