@@ -52,10 +52,9 @@ struct ReadmeTests {
                   insert at 0
                 save: ["Guan Yu", "Zhang Fei"]
                   insert at 1
-                save: ["Guan Yu", "Zhang Fei", "Zhao Yun"]
-                  insert at 2
 
                 """)
+        #expect(try readme.contains("```\n\(run.output)```\n"))
     }
 
     /// A claim stands in the table of the article with the tests that prove it.
@@ -77,7 +76,7 @@ struct ReadmeTests {
     }
 
     @Test func theReadmeIsShortEnoughForTwoMinutes() throws {
-        #expect(try readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 200)
+        #expect(try readme.split(separator: "\n", omittingEmptySubsequences: false).count <= 181)
     }
 
     @Test func theArticlesThatTheReadmeNamesExist() throws {

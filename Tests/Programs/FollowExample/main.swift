@@ -13,7 +13,7 @@ final class NameDataSource: DataSource<String> {
 
 let container = try await PersistentContainer(model: .contacts, store: .inMemory)
 let contacts = try container.dataSource(NameDataSource.self)
-var names = ["Zhao Yun", "Zhang Fei", "Guan Yu"]
+var names = ["Zhang Fei", "Guan Yu"]
 
 for await update in contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.name, [.numeric])])) {
     print("\(update.reason.kind): \(update.snapshot.map(\.name))")

@@ -1,8 +1,8 @@
 import CoreDataSource
 import Testing
 
-/// The keyed data source of the README.
-@MainActor struct ReadmeKeyTests {
+/// The keyed data source of the articles.
+@MainActor struct KeyedExampleTests {
     struct Contact: Sendable {
         var uid: String
         var name: String
