@@ -35,23 +35,11 @@ extension PredicateTree {
 extension PredicateTree.Node {
     fileprivate func substituting(_ values: [String: FetchExpression]) -> Self {
         switch self {
-        case .constant, .custom, .invalid: self
-        case .compare(let one, let operation, let other, let options):
-            .compare(one.substituting(values), operation, other.substituting(values), options)
         case .text(let one, let operation, let other, let options) where options.contains(.findsNoEmptyString):
             .formatText(one.substituting(values), operation, with: other.substituting(values), options: options)
-        case .text(let one, let operation, let other, let options):
-            .text(one.substituting(values), operation, other.substituting(values), options)
-        case .isIn(let one, let other, let options):
-            .isIn(one.substituting(values), other.substituting(values), options)
-        case .between(let one, let low, let high, let options):
-            .between(one.substituting(values), low.substituting(values), high.substituting(values), options)
         case .isWithin(let one, let range, let options):
             within(one.substituting(values), range, substituting: values, options: options)
-        case .quantified(let quantifier, let node): .quantified(quantifier, node.substituting(values))
-        case .not(let node): .not(node.substituting(values))
-        case .and(let nodes): .and(nodes.map { $0.substituting(values) })
-        case .or(let nodes): .or(nodes.map { $0.substituting(values) })
+        default: replacingParts({ $0.substituting(values) }, { $0.substituting(values) })
         }
     }
 
@@ -76,21 +64,11 @@ extension PredicateTree.Node {
 extension FetchExpression {
     fileprivate func substituting(_ values: [String: FetchExpression]) -> Self {
         switch self {
-        case .keyPath, .object, .constant: self
-        case .variable(let name): values[name] ?? self
-        case .path(let base, let keys): .path(base.substituting(values), keys)
+        case .variable(let name): return values[name] ?? self
         case .subquery(let objects, let name, let test):
-            .subquery(
-                objects.substituting(values), variable: name, test.substituting(values.filter { $0.key != name }))
-        case .list(let elements): .list(elements.map { $0.substituting(values) })
-        case .arithmetic(let one, let operation, let other):
-            .arithmetic(one.substituting(values), operation, other.substituting(values))
-        case .negated(let value): .negated(value.substituting(values))
-        case .function(let function, let arguments): .function(function, arguments.map { $0.substituting(values) })
-        case .conditional(let test, let one, let other):
-            .conditional(test.substituting(values), one.substituting(values), other.substituting(values))
-        case .coalesce(let one, let other): .coalesce(one.substituting(values), other.substituting(values))
-        case .cast(let value, let type): .cast(value.substituting(values), type)
+            let others = values.filter { $0.key != name }
+            return .subquery(objects.substituting(values), variable: name, test.substituting(others))
+        default: return replacingParts({ $0.substituting(values) }, { $0.substituting(values) })
         }
     }
 }

@@ -267,17 +267,9 @@ extension PredicateTree.Node {
     /// The same node with each chain of one connective as one list.
     var flat: Self {
         switch self {
-        case .constant, .custom, .invalid: self
-        case .compare(let one, let relation, let other, let options):
-            .compare(one.flat, relation, other.flat, options)
-        case .text(let one, let comparison, let other, let options): .text(one.flat, comparison, other.flat, options)
-        case .isIn(let one, let other, let options): .isIn(one.flat, other.flat, options)
-        case .between(let one, let low, let high, let options): .between(one.flat, low.flat, high.flat, options)
-        case .isWithin(let one, let range, let options): .isWithin(one.flat, range.flat, options)
-        case .quantified(let quantifier, let node): .quantified(quantifier, node.flat)
-        case .not(let node): .not(node.flat)
         case .and: flatChain(isAnd: true)
         case .or: flatChain(isAnd: false)
+        default: replacingParts(\.flat, \.flat)
         }
     }
 
@@ -302,18 +294,46 @@ extension PredicateTree.Node {
 
 extension FetchExpression {
     /// The same expression with flat conditions. Only a choice and a subquery contain conditions.
-    fileprivate var flat: Self {
+    fileprivate var flat: Self { replacingParts(\.flat, \.flat) }
+}
+
+extension PredicateTree.Node {
+    /// The same node, with the nodes and expressions right below it replaced.
+    package func replacingParts(_ node: (Self) -> Self, _ expression: (FetchExpression) -> FetchExpression) -> Self {
+        switch self {
+        case .constant, .custom, .invalid: self
+        case .compare(let one, let relation, let other, let options):
+            .compare(expression(one), relation, expression(other), options)
+        case .text(let one, let comparison, let other, let options):
+            .text(expression(one), comparison, expression(other), options)
+        case .isIn(let one, let other, let options): .isIn(expression(one), expression(other), options)
+        case .between(let one, let low, let high, let options):
+            .between(expression(one), expression(low), expression(high), options)
+        case .isWithin(let one, let range, let options): .isWithin(expression(one), expression(range), options)
+        case .quantified(let quantifier, let inner): .quantified(quantifier, node(inner))
+        case .not(let inner): .not(node(inner))
+        case .and(let nodes): .and(nodes.map(node))
+        case .or(let nodes): .or(nodes.map(node))
+        }
+    }
+}
+
+extension FetchExpression {
+    /// The same expression, with the nodes and expressions right below it replaced.
+    package func replacingParts(
+        _ node: (PredicateTree.Node) -> PredicateTree.Node, _ expression: (Self) -> Self
+    ) -> Self {
         switch self {
         case .keyPath, .object, .constant, .variable: self
-        case .path(let base, let keys): .path(base.flat, keys)
-        case .subquery(let objects, let name, let test): .subquery(objects.flat, variable: name, test.flat)
-        case .list(let items): .list(items.map(\.flat))
-        case .function(let function, let items): .function(function, items.map(\.flat))
-        case .arithmetic(let one, let operation, let other): .arithmetic(one.flat, operation, other.flat)
-        case .coalesce(let one, let other): .coalesce(one.flat, other.flat)
-        case .negated(let inner): .negated(inner.flat)
-        case .cast(let inner, let type): .cast(inner.flat, type)
-        case .conditional(let test, let one, let other): .conditional(test.flat, one.flat, other.flat)
+        case .path(let base, let keys): .path(expression(base), keys)
+        case .subquery(let objects, let name, let test): .subquery(expression(objects), variable: name, node(test))
+        case .list(let items): .list(items.map(expression))
+        case .function(let function, let items): .function(function, items.map(expression))
+        case .arithmetic(let one, let operation, let other): .arithmetic(expression(one), operation, expression(other))
+        case .coalesce(let one, let other): .coalesce(expression(one), expression(other))
+        case .negated(let inner): .negated(expression(inner))
+        case .cast(let inner, let type): .cast(expression(inner), type)
+        case .conditional(let test, let one, let other): .conditional(node(test), expression(one), expression(other))
         }
     }
 }

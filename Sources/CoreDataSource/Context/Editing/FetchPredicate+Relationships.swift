@@ -138,7 +138,6 @@ extension PredicateTree.Node {
     /// The same test of the object that a variable stands for.
     func about(_ variable: String) -> Self {
         switch self {
-        case .constant, .invalid: self
         case .custom(let test):
             .invalid(
                 InvalidPart(
@@ -146,18 +145,7 @@ extension PredicateTree.Node {
                         .unsupportedQuery,
                         "A part of a predicate about related objects needs the objects themselves (\(test.reason)). Fetch the related objects, and test them in code."
                     )))
-        case .compare(let one, let relation, let other, let options):
-            .compare(one.about(variable), relation, other.about(variable), options)
-        case .text(let one, let comparison, let other, let options):
-            .text(one.about(variable), comparison, other.about(variable), options)
-        case .isIn(let one, let list, let options): .isIn(one.about(variable), list.about(variable), options)
-        case .isWithin(let one, let range, let options): .isWithin(one.about(variable), range.about(variable), options)
-        case .between(let one, let low, let high, let options):
-            .between(one.about(variable), low.about(variable), high.about(variable), options)
-        case .quantified(let quantifier, let node): .quantified(quantifier, node.about(variable))
-        case .not(let node): .not(node.about(variable))
-        case .and(let nodes): .and(nodes.map { $0.about(variable) })
-        case .or(let nodes): .or(nodes.map { $0.about(variable) })
+        default: replacingParts({ $0.about(variable) }, { $0.about(variable) })
         }
     }
 }
@@ -167,19 +155,7 @@ extension FetchExpression {
         switch self {
         case .keyPath(let path): .path(.variable(variable), path)
         case .object: .variable(variable)
-        case .constant, .variable: self
-        case .path(let base, let path): .path(base.about(variable), path)
-        case .subquery(let objects, let name, let test):
-            .subquery(objects.about(variable), variable: name, test.about(variable))
-        case .list(let items): .list(items.map { $0.about(variable) })
-        case .arithmetic(let one, let operation, let other):
-            .arithmetic(one.about(variable), operation, other.about(variable))
-        case .negated(let inner): .negated(inner.about(variable))
-        case .function(let function, let items): .function(function, items.map { $0.about(variable) })
-        case .conditional(let test, let one, let other):
-            .conditional(test.about(variable), one.about(variable), other.about(variable))
-        case .coalesce(let one, let other): .coalesce(one.about(variable), other.about(variable))
-        case .cast(let inner, let type): .cast(inner.about(variable), type)
+        default: replacingParts({ $0.about(variable) }, { $0.about(variable) })
         }
     }
 }
