@@ -125,6 +125,31 @@ import Testing
         }
     }
 
+    /// A cell may have been drawn in between. With a limit, the list is read again; without, only the letters that the save reaches.
+    @Test(arguments: [nil, 10]) func aRelatedValueThatChangesAndChangesBackIsReported(limit: Int?) async throws {
+        try await withGraph { container, source in
+            try await source.perform { context in
+                let topic = try context.topic("t")
+                topic.title = "A"
+                try context.letter("1").topic = topic
+                _ = try context.letter("2")
+            }
+            let recorder = GroupRecorder()
+            var request = FetchRequest(Letter.self, order: [.ascending(\.topic?.title), .ascending(\.key)])
+            request.limit = limit
+            try source.register(recorder, dataKey: "letters", request)
+            for title in ["B", "A"] { try source.performAndWait { try $0.topic("t").title = title } }
+            container.mainTier.merge()
+            await container.mainTier.listsAreSettled()
+            #expect(recorder.changes.map { ($0.object as? Letter)?.key } == ["1"] && recorder.types == [[.update]])
+            // One save that leaves it as it is reports nothing.
+            try source.performAndWait { try $0.topic("t").key = "u" }
+            container.mainTier.merge()
+            await container.mainTier.listsAreSettled()
+            #expect(recorder.types.count == 1)
+        }
+    }
+
     /// The objects of one report, too.
     @Test func relationshipsOfReportedObjectsAreReadTogether() async throws {
         try await withGraph { container, source in
