@@ -16,7 +16,7 @@ public struct GraphFixture: Sendable {
     /// The objects.
     public let graph: ObjectGraph
     private let model: ManagedObjectModel
-    private let dataSources: [AnyDataSource.Type]
+    private let dataSources: [EntityDataSource.Type]
     private let keys: [String: String]
 
     /// A fixture of a graph.
@@ -28,7 +28,8 @@ public struct GraphFixture: Sendable {
     ///     compared with.
     ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute.
     public init(
-        _ graph: ObjectGraph, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]
+        _ graph: ObjectGraph, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],
+        keys: [String: String] = [:]
     ) {
         self.graph = graph
         self.model = model
@@ -46,7 +47,8 @@ public struct GraphFixture: Sendable {
     ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute.
     /// - Throws: What reading the file throws; `invalidGraph`.
     public init(
-        contentsOf url: URL, model: ManagedObjectModel, dataSources: [AnyDataSource.Type], keys: [String: String] = [:]
+        contentsOf url: URL, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],
+        keys: [String: String] = [:]
     ) throws {
         self.init(
             try ObjectGraph(json: Data(contentsOf: url)), model: model, dataSources: dataSources, keys: keys)

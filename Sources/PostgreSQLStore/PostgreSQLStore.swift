@@ -143,19 +143,19 @@ package final class PostgreSQLStore: PersistentStore {
     }
 }
 
-extension PostgreSQLStore: HeadStartStore {
+extension PostgreSQLStore: EarlyWriteStore {
     /// So many that there is at most one round trip for 1,000 rows.
-    package var rowsWrittenAhead: ClosedRange<Int> { 2048...8192 }
-    package var rowsAhead: Int { state.withLock { $0.writer?.ahead?.rows.count ?? 0 } }
+    package var rowsWrittenEarly: ClosedRange<Int> { 2048...8192 }
+    package var earlyRows: Int { state.withLock { $0.writer?.early?.rows.count ?? 0 } }
 
-    package func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool {
-        state.withLock { $0.writer?.write(rows, ahead: headStart) ?? false }
+    package func write(_ rows: NewRows, for earlyWrite: EarlyWrite) -> Bool {
+        state.withLock { $0.writer?.write(rows, for: earlyWrite) ?? false }
     }
 
-    package func abandon(_ headStart: HeadStart) {
+    package func abandon(_ earlyWrite: EarlyWrite) {
         state.withLock { state in
-            guard let writer = state.writer, writer.ahead?.rows.headStart === headStart else { return }
-            writer.abandonHeadStart()
+            guard let writer = state.writer, writer.early?.rows.earlyWrite === earlyWrite else { return }
+            writer.abandonEarlyWrite()
         }
     }
 }

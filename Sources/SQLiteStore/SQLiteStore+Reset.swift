@@ -121,14 +121,14 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - holdsGate: Whether the caller keeps others from opening a shared store.
-    ///   - keepsHeadStart: Whether what was written ahead of a save may stay. It has to go before anything else is done.
+    ///   - keepsEarlyWrite: Whether what was written early for a save may stay. It has to go before anything else is done.
     /// - Throws: `storeClosed`, or what keeps the store from being opened.
     func openWriter(
-        _ writer: inout WriterState, holdsGate: Bool = false, keepsHeadStart: Bool = false
+        _ writer: inout WriterState, holdsGate: Bool = false, keepsEarlyWrite: Bool = false
     ) throws(DataSourceError) -> Writer {
         switch writer {
         case .open(let writer):
-            if !keepsHeadStart { writer.abandonHeadStart() }
+            if !keepsEarlyWrite { writer.abandonEarlyWrite() }
             return writer
         case .reading: throw DataSourceError.storeReadOnly
         case .closed: throw DataSourceError.storeClosed

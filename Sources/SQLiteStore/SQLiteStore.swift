@@ -130,7 +130,7 @@ package final class SQLiteStore: PersistentStore {
 
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try writer.withLock { (writer) throws(DataSourceError) in
-            let outcome = try openWriter(&writer, keepsHeadStart: true).commit(group)
+            let outcome = try openWriter(&writer, keepsEarlyWrite: true).commit(group)
             // A commit of nothing but refused saves writes nothing, but has found out what others have written.
             if outcome.foundOutsideWrites { readers.noteWrite() }
             return outcome
@@ -194,7 +194,7 @@ package final class SQLiteStore: PersistentStore {
 
     private func endWriting() {
         writer.withLock { writer in
-            writer.current?.abandonHeadStart()
+            writer.current?.abandonEarlyWrite()
             // A process that has lost the lock must not write any more, nor one that cannot get its turn.
             let isTurn = access.map { (try? $0.turn.take()) != nil } ?? true
             if !isTurn || writer.current?.holdsLock == false {
@@ -234,19 +234,19 @@ extension SQLiteStore: BulkStore {
     }
 }
 
-extension SQLiteStore: HeadStartStore {
+extension SQLiteStore: EarlyWriteStore {
     /// One to two milliseconds.
-    package var rowsWrittenAhead: ClosedRange<Int> { 1...256 }
-    package var rowsAhead: Int { writer.withLock { $0.current?.ahead?.count ?? 0 } }
+    package var rowsWrittenEarly: ClosedRange<Int> { 1...256 }
+    package var earlyRows: Int { writer.withLock { $0.current?.early?.count ?? 0 } }
 
-    package func write(_ rows: NewRows, ahead headStart: HeadStart) -> Bool {
-        writer.withLock { $0.current?.write(rows, ahead: headStart) ?? false }
+    package func write(_ rows: NewRows, for earlyWrite: EarlyWrite) -> Bool {
+        writer.withLock { $0.current?.write(rows, for: earlyWrite) ?? false }
     }
 
-    package func abandon(_ headStart: HeadStart) {
+    package func abandon(_ earlyWrite: EarlyWrite) {
         writer.withLock { writer in
-            guard let writer = writer.current, writer.ahead?.headStart === headStart else { return }
-            writer.abandonHeadStart()
+            guard let writer = writer.current, writer.early?.earlyWrite === earlyWrite else { return }
+            writer.abandonEarlyWrite()
         }
     }
 }

@@ -59,7 +59,7 @@ struct ArticleTests {
         "CoreDataSource/Query/AttributeRange",
         "CoreDataSource/Query/FetchAggregate",
         "CoreDataSource/Query/FetchOrder",
-        "CoreDataSource/Query/FetchRequest",
+        "CoreDataSource/Query/ObjectRequest",
         "RowStore/Store/ResetPolicy",
         "RowStore/Store/StatementTrace",
         "RowStore/Store/StoreStartup",

@@ -28,7 +28,7 @@ struct CommentSnippets {
 
     @Test func aRequestHasPages() async throws {
         try await withContacts { _, contacts in
-            var request = FetchRequest(ContactEntity.self, where: \.age >= 18)
+            var request = ObjectRequest(ContactEntity.self, where: \.age >= 18)
             request.order = [.ascending(\.name, [.caseInsensitive, .numeric])]
             request.limit = 50
             let page = try contacts.fetch(request)
@@ -43,7 +43,7 @@ struct CommentSnippets {
 
     @Test func aRequestIsOrdered() async throws {
         try await withContacts { _, contacts in
-            var request = FetchRequest(ContactEntity.self)
+            var request = ObjectRequest(ContactEntity.self)
             request.order = [.ascending(\.name, [.caseInsensitive, .numeric]), .descending(\.age)]
             let byName = try contacts.fetch(request)
             request.order = [FetchOrder(SortDescriptor(\.name)), .descending(\.age)]
@@ -122,7 +122,7 @@ struct CommentSnippets {
     @Test func aReadSeesOneState() async throws {
         try await withContacts { container, _ in
             let (count, names) = try await container.read { context in
-                (try context.count(ContactEntity.self), try context.values(FetchRequest<ContactEntity>(), \.name))
+                (try context.count(ContactEntity.self), try context.values(ObjectRequest<ContactEntity>(), \.name))
             }
             #expect(names.count == count)
         }
@@ -179,7 +179,7 @@ struct CommentSnippets {
     @Test func everythingIsReadFromOneMoment() async throws {
         try await withContacts { container, _ in
             let (names, count) = try await container.read { context in
-                (try context.values(FetchRequest<ContactEntity>(), \.name), try context.count(GroupEntity.self))
+                (try context.values(ObjectRequest<ContactEntity>(), \.name), try context.count(GroupEntity.self))
             }
             #expect(names.count == 3 && count == 0)
         }
@@ -197,7 +197,7 @@ struct CommentSnippets {
     @Test func aTableViewFollowsAList() async throws {
         try await withContacts { _, contacts in
             let table = ContactTable()
-            let request = FetchRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+            let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
             try contacts.register(table, dataKey: "list", request, sectionBy: \.isFavorite)
             try await contacts.add(Contact(uid: "3", name: "Guan Ping", age: 18))
             try await contacts.update(ContactEntity.self, where: \.uid == "2", set: [.set(\.isFavorite, true)])

@@ -20,7 +20,7 @@ struct CoreDataDifferenceTests {
     @Test func aBooleanSectionIsNamedTrueOrFalse() async throws {
         try await withContacts { _, contacts in
             try await contacts.update(ContactEntity.self, where: \.uid == "1", set: [.set(\.isFavorite, true)])
-            let list = try contacts.list(FetchRequest(ContactEntity.self), sectionBy: \.isFavorite)
+            let list = try contacts.list(ObjectRequest(ContactEntity.self), sectionBy: \.isFavorite)
             #expect(list.sections.map(\.name) == ["false", "true"])
         }
     }
@@ -29,7 +29,7 @@ struct CoreDataDifferenceTests {
         try await withContacts { _, contacts in
             let birthday = Date(timeIntervalSinceReferenceDate: 86400)
             try await contacts.update(ContactEntity.self, where: \.uid == "1", set: [.set(\.birthday, birthday)])
-            let list = try contacts.list(FetchRequest(ContactEntity.self), sectionBy: \.birthday)
+            let list = try contacts.list(ObjectRequest(ContactEntity.self), sectionBy: \.birthday)
             #expect(list.sections.map(\.name) == ["", "2001-01-02T00:00:00Z"])
         }
     }
@@ -37,7 +37,7 @@ struct CoreDataDifferenceTests {
     @Test func aListIsSortedByItsSectionFirst() async throws {
         try await withContacts { _, contacts in
             try await contacts.update(ContactEntity.self, where: \.uid == "1", set: [.set(\.isFavorite, true)])
-            let request = FetchRequest(ContactEntity.self, order: [.ascending(\.uid)])
+            let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)])
             let list = try contacts.list(request, sectionBy: \.isFavorite)
             #expect(list.snapshot.map(\.uid) == ["2", "3", "1"] && list.sections.map(\.range.count) == [2, 1])
         }
@@ -45,7 +45,7 @@ struct CoreDataDifferenceTests {
 
     @Test func aListKeepsItsLimit() async throws {
         try await withContacts { _, contacts in
-            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)], limit: 2))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)], limit: 2))
             try await contacts.add(Contact(uid: "0", name: "Liu Bei"))
             #expect(list.snapshot.map(\.uid) == ["0", "1"])
             try await contacts.delete(ContactEntity.self, where: \.uid < "2")
@@ -69,7 +69,7 @@ struct CoreDataDifferenceTests {
 
     @Test func aSortKeyThatChangesWithoutMovingIsAnUpdate() async throws {
         try await withContacts { _, contacts in
-            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
             try await contacts.update(ContactEntity.self, where: \.uid == "2", set: [.set(\.name, "Zhang Yide")])
             #expect(list.difference.changes.map(\.type) == [.update])
             try await contacts.update(ContactEntity.self, where: \.uid == "2", set: [.set(\.name, "A")])
@@ -95,7 +95,7 @@ struct CoreDataDifferenceTests {
                     _ = try context.insert(ContactEntity.self)
                 }
             }
-            let names = try await contacts.perform { try $0.values(FetchRequest<ContactEntity>(), \.name) }
+            let names = try await contacts.perform { try $0.values(ObjectRequest<ContactEntity>(), \.name) }
             #expect(names == ["Guan Yu", "Zhang Fei", "Guan Ping"])
         }
     }
@@ -106,7 +106,7 @@ struct CoreDataDifferenceTests {
                 try context.insert(ContactEntity.self).uid = "4"
                 try context.first(ContactEntity.self, where: \.uid, equals: "1")?.name = "Yunchang"
                 for contact in try context.fetch(ContactEntity.self) { contact.age = 1 }
-                let request = FetchRequest<ContactEntity>()
+                let request = ObjectRequest<ContactEntity>()
                 return (try context.values(request, \.name), try context.aggregate(request, .sum(\.age)))
             }
             #expect(names == ["Yunchang", "Zhang Fei", "Guan Ping", ""])

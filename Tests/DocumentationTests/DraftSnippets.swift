@@ -5,7 +5,7 @@ import Testing
 @MainActor
 struct DraftSnippets {
     private func withContact(
-        _ body: @MainActor (AnyDataSource, GroupDataSource, ContactEntity) async throws -> Void
+        _ body: @MainActor (EntityDataSource, GroupDataSource, ContactEntity) async throws -> Void
     ) async throws {
         try await withContacts { container, contacts in
             let groups = try container.dataSource(GroupDataSource.self)

@@ -24,7 +24,7 @@ struct ListSnippets {
     @Test func aDelegateIsNotifiedOfEachChange() async throws {
         try await withContacts { _, contacts in
             let view = TerminalList()
-            let request = FetchRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+            let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
             try contacts.register(view, dataKey: "list", request, sectionBy: \.isFavorite)
             try await contacts.add(Contact(uid: "3", name: "Guan Ping", age: 18))
             #expect(contacts.numberOfItems("list", inSection: 0) == 3)
@@ -38,7 +38,7 @@ struct ListSnippets {
     @Test func aLoopFollowsAList() async throws {
         var counts: [Int] = []
         try await withContacts { container, contacts in
-            let request = FetchRequest(ContactEntity.self, order: [.ascending(\.name)])
+            let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
             let serve = Task {
                 for await update in contacts.updates(request) {
                     counts.append(update.snapshot.count)
@@ -54,7 +54,7 @@ struct ListSnippets {
     @Test func aListHasSections() async throws {
         try await withContacts { _, contacts in
             let list = try contacts.list(
-                FetchRequest(ContactEntity.self, order: [.ascending(\.name)]), sectionBy: \.isFavorite)
+                ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]), sectionBy: \.isFavorite)
             for section in list.sections { print(section.name, list.snapshot[section.range].map(\.name)) }
             #expect(list.sections.map(\.range) == [0..<3])
         }
@@ -62,7 +62,7 @@ struct ListSnippets {
 
     @Test func aWindowTurnsThePage() async throws {
         try await withContacts { _, contacts in
-            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)], limit: 2))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)], limit: 2))
             try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
             #expect(list.snapshot.map(\.name) == ["Zhang Fei"])
         }

@@ -18,7 +18,7 @@ struct QuerySnippets {
 
     @Test func aRequestHasAnOrderALimitAndACursor() async throws {
         try await withContacts { _, contacts in
-            var request = FetchRequest(ContactEntity.self, where: \.age >= 18)
+            var request = ObjectRequest(ContactEntity.self, where: \.age >= 18)
             request.order = [.ascending(\.name, [.caseInsensitive, .numeric])]
             request.limit = 1
             let page = try contacts.fetch(request)
@@ -43,8 +43,8 @@ struct QuerySnippets {
 
     @Test func sumsAreCalculated() async throws {
         try await withContacts { container, contacts in
-            let (count, oldest) = try contacts.main.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))
-            let grown = FetchRequest<ContactEntity>(where: \.age >= 18)
+            let (count, oldest) = try contacts.main.aggregate(ObjectRequest<ContactEntity>(), .count(), .max(\.age))
+            let grown = ObjectRequest<ContactEntity>(where: \.age >= 18)
             for (group, count) in try contacts.main.aggregate(grown, groupBy: \.group?.name, .count()) {
                 print(group ?? "none", count)
             }
@@ -68,7 +68,7 @@ struct QuerySnippets {
 
     @Test func aRequestIsExplained() async throws {
         try await withContacts { container, contacts in
-            let explanation = try container.main.explain(FetchRequest(ContactEntity.self, where: \.phone == "110"))
+            let explanation = try container.main.explain(ObjectRequest(ContactEntity.self, where: \.phone == "110"))
             for warning in explanation.warnings { print(warning) }
             for diagnostic in contacts.diagnostics { print(diagnostic) }
             #expect(!explanation.steps.isEmpty)

@@ -34,7 +34,7 @@ struct RelationshipSnippets {
     @Test func listsFollowWhatTheirObjectsLeadTo() async throws {
         try await withOath { contacts, groups in
             let table = Table()
-            let request = FetchRequest(ContactEntity.self, order: [.ascending(\.group?.name), .ascending(\.name)])
+            let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.group?.name), .ascending(\.name)])
             try contacts.register(table, dataKey: "byGroup", request, sectionBy: \.group?.name)
             #expect(contacts.sectionInfo(at: 1, dataKey: "byGroup")?.name == "Oath")
             let oath = try #require(try groups.main.first(GroupEntity.self, where: \.gid, equals: "1"))

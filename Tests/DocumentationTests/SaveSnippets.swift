@@ -64,7 +64,7 @@ struct SaveSnippets {
     @Test func aReadIsOffTheMainActor() async throws {
         try await withContacts { container, _ in
             let (names, count) = try await container.read { context in
-                let request = FetchRequest<ContactEntity>(order: [.ascending(\.name)])
+                let request = ObjectRequest<ContactEntity>(order: [.ascending(\.name)])
                 return (try context.values(request, \.name), try context.count(request))
             }
             #expect(names == ["Guan Ping", "Guan Yu", "Zhang Fei"] && count == 3)
@@ -97,7 +97,8 @@ struct SaveSnippets {
 
     @Test func valuesLeaveTheirContext() async throws {
         try await withContacts { _, contacts in
-            let named = try await contacts.fetch(as: ContactName.self, FetchRequest(where: .beginsWith(\.name, "Guan")))
+            let named = try await contacts.fetch(
+                as: ContactName.self, ObjectRequest(where: .beginsWith(\.name, "Guan")))
             #expect(named.map(\.name) == ["Guan Yu", "Guan Ping"])
         }
     }

@@ -43,7 +43,7 @@ struct TransferSnippets {
             }
             try everything.json.write(to: file)
 
-            let oath = FetchRequest<GroupEntity>(where: \.gid == "7")
+            let oath = ObjectRequest<GroupEntity>(where: \.gid == "7")
             let graph = try await container.read { try $0.exportGraph(oath, following: [\GroupEntity.members]) }
 
             #expect(graph == everything)

@@ -31,7 +31,7 @@ import Testing
             relationships: [relationship], fetchedProperties: [fetched], indexes: [index],
             uniquenessConstraints: [["a"]], userInfo: ["u": "i"], versionHashModifier: "v", renamingIdentifier: "o",
             codeGeneration: .category)
-        let configuration = ModelConfiguration(name: "g", entityNames: ["E"])
+        let configuration = EntityConfiguration(name: "g", entityNames: ["E"])
         let composite = CompositeDescription(name: "k", attributes: [attribute])
         let earlier = EarlierVersion(hashes: ["h"], entityNames: ["E": "D"], propertyNames: ["E": ["a": "b"]])
         let model = ManagedObjectModel(

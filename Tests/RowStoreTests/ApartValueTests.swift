@@ -21,32 +21,32 @@ struct ApartValueTests {
             ])
     ).entities[0]
 
-    @Test func onlyStoredBlobsWithTheFlagMayLieApart() {
-        #expect(layout.columnsApart == [0, 1])
+    @Test func onlyStoredBlobsWithTheFlagMayBeDeferred() {
+        #expect(layout.deferredColumns == [0, 1])
     }
 
     @Test func aValueThatLiesApartIsNeitherNullNorRead() {
         var row = RowSnapshot(columnCount: 5)
-        #expect(!layout.hasValuesApart(row) && !row.liesApart(0))
-        row.setApart(byteCount: 1 << 20, 0)
+        #expect(!layout.hasDeferredValues(row) && !row.isDeferred(0))
+        row.setDeferred(byteCount: 1 << 20, 0)
         row.setText("text", 4)
-        #expect(layout.hasValuesApart(row) && row.liesApart(0) && !row.liesApart(4))
+        #expect(layout.hasDeferredValues(row) && row.isDeferred(0) && !row.isDeferred(4))
         #expect(!row.isNull(0) && row.blobByteCount(0) == 1 << 20 && row.byteCount < 100)
-        let bare = layout.withoutValuesApart(row)
-        #expect(bare.isNull(0) && bare.text(4) == "text" && row.liesApart(0))
+        let bare = layout.withoutDeferredValues(row)
+        #expect(bare.isNull(0) && bare.text(4) == "text" && row.isDeferred(0))
     }
 
-    @Test func bytesReplaceAValueThatLiesApart() {
+    @Test func bytesReplaceADeferredValue() {
         var row = RowSnapshot(columnCount: 5)
-        row.setApart(byteCount: 1 << 20, 0)
+        row.setDeferred(byteCount: 1 << 20, 0)
         row.setValue(.blob([1, 2, 3]), 0)
-        #expect(!row.liesApart(0) && row.value(0, .blob) == .blob([1, 2, 3]))
+        #expect(!row.isDeferred(0) && row.value(0, .blob) == .blob([1, 2, 3]))
     }
 
     @Test func readingTheBytesOfAValueThatLiesApartTraps() async {
         await #expect(processExitsWith: .failure) {
             var row = RowSnapshot(columnCount: 1)
-            row.setApart(byteCount: 20_000, 0)
+            row.setDeferred(byteCount: 20_000, 0)
             _ = row.value(0, .blob)
         }
     }
@@ -54,7 +54,7 @@ struct ApartValueTests {
     @Test func comparingAValueThatLiesApartTraps() async {
         await #expect(processExitsWith: .failure) {
             var row = RowSnapshot(columnCount: 1)
-            row.setApart(byteCount: 20_000, 0)
+            row.setDeferred(byteCount: 20_000, 0)
             var whole = RowSnapshot(columnCount: 1)
             whole.setValue(.blob([1]), 0)
             _ = whole.isEqual(to: row, column: 0, storage: .blob)

@@ -16,7 +16,7 @@ struct RandomGroupPromises {
             try kind.withStore { store in
                 var nextKey: Int64 = 1
                 for step in 0..<25 {
-                    let group = writtenAhead(try group(oracle, &nextKey, &random), store, &random)
+                    let group = writtenEarly(try group(oracle, &nextKey, &random), store, &random)
                     let expected = try oracle.commit(group).refused.mapValues(kindOfRefusal)
                     let found = try store.commit(group).refused.mapValues(kindOfRefusal)
                     #expect(found == expected, "seed \(seed), round \(round), step \(step)")
@@ -30,20 +30,20 @@ struct RandomGroupPromises {
     }
 
     /// Writes some rows of the first save while it is still being made, now and then with other values, and others beside them.
-    private func writtenAhead(
+    private func writtenEarly(
         _ group: [ChangeSet], _ store: any PersistentStore, _ random: inout SeededRandom
     ) -> [ChangeSet] {
-        guard let store = store as? any HeadStartStore, random.next(below: 2) == 0 else { return group }
+        guard let store = store as? any EarlyWriteStore, random.next(below: 2) == 0 else { return group }
         var group = group
-        let headStart = HeadStart()
-        group[0].headStart = headStart
+        let earlyWrite = EarlyWrite()
+        group[0].earlyWrite = earlyWrite
         for changes in group[0].entities {
             var rows = changes.inserted.filter { _ in random.next(below: 4) > 0 }
             for index in rows.indices where random.next(below: 4) == 0 {
                 let layout = TestModel.layout.entities[changes.entity]
                 rows[index] = StoredRow(key: rows[index].key, row: row(layout, &random))
             }
-            if !rows.isEmpty, !store.write(NewRows(entity: changes.entity, rows), ahead: headStart) { break }
+            if !rows.isEmpty, !store.write(NewRows(entity: changes.entity, rows), for: earlyWrite) { break }
         }
         return group
     }

@@ -3,12 +3,12 @@ internal import RowStore
 /// The data sources of one container, and who owns which entity.
 @MainActor
 final class DataSourceDirectory {
-    private var sources: [ObjectIdentifier: AnyDataSource] = [:]
+    private var sources: [ObjectIdentifier: EntityDataSource] = [:]
     private var owners: [Int: String] = [:]
 
     nonisolated init() {}
 
-    func dataSource<Source: AnyDataSource>(
+    func dataSource<Source: EntityDataSource>(
         _ type: Source.Type, _ stack: PersistentStack, _ mainTier: MainTier
     ) throws -> Source {
         if let source = sources[ObjectIdentifier(type)] as? Source { return source }
@@ -20,7 +20,7 @@ final class DataSourceDirectory {
         return source
     }
 
-    private func claim(_ type: AnyDataSource.Type, _ stack: PersistentStack) throws(DataSourceError) -> Set<Int> {
+    private func claim(_ type: EntityDataSource.Type, _ stack: PersistentStack) throws(DataSourceError) -> Set<Int> {
         let layout = stack.layout
         var claimed: Set<Int> = []
         for object in type.entities {
@@ -60,20 +60,20 @@ final class DataSourceDirectory {
 /// drops those rows and keeps all others. The key is stored in clear text. An empty key is the same as none: the rows keep the key that
 /// they have.
 public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
-    private var keys: [(source: AnyDataSource.Type, key: String)]
+    private var keys: [(source: EntityDataSource.Type, key: String)]
 
     /// No keys.
     public init() {
         keys = []
     }
 
-    public init(dictionaryLiteral elements: (AnyDataSource.Type, String)...) {
+    public init(dictionaryLiteral elements: (EntityDataSource.Type, String)...) {
         self.init()
         for (source, key) in elements { self[source] = key }
     }
 
     /// The key of a data source.
-    public subscript(source: AnyDataSource.Type) -> String? {
+    public subscript(source: EntityDataSource.Type) -> String? {
         get { keys.first { $0.source == source }?.key }
         set {
             keys.removeAll { $0.source == source }

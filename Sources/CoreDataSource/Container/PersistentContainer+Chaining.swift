@@ -8,7 +8,7 @@
 ///
 /// Three things differ from Skopelos. A write names the data source whose entities it changes, because no other code may change
 /// them; ``perform(in:waitFor:_:)`` writes over several. A completion is also called when a write fails. Objects stay in the
-/// block that got them: the next block looks them up again, by a key. ``AnyDataSource/performAndWait(_:)`` returns values to
+/// block that got them: the next block looks them up again, by a key. ``EntityDataSource/performAndWait(_:)`` returns values to
 /// its caller, such as a ``ManagedObjectID``.
 extension PersistentContainer {
     /// Blocks until the work has run in the private context of the data source and its rows are in the store.
@@ -18,10 +18,10 @@ extension PersistentContainer {
     /// - Parameters:
     ///   - source: A data source of this container.
     ///   - work: It runs once, on the queue of the data source's private context. What it edits is one save.
-    /// - Throws: What the work throws; otherwise what ``AnyDataSource/performAndWait(_:)`` throws. Nothing has happened then.
+    /// - Throws: What the work throws; otherwise what ``EntityDataSource/performAndWait(_:)`` throws. Nothing has happened then.
     @discardableResult
     public func writeSync(
-        in source: AnyDataSource, _ work: @Sendable (PrivateContext) throws -> Void
+        in source: EntityDataSource, _ work: @Sendable (PrivateContext) throws -> Void
     ) throws -> Self {
         requireOwn(source, for: "writeSync(in:)")
         try source.writeSync(work)
@@ -33,10 +33,10 @@ extension PersistentContainer {
     /// - Parameters:
     ///   - source: A data source of this container.
     ///   - work: It runs once, on the queue of the data source's private context. What it edits is one save.
-    ///   - callback: As in ``AnyDataSource/writeAsync(_:callback:)``.
+    ///   - callback: As in ``EntityDataSource/writeAsync(_:callback:)``.
     @discardableResult
     public func writeAsync(
-        in source: AnyDataSource, _ work: @escaping @Sendable (PrivateContext) throws -> Void,
+        in source: EntityDataSource, _ work: @escaping @Sendable (PrivateContext) throws -> Void,
         callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)? = nil
     ) -> Self {
         requireOwn(source, for: "writeAsync(in:)")
@@ -66,7 +66,7 @@ extension PersistentContainer {
     /// Calls the handler for every failure that no call can throw, until the container is closed. It is ``failures`` as a call
     /// in a chain.
     ///
-    /// Skopelos has a method to override. Here, override ``AnyDataSource/handleError(_:)`` for the saves of one data source.
+    /// Skopelos has a method to override. Here, override ``EntityDataSource/handleError(_:)`` for the saves of one data source.
     ///
     /// **Isolation**: none. The handler is called in a task of its own, in the order of the failures, and may use the
     /// container.

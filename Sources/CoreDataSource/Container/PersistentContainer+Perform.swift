@@ -48,7 +48,7 @@ extension PersistentContainer {
     ) -> [PrivateTier] {
         var tiers: [PrivateTier] = []
         for source in repeat each sources {
-            guard let source = source as? AnyDataSource else {
+            guard let source = source as? EntityDataSource else {
                 preconditionFailure(
                     "A \(type(of: source)) was passed to \(call), but it is not a data source. Subclass DataSource instead of conforming to DataSourceProtocol."
                 )
@@ -61,7 +61,7 @@ extension PersistentContainer {
     }
 
     /// Traps if the data source belongs to another container.
-    func requireOwn(_ source: AnyDataSource, for call: StaticString) {
+    func requireOwn(_ source: EntityDataSource, for call: StaticString) {
         precondition(
             source.tier.stack === stack,
             "A \(source.tier.owner) of another container was passed to \(call). Use the data sources of this container."

@@ -170,7 +170,7 @@ public final class PersistentContainer: Sendable {
         configuration: Configuration = Configuration(), scheduling: WorkScheduling = .system
     ) {
         let waker = MainWaker()
-        let root = RootContext(layout, store: store, limits: configuration.limits, scheduling: scheduling) {
+        let root = RootTier(layout, store: store, limits: configuration.limits, scheduling: scheduling) {
             waker.wake()
         }
         stack = PersistentStack(
@@ -193,7 +193,7 @@ public final class PersistentContainer: Sendable {
     ///
     /// - Throws: `entityAlreadyOwned` if another data source of this container owns one of its entities; `unknownEntity`.
     @MainActor
-    public func dataSource<Source: AnyDataSource>(_ type: Source.Type) throws -> Source {
+    public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {
         try sources.dataSource(type, stack, mainTier)
     }
 
@@ -284,7 +284,7 @@ extension PersistentContainer {
     ///
     /// ```swift
     /// let (names, count) = try await container.read { context in
-    ///     (try context.values(FetchRequest<ContactEntity>(), \.name), try context.count(GroupEntity.self))
+    ///     (try context.values(ObjectRequest<ContactEntity>(), \.name), try context.count(GroupEntity.self))
     /// }
     /// ```
     ///

@@ -28,7 +28,7 @@ internal import RowStore
 /// **Isolation**: reading is on the main actor; adding, deleting and syncing can be called anywhere; hooks run on the queue of
 /// the private context, where the compiler lets them touch nothing else.
 @MainActor
-open class DataSource<Value: Sendable>: AnyDataSource {
+open class DataSource<Value: Sendable>: EntityDataSource {
     /// Finds or makes the object for a value, and sets its contents.
     ///
     /// Called for each value of `add` and `sync`, in their order. Look for the object by its key first, so that adding a value
@@ -97,7 +97,7 @@ open class DataSource<Value: Sendable>: AnyDataSource {
 
 extension DataSourceError {
     /// A hook that a data source needs for a value, and does not override.
-    init(hook: String, of source: AnyDataSource, for use: String) {
+    init(hook: String, of source: EntityDataSource, for use: String) {
         self.init(
             .hookNotOverridden,
             "\(type(of: source)) got a value to \(use), but does not override \(hook). Override it. Nothing was saved.")
@@ -117,7 +117,7 @@ public nonisolated protocol DataSourceProtocol: AnyObject, Sendable {
     associatedtype Context: PrivateContext = PrivateContext
 }
 
-extension AnyDataSource: DataSourceProtocol {}
+extension EntityDataSource: DataSourceProtocol {}
 
 /// A data source whose values stand for one object each, matched by one key on either side.
 ///
@@ -134,7 +134,7 @@ extension AnyDataSource: DataSourceProtocol {}
 /// ```
 ///
 /// Give the attribute a uniqueness constraint in the model. The data source owns the entity of `Object`; override
-/// ``AnyDataSource/entities`` to own others too.
+/// ``EntityDataSource/entities`` to own others too.
 ///
 /// **Isolation**: as ``DataSource``.
 @MainActor

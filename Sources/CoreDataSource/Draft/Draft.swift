@@ -60,7 +60,7 @@ public final class Draft<Object: ManagedObject> {
             if isDiscarded {
                 throw DataSourceError(.draftDiscarded, "The draft was discarded. Make a new draft.")
             }
-            throw RootContext.closed
+            throw RootTier.closed
         }
     }
 
@@ -161,7 +161,7 @@ public final class Draft<Object: ManagedObject> {
         let difference = try context.difference()
         if difference.isEmpty { return [] }
         context.stack.root.noticeOutsideWrites()
-        let newest = ReadContext(context.stack, context.stack.root.rows, leavesValuesApart: false)
+        let newest = ReadContext(context.stack, context.stack.root.rows, defersValues: false)
         return try DraftComparison(difference, in: newest).conflicts
     }
 

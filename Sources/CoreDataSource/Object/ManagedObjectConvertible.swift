@@ -13,7 +13,7 @@ internal import RowStore
 ///     }
 /// }
 ///
-/// let grown = try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18, order: [.ascending(\.name)]))
+/// let grown = try await contacts.fetch(as: ContactValue.self, ObjectRequest(where: \.age >= 18, order: [.ascending(\.name)]))
 /// ```
 ///
 /// **Isolation**: the initializer runs in the object's context. The compiler does not let the value keep the object.
@@ -37,7 +37,7 @@ extension EntityLayout {
 
     private func value(_ column: Int, _ row: RowSnapshot) -> String {
         let kind = columns[column].attribute.flatMap { ValueKind($0.type) }
-        if columns[column].mayLieApart { return "(\(row.blobByteCount(column)) bytes)" }
+        if columns[column].mayBeDeferred { return "(\(row.blobByteCount(column)) bytes)" }
         switch row.value(column, columns[column].storage) {
         case .null: return "nil"
         case .integer(let number): return kind == .boolean ? "\(number != 0)" : "\(number)"

@@ -118,7 +118,7 @@ package final class Admission: Sendable {
                 defer { state.waiting = [] }
                 return (state.waiting, takeWhenEmpty(&state))
             }
-            for entry in refused { entry.waiter(.failure(RootContext.closed)) }
+            for entry in refused { entry.waiter(.failure(RootTier.closed)) }
             for body in ended { body() }
         }
     }
@@ -127,7 +127,7 @@ package final class Admission: Sendable {
 
     private func enterIfRoom(_ values: Int) throws(DataSourceError) -> Bool {
         try state.withLock { (state) throws(DataSourceError) in
-            if state.isClosing { throw RootContext.closed }
+            if state.isClosing { throw RootTier.closed }
             if values > 0, !state.waiting.isEmpty || isFull(state) { return false }
             admit(values, &state)
             return true
@@ -152,7 +152,7 @@ package final class Admission: Sendable {
 
     private func hold(_ id: Int, _ values: Int, _ waiter: @escaping Waiter) {
         let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
-            if state.isClosing { return .failure(RootContext.closed) }
+            if state.isClosing { return .failure(RootTier.closed) }
             if state.waiting.isEmpty && !isFull(state) {
                 admit(values, &state)
                 return .success(())

@@ -17,7 +17,7 @@ package final class LeaseKeeper: Sendable {
     private let committer = Guarded(Committer())
 
     private struct Committer {
-        weak var root: RootContext?
+        weak var root: RootTier?
     }
 
     init(_ sharing: any StoreSharing, _ layout: ModelLayout, _ scheduling: WorkScheduling) {
@@ -27,10 +27,10 @@ package final class LeaseKeeper: Sendable {
         queue = scheduling.makeQueue("CoreDataSource.leases", false)
     }
 
-    func connect(_ root: RootContext) { committer.withLock { $0.root = root } }
+    func connect(_ root: RootTier) { committer.withLock { $0.root = root } }
 
     /// What commits the pending saves of a lease before it is handed over.
-    private var root: RootContext? { committer.withLock { $0.root } }
+    private var root: RootTier? { committer.withLock { $0.root } }
 
     // MARK: Batches
 
@@ -231,7 +231,7 @@ package final class LeaseKeeper: Sendable {
     }
 
     /// Everything that could be committed is committed. Leases of the rest are kept.
-    private func release(_ leaving: [Int], _ root: RootContext) {
+    private func release(_ leaving: [Int], _ root: RootTier) {
         let isPending = root.hasPendingSaves(of: Set(leaving))
         let released = state.withLock { $0.confirm(leaving, isPending: isPending) }
         var delay = isPending ? LeaseKeeper.retryDelay : .zero

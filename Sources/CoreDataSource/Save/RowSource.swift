@@ -2,7 +2,7 @@ package import RowStore
 
 /// Where a context reads its rows: from the root, which always has the newest ones, or from a snapshot of it.
 package enum RowSource {
-    case root(RootContext)
+    case root(RootTier)
     case snapshot(RootSnapshot)
 
     /// The number of the newest save that a read can see.
@@ -56,7 +56,7 @@ package enum RowSource {
 }
 
 /// The store and the pending saves as they were at one moment. It is valid during the body of
-/// ``RootContext/withSnapshot(_:)`` only.
+/// ``RootTier/withSnapshot(_:)`` only.
 package struct RootSnapshot {
     fileprivate let reader: any StoreReader
     fileprivate let pending: PendingRows
@@ -73,7 +73,7 @@ package struct RootSnapshot {
     }
 }
 
-extension RootContext {
+extension RootTier {
     /// The newest rows.
     package var rows: RowSource { .root(self) }
 
@@ -259,11 +259,11 @@ extension RowSource {
 
     /// The rows with those keys, in any order: one query, which costs the same no matter how many saves are pending.
     func rows(
-        entity: Int, keys: [Int64], leavingValuesApart: Bool = false, _ budget: QueryBudget
+        entity: Int, keys: [Int64], deferringValues: Bool = false, _ budget: QueryBudget
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
         var query = RowQuery(
             entity: entity, predicate: .isMember(.key, ValueList(keys.map { .integer($0) }, .natural)), budget: budget)
-        query.leavesValuesApart = leavingValuesApart
+        query.defersValues = deferringValues
         let (rows, pending, asOf) = try read(.statement) { reader throws(DataSourceError) in
             try reader.rows(query)
         } pending: { rows, start in
@@ -281,13 +281,13 @@ extension RowSource {
     ///
     /// - Parameter body: Called with each key, its row or nil, and the newest save that was taken into account.
     func forEachRow(
-        entity: Int, keys: [Int64], leavingValuesApart: Bool = false,
+        entity: Int, keys: [Int64], deferringValues: Bool = false,
         _ body: (_ key: Int64, RowSnapshot?, _ asOf: Int64) -> Void
     ) throws(DataSourceError) {
         for start in stride(from: 0, to: keys.count, by: 1000) {
             let part = Array(keys[start..<min(start + 1000, keys.count)])
             let (rows, asOf) = try rows(
-                entity: entity, keys: part, leavingValuesApart: leavingValuesApart, QueryBudget(isCancellable: false))
+                entity: entity, keys: part, deferringValues: deferringValues, QueryBudget(isCancellable: false))
             let found = Dictionary(rows.map { ($0.key, $0.row) }) { first, _ in first }
             for key in part { body(key, found[key], asOf) }
         }

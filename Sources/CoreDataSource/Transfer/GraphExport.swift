@@ -57,7 +57,7 @@ struct GraphExport {
             var made: [(order: JSONValue, record: [JSONName: JSONValue])] = []
             for (index, object) in objects.enumerated() {
                 try checkCancellation(index)
-                try context.readValuesApart(of: object)
+                try context.readDeferredValues(of: object)
                 let record = try record(object, fields)
                 made.append((try key(of: object) ?? .string(JSONValue.object(record).text), record))
             }
@@ -65,7 +65,7 @@ struct GraphExport {
             if let column = keys[layout],
                 let double = zip(made, made.dropFirst()).first(where: { $0.order == $1.order })
             {
-                throw TransferKeys.isDouble(layout.name, double.0.order, of: layout, column: column)
+                throw TransferKeys.duplicateError(layout.name, double.0.order, of: layout, column: column)
             }
             records[layout.name] = made.map(\.record)
         }
@@ -128,7 +128,8 @@ struct GraphExport {
         var keys = try shown.map { try key(of: $0, column) }
         let doubles = try doubleKeys(relationship, column)
         if let double = keys.first(where: doubles.contains) {
-            throw TransferKeys.isDouble(place, double, of: layout.entities[relationship.destination], column: column)
+            throw TransferKeys.duplicateError(
+                place, double, of: layout.entities[relationship.destination], column: column)
         }
         guard relationship.isToMany else { return keys[0] }
         if !relationship.description.isOrdered { keys.sort() }
@@ -189,7 +190,7 @@ extension ManagedObjectContext {
     /// The objects of a request as a graph, together with the objects that chosen relationships lead to.
     ///
     /// ```swift
-    /// let request = FetchRequest<GroupEntity>(where: \.gid == "7")
+    /// let request = ObjectRequest<GroupEntity>(where: \.gid == "7")
     /// let graph = try await container.read { try $0.exportGraph(request, following: [\GroupEntity.members]) }
     /// ```
     ///
@@ -208,7 +209,7 @@ extension ManagedObjectContext {
     ///
     /// - Complexity: A few statements for each 1,000 objects of an entity. All objects are in memory together.
     public func exportGraph<Object: ManagedObject>(
-        _ request: FetchRequest<Object>, following: [AnyKeyPath] = [], keys: [String: String] = [:],
+        _ request: ObjectRequest<Object>, following: [AnyKeyPath] = [], keys: [String: String] = [:],
         links: GraphLinks = .exported
     ) throws -> ObjectGraph {
         try inOneState { context in
@@ -246,13 +247,13 @@ extension ManagedObjectContext {
     /// Exports on main from a snapshot, so that a save that comes in meanwhile is not seen in part.
     private func inOneState(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
         guard self is MainContext else {
-            let leftValuesApart = leavesValuesApart
-            leavesValuesApart = false
-            defer { leavesValuesApart = leftValuesApart }
+            let deferredBefore = defersValues
+            defersValues = false
+            defer { defersValues = deferredBefore }
             return try checked(body)
         }
         return try stack.root.withSnapshot { snapshot throws(DataSourceError) in
-            Result { try ReadContext(stack, .snapshot(snapshot), leavesValuesApart: false).checked(body) }
+            Result { try ReadContext(stack, .snapshot(snapshot), defersValues: false).checked(body) }
         }.get()
     }
 

@@ -130,7 +130,7 @@ struct GraphImport {
         else { return }
         let value = double.row.value(column, entity.columns[column].storage)
         let place = named.first { $0.key == value }?.place ?? entity.name
-        throw TransferKeys.isDouble(
+        throw TransferKeys.duplicateError(
             place, try AttributeCoding.json(double.row, column, as: attribute, in: entity), of: entity, column: column)
     }
 

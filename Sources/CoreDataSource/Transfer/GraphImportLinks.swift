@@ -131,7 +131,7 @@ struct GraphImportLinks {
         }
         let json = try AttributeCoding.json(double.row, column, as: attribute, in: double.layout)
         let place = links.first { $0.keys.contains(json) }?.place ?? relationship.name
-        throw TransferKeys.isDouble(place, json, of: destination, column: column)
+        throw TransferKeys.duplicateError(place, json, of: destination, column: column)
     }
 
     /// Throws if the links are not as the graph says, after all were set.

@@ -126,7 +126,9 @@ extension TransferKeys {
     /// The error if two objects have the same chosen key.
     ///
     /// - Parameter place: A place in a graph, or a relationship.
-    static func isDouble(_ place: String, _ value: JSONValue, of entity: EntityLayout, column: Int) -> DataSourceError {
+    static func duplicateError(_ place: String, _ value: JSONValue, of entity: EntityLayout, column: Int)
+        -> DataSourceError
+    {
         let name = entity.columns[column].name
         return DataSourceError(
             .invalidGraph,

@@ -10,7 +10,7 @@ func keepPerFeature(in store: StoreLocation) async throws {
     let contacts = try book.dataSource(ContactDataSource.self)
     screen.show("opened: \(book.startup.reason)")
 
-    let everyone = FetchRequest(ContactEntity.self, order: [.ascending(\.name)])
+    let everyone = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
     try contacts.register(screen, dataKey: "everyone", everyone, sectionBy: \.initial)
 
     screen.show("add")

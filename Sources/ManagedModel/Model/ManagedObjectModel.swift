@@ -14,7 +14,7 @@ public struct ManagedObjectModel: Sendable {
     /// The fetch requests stored with the model.
     public var fetchRequests: [FetchRequestTemplate]
     /// Named subsets of the entities. The unnamed default configuration, which holds all of them, is not listed.
-    public var configurations: [ModelConfiguration]
+    public var configurations: [EntityConfiguration]
     /// The configuration that ``restricted(toConfiguration:)`` has made this model of; nil for a whole model. It is not part of the
     /// hash.
     public package(set) var configurationName: String?
@@ -46,7 +46,7 @@ public struct ManagedObjectModel: Sendable {
         entities: [EntityDescription],
         composites: [CompositeDescription] = [],
         fetchRequests: [FetchRequestTemplate] = [],
-        configurations: [ModelConfiguration] = [],
+        configurations: [EntityConfiguration] = [],
         versionIdentifier: String = "",
         earlierVersions: [EarlierVersion] = [],
         classes: [String: any AnyObject.Type] = [:]
@@ -86,7 +86,7 @@ extension ManagedObjectModel: Equatable {
 }
 
 /// A named subset of a model's entities.
-public struct ModelConfiguration: Sendable, Hashable {
+public struct EntityConfiguration: Sendable, Hashable {
     /// The name of the subset.
     public var name: String
     /// The names of its entities.

@@ -90,7 +90,7 @@ extension ManagedObjectModel {
     }
 
     /// The names of a configuration's entities and of their abstract ancestors.
-    private func members(of configuration: ModelConfiguration) throws(ModelError) -> Set<String> {
+    private func members(of configuration: EntityConfiguration) throws(ModelError) -> Set<String> {
         let listed = Set(configuration.entityNames)
         var members = listed
         for entityName in configuration.entityNames {

@@ -76,9 +76,9 @@ struct ModelLiteral {
         return classes.isEmpty ? nil : .dictionary(classes)
     }
 
-    private func configuration(_ configuration: ModelConfiguration) -> Literal {
+    private func configuration(_ configuration: EntityConfiguration) -> Literal {
         let names = Literal.list(configuration.entityNames.map { .string($0) })
-        return .call("ModelConfiguration", [("name", .string(configuration.name)), ("entityNames", names)])
+        return .call("EntityConfiguration", [("name", .string(configuration.name)), ("entityNames", names)])
     }
 
     private var functionNames: [String] {

@@ -76,8 +76,8 @@ enum ReservedNames {
 
     /// Every public type that `import CoreDataSource` brings, and the modules. A test compares them with the sources.
     private static let libraryTypes: Set<String> = [
-        "ActiveRecord", "AnyDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
-        "AttributeStorable", "AttributeType", "AttributeValue", "BackgroundContext", "ChangeSet", "CodableRow",
+        "ActiveRecord", "EntityDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
+        "AttributeStorable", "AttributeType", "AttributeValue", "ContextHandle", "ChangeSet", "CodableRow",
         "CodeGeneration", "ColumnDescription", "ColumnLayout", "ColumnSet", "ColumnStorage", "CommitOutcome",
         "CompositeDescription",
         "CoreDataSource", "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic",
@@ -85,14 +85,14 @@ enum ReservedNames {
         "DiffableListSnapshot", "Draft", "DraftChange", "DraftContext", "DraftReport", "DraftResolution",
         "EarlierVersion", "EditingContext", "EntityChanges", "EntityDescription",
         "EntityLayout", "FeedEvent", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
-        "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "FetchRequest",
+        "FetchExplanation", "FetchIndexDescription", "FetchOrder", "FetchPredicate", "ObjectRequest",
         "FetchRequestTemplate", "FetchedPropertyDescription", "GeneratedModel", "GraphLinks", "InMemoryRows",
         "KeyedDataSource",
         "LeaseEpoch", "LeaseTable", "LeaseTimes", "LeaseTrust", "ListBuffering", "ListChangeType", "ListDifference",
         "ListReason",
         "ListRow", "ListSection", "ListSnapshot", "ListUpdate", "ListUpdates", "LiveList", "MainContext",
         "ManagedModel", "ManagedObject", "ManagedObjectContext", "ManagedObjectConvertible", "ManagedObjectID",
-        "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "ModelConfiguration",
+        "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "EntityConfiguration",
         "ModelDifference", "ModelError", "ModelHash", "ModelLayout", "ObjectGraph", "ObjectKey", "OpenedStores",
         "PersistentContainer", "PersistentStore", "PrivateContext", "QueryExplanation", "ReadContext", "ReadIsolation",
         "RelatedObjects", "RelationshipDescription", "ResetPolicy", "RowQuery", "RowSnapshot", "RowValue", "SaveLevel",

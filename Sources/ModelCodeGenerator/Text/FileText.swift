@@ -125,7 +125,7 @@ struct FetchRequestText {
         let what = template.predicateFormat.map { "`\($0)`" } ?? "all objects of `\(template.entityName)`"
         text.documentation(["The fetch request `\(template.name)`: \(what)."])
         let parameters = plan.parameters.map { "\(Identifier.escaped($0.name)): (any Sendable)?" }
-        let result = "FetchRequest<\(Identifier.escaped(className))>"
+        let result = "ObjectRequest<\(Identifier.escaped(className))>"
         let throwing = template.predicateFormat == nil ? "" : " throws"
         let name = "\(access.prefix)static func \(Identifier.escaped(plan.name))"
         text.block("\(name)(\(parameters.joined(separator: ", ")))\(throwing) -> \(result) {") { text in
@@ -142,7 +142,7 @@ struct FetchRequestText {
             arguments.append("where: \(predicate(format, plan.parameters))")
         }
         if plan.template.fetchLimit > 0 { arguments.append("limit: \(plan.template.fetchLimit)") }
-        let call = "FetchRequest(\(arguments.joined(separator: ", ")))"
+        let call = "ObjectRequest(\(arguments.joined(separator: ", ")))"
         return plan.template.predicateFormat == nil ? call : "try " + call
     }
 

@@ -26,7 +26,7 @@ struct ModelBuilder {
         for element in root.children(named: "composite") { composites.append(try composite(element)) }
         var fetchRequests: [FetchRequestTemplate] = []
         for element in root.children(named: "fetchRequest") { fetchRequests.append(try fetchRequest(element)) }
-        var configurations: [ModelConfiguration] = []
+        var configurations: [EntityConfiguration] = []
         for element in root.children(named: "configuration") { configurations.append(try configuration(element)) }
         let model = ManagedObjectModel(
             name: name, version: version, entities: entities, composites: composites, fetchRequests: fetchRequests,
@@ -78,10 +78,10 @@ struct ModelBuilder {
         return CompositeDescription(name: name, attributes: attributes)
     }
 
-    private func configuration(_ element: MarkupElement) throws(ModelReaderError) -> ModelConfiguration {
+    private func configuration(_ element: MarkupElement) throws(ModelReaderError) -> EntityConfiguration {
         var members: [String] = []
         for child in element.children(named: "memberEntity") { members.append(try required("name", of: child)) }
-        return ModelConfiguration(name: try required("name", of: element), entityNames: members)
+        return EntityConfiguration(name: try required("name", of: element), entityNames: members)
     }
 }
 

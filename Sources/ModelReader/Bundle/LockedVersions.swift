@@ -91,7 +91,7 @@ package struct LockedConfiguration: Sendable, Equatable {
     package let entityNames: [String]
 
     /// Nil for a configuration that no store can be made for, because it leaves out what its entities need.
-    init?(_ configuration: ModelConfiguration, of model: ManagedObjectModel) {
+    init?(_ configuration: EntityConfiguration, of model: ManagedObjectModel) {
         do { hash = try model.restricted(toConfiguration: configuration.name).hash } catch { return nil }
         name = configuration.name
         entityNames = configuration.entityNames

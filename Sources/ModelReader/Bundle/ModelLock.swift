@@ -66,7 +66,7 @@ package struct LockedModel: Sendable, Equatable {
             var model = ManagedObjectModel(canonicalForm: canonicalForm, renamingIdentifiers: renamingIdentifiers)
         else { return nil }
         model.configurations = configurations.map {
-            ModelConfiguration(name: $0.name, entityNames: $0.entityNames)
+            EntityConfiguration(name: $0.name, entityNames: $0.entityNames)
         }
         return model
     }

@@ -44,7 +44,7 @@ struct RowWriter {
     }
 
     /// Writes what is left of a save.
-    mutating func write(_ remainder: RowsAhead.Remainder) throws(DataSourceError) {
+    mutating func write(_ remainder: EarlyRows.Remainder) throws(DataSourceError) {
         for wrong in remainder.wrong { try delete(wrong.rows, schema.table(wrong.entity)) }
         try write(remainder.changes)
     }

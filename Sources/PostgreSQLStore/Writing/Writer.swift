@@ -18,7 +18,7 @@ final class Writer {
     /// Nil while the server cannot be reached.
     var connection: Connection?
     /// What is written of a save that is still being made.
-    var ahead: Ahead?
+    var early: EarlyTransaction?
     /// The connection for the next such save, once there was one.
     var spare: Connection?
     /// The server's process of a lost connection, which may still keep rows locked.
@@ -76,7 +76,7 @@ final class Writer {
     private static let leavingPatience = Duration.seconds(5)
 
     func close() {
-        abandonHeadStart()
+        abandonEarlyWrite()
         spare?.close()
         if let connection, connection.isUsable {
             (connection.patience, connection.silence) = (Writer.leavingPatience, nil)
@@ -169,17 +169,17 @@ final class Writer {
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome(CommitOutcome()) }
         metLock = false
-        var ahead = takeHeadStart(of: group)
-        let hasHeadStart = ahead != nil
+        var early = takeEarlyWrite(of: group)
+        let hasEarlyWrite = early != nil
         do throws(DataSourceError) {
             let saves = group.filter { !$0.isEmpty }
             try transaction { (connection) throws(DataSourceError) in
                 var rows: RowWriter
-                if let early = ahead, early.connection === connection {
+                if let written = early, written.connection === connection {
                     // If it fails, all rows are written next time.
-                    ahead = nil
+                    early = nil
                     rows = RowWriter(connection, schema, first: [Connection.rowLockTimeout])
-                    try rows.write(early.rows.remainder(of: saves[0]))
+                    try rows.write(written.rows.remainder(of: saves[0]))
                 } else {
                     rows = RowWriter(connection, schema, first: [Request("BEGIN"), Connection.rowLockTimeout])
                     try write(saves, &rows)
@@ -190,8 +190,8 @@ final class Writer {
             }
         } catch {
             guard error.isOfOneSave || metLock else { throw error }
-            // Without the head start, what failed may succeed.
-            return outcome(try commitSome(group, failure: hasHeadStart ? nil : error))
+            // Without the early write, what failed may succeed.
+            return outcome(try commitSome(group, failure: hasEarlyWrite ? nil : error))
         }
         return outcome(CommitOutcome())
     }
@@ -214,7 +214,7 @@ final class Writer {
     /// Replaces the open generation by an empty one.
     func reset() throws(DataSourceError) -> (StoreStartup, StoreOpening.Result) {
         // It would wait for that transaction.
-        abandonHeadStart()
+        abandonEarlyWrite()
         try settle(patience: .zero)
         let connection = try connected()
         // Large tables may be counted and dropped, for as long as the server works on it.
@@ -264,69 +264,69 @@ extension ChangeSet {
 /// They are in a transaction that stays open, on a connection of its own: keys are reserved and leases are kept over the other
 /// one meanwhile. The commit of the save ends it, and then the two connections have changed places.
 extension Writer {
-    struct Ahead {
-        var rows: RowsAhead
+    struct EarlyTransaction {
+        var rows: EarlyRows
         let connection: Connection
     }
 
     /// Nobody waits for an attempt for longer, and others may have locked a table.
-    private static let patienceAhead = Duration.seconds(2)
-    private static let lockTimeoutAhead = "100ms"
+    private static let earlyPatience = Duration.seconds(2)
+    private static let earlyLockTimeout = "100ms"
 
     /// Writes rows of a save that is still being made.
     ///
     /// - Returns: Whether the rest may follow.
-    func write(_ new: NewRows, ahead headStart: HeadStart) -> Bool {
+    func write(_ new: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         guard unsettled == nil, connection?.isUsable == true else { return false }
         do throws(DataSourceError) {
-            if ahead == nil, headStart.begin() {
-                // If that fails, the head start is over.
-                defer { if ahead == nil { headStart.close() } }
-                ahead = try begin(headStart)
+            if early == nil, earlyWrite.begin() {
+                // If that fails, the early write is over.
+                defer { if early == nil { earlyWrite.close() } }
+                early = try begin(earlyWrite)
             }
-            guard let ahead, ahead.rows.headStart === headStart else { return false }
-            var rows = RowWriter(ahead.connection, schema)
+            guard let early, early.rows.earlyWrite === earlyWrite else { return false }
+            var rows = RowWriter(early.connection, schema)
             try rows.insert(new)
-            self.ahead?.rows.add(new)
+            self.early?.rows.add(new)
             return true
         } catch {
             // Whatever it was, the commit of the save reports it if it is still so.
-            abandonHeadStart()
+            abandonEarlyWrite()
             return false
         }
     }
 
-    private func begin(_ headStart: HeadStart) throws(DataSourceError) -> Ahead {
+    private func begin(_ earlyWrite: EarlyWrite) throws(DataSourceError) -> EarlyTransaction {
         let connection: Connection
         if let spare, spare.isUsable { connection = spare } else { connection = try connect() }
         spare = nil
-        connection.patience = Writer.patienceAhead
+        connection.patience = Writer.earlyPatience
         _ = try connection.pipeline([
-            Request("BEGIN"), Request("SET LOCAL lock_timeout = '\(Writer.lockTimeoutAhead)'"),
+            Request("BEGIN"), Request("SET LOCAL lock_timeout = '\(Writer.earlyLockTimeout)'"),
         ])
-        return Ahead(rows: RowsAhead(headStart), connection: connection)
+        return EarlyTransaction(rows: EarlyRows(earlyWrite), connection: connection)
     }
 
-    /// Rolls back what was written ahead, if anything was.
-    func abandonHeadStart() {
-        guard let ahead else { return }
-        self.ahead = nil
-        ahead.rows.headStart.close()
-        try? ahead.connection.run("ROLLBACK")
-        if ahead.connection.isUsable { spare = ahead.connection }
+    /// Rolls back what was written early, if anything was.
+    func abandonEarlyWrite() {
+        guard let early else { return }
+        self.early = nil
+        early.rows.earlyWrite.close()
+        try? early.connection.run("ROLLBACK")
+        if early.connection.isUsable { spare = early.connection }
     }
 
-    /// Makes the connection with the rows that were written ahead the one that writes, if they are those of the group. Otherwise
+    /// Makes the connection with the rows that were written early the one that writes, if they are those of the group. Otherwise
     /// they are rolled back.
     ///
     /// - Returns: These rows; nil if there are none.
-    func takeHeadStart(of group: [ChangeSet]) -> Ahead? {
-        guard let found = ahead, found.rows.isOf(group), found.connection.isUsable else {
-            abandonHeadStart()
+    func takeEarlyWrite(of group: [ChangeSet]) -> EarlyTransaction? {
+        guard let found = early, found.rows.isOf(group), found.connection.isUsable else {
+            abandonEarlyWrite()
             return nil
         }
-        ahead = nil
-        found.rows.headStart.close()
+        early = nil
+        found.rows.earlyWrite.close()
         found.connection.patience = opening.options.patience
         (connection, spare) = (found.connection, connection)
         return found

@@ -19,7 +19,7 @@ public struct ChangeSet: Sendable {
     public var maker: StoreMember?
 
     /// What may be written of it already.
-    package var headStart: HeadStart?
+    package var earlyWrite: EarlyWrite?
 
     /// Makes a change set, as the feed of a shared store does.
     public init(entities: [EntityChanges]) {

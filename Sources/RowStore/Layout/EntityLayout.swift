@@ -21,7 +21,7 @@ public final class EntityLayout: Sendable {
     /// Indexes of the columns that the store keeps: all but transient ones.
     package let storedColumns: [Int]
     /// Indexes of the columns whose large values may stay in the store when a row is read.
-    package let columnsApart: [Int]
+    package let deferredColumns: [Int]
     /// Groups of columns that must be unique together among the rows of the entity, inherited ones first. Rows with a null in
     /// one of these columns never collide.
     public let constraints: [[Int]]
@@ -68,7 +68,7 @@ public final class EntityLayout: Sendable {
         orders = ContiguousArray(columns.lazy.map { ColumnOrder($0) })
         storages = ContiguousArray(columns.lazy.map(\.storage))
         self.storedColumns = columns.indices.filter { columns[$0].isStored }
-        columnsApart = columns.indices.filter { columns[$0].mayLieApart }
+        deferredColumns = columns.indices.filter { columns[$0].mayBeDeferred }
         self.constraints = constraints
         self.constraintOwners = constraintOwners
         self.concreteFamily = concreteFamily
@@ -177,21 +177,21 @@ package struct ColumnOrder: Sendable {
 extension EntityLayout {
     /// Whether a value of a row lies apart.
     @inline(__always)
-    package func hasValuesApart(_ row: RowSnapshot) -> Bool {
-        !columnsApart.isEmpty && columnsApart.contains { row.liesApart($0) }
+    package func hasDeferredValues(_ row: RowSnapshot) -> Bool {
+        !deferredColumns.isEmpty && deferredColumns.contains { row.isDeferred($0) }
     }
 
     /// The row without the values that lie apart.
-    package func withoutValuesApart(_ row: RowSnapshot) -> RowSnapshot {
+    package func withoutDeferredValues(_ row: RowSnapshot) -> RowSnapshot {
         var row = row
-        for column in columnsApart where row.liesApart(column) { row.setNull(column) }
+        for column in deferredColumns where row.isDeferred(column) { row.setNull(column) }
         return row
     }
 }
 
 extension ColumnLayout {
     /// Whether the model allows the store to keep a large value of the column apart from its row.
-    package var mayLieApart: Bool {
+    package var mayBeDeferred: Bool {
         guard isStored, let attribute, attribute.allowsExternalBinaryDataStorage else { return false }
         return attribute.type == .binary || attribute.type == .transformable
     }

@@ -19,7 +19,7 @@ public struct RowQuery: Sendable, Hashable {
     package var columns: [Int]?
     /// Whether large values of attributes with the model's flag may lie apart, so that the rows have only their sizes. A store may
     /// return whole rows all the same.
-    package var leavesValuesApart = false
+    package var defersValues = false
     /// The joined columns of the rows. Predicate, order and columns can use these, too.
     package var joined: [JoinedColumn] = []
     /// Whether the rows have all joined columns; otherwise only those that are requested or sorted by.
@@ -190,7 +190,7 @@ extension RowQuery {
         query.returnsJoined = false
         query.sort = []
         query.isOrdered = false
-        query.leavesValuesApart = false
+        query.defersValues = false
         query.columns = nil
         return query.unlimited
     }

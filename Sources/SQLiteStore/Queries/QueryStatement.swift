@@ -132,10 +132,10 @@ struct QueryStatement {
             return columns.count == table.columns.count ? nil : columns.map { table.terms[$0.index] }
         }
         // What is tested or sorted outside of SQLite needs whole rows.
-        guard query.leavesValuesApart, filter == nil, let terms = table.termsApart,
-            !sort.contains(where: { table.layout.columnsApart.contains($0.column) })
+        guard query.defersValues, filter == nil, let terms = table.deferredTerms,
+            !sort.contains(where: { table.layout.deferredColumns.contains($0.column) })
         else { return nil }
-        columns = table.columnsApart
+        columns = table.deferredColumns
         return terms
     }
 

@@ -7,7 +7,7 @@ struct ByteRun {
     var count = 0
     var isNull = false
     /// Whether the bytes stayed in the store, so that only their number was read.
-    var liesApart = false
+    var isDeferred = false
 }
 
 extension EntityTable {
@@ -87,9 +87,9 @@ extension EntityTable {
         for column in columns {
             if column.isBytes {
                 let value = sqlite3_column_value(statement, result)
-                if column.mayLieApart { run.pointee.liesApart = sqlite3_value_type(value) == SQLITE_INTEGER }
-                if run.pointee.liesApart {
-                    run.pointee = ByteRun(count: Int(sqlite3_value_int64(value)), liesApart: true)
+                if column.mayBeDeferred { run.pointee.isDeferred = sqlite3_value_type(value) == SQLITE_INTEGER }
+                if run.pointee.isDeferred {
+                    run.pointee = ByteRun(count: Int(sqlite3_value_int64(value)), isDeferred: true)
                 } else {
                     // The address first, because asking for it may convert the value and so change its length.
                     run.pointee.start = sqlite3_value_blob(value)
@@ -109,7 +109,7 @@ extension ByteRun {
     /// The word of a column with these bytes, which are at that position in the row.
     @inline(__always)
     fileprivate func word(at position: Int) -> UInt64 {
-        liesApart ? RowSnapshot.apartWord(byteCount: count) : UInt64(position) << 32 | UInt64(count)
+        isDeferred ? RowSnapshot.deferredWord(byteCount: count) : UInt64(position) << 32 | UInt64(count)
     }
 }
 

@@ -9,12 +9,12 @@ final class EntityTable: Sendable {
         /// Whether it holds strings or blobs.
         let isBytes: Bool
         /// Whether the statement returns a size instead of a large value.
-        let mayLieApart: Bool
+        let mayBeDeferred: Bool
 
-        init(_ index: Int, _ storage: ColumnStorage, mayLieApart: Bool = false) {
+        init(_ index: Int, _ storage: ColumnStorage, mayBeDeferred: Bool = false) {
             self.index = index
             self.storage = storage
-            self.mayLieApart = mayLieApart
+            self.mayBeDeferred = mayBeDeferred
             isBytes = storage == .text || storage == .blob
         }
     }
@@ -24,8 +24,8 @@ final class EntityTable: Sendable {
     /// The same as SQL.
     let quotedName: String
     let columns: ContiguousArray<Column>
-    /// The same for ``termsApart``.
-    let columnsApart: ContiguousArray<Column>
+    /// The same for ``deferredTerms``.
+    let deferredColumns: ContiguousArray<Column>
     /// How many columns a row has in memory, including transient ones.
     let columnCount: Int
     /// How many of the columns hold strings or blobs.
@@ -49,7 +49,7 @@ final class EntityTable: Sendable {
     let selectSQL: String
     /// The terms that are selected for a row whose large values lie apart: their sizes instead of them. Nil if no value may lie
     /// apart.
-    let termsApart: [String]?
+    let deferredTerms: [String]?
     /// Finds a row by its key.
     let keySQL: String
     /// Finds a row by each of the uniqueness constraints.
@@ -78,9 +78,9 @@ final class EntityTable: Sendable {
         self.indexedColumns = indexedColumns
         self.firstStatement = firstStatement
         columns = ContiguousArray(layout.storedColumns.map { Column($0, layout.columns[$0].storage) })
-        let isApart = Set(layout.columnsApart)
-        columnsApart = ContiguousArray(
-            layout.storedColumns.map { Column($0, layout.columns[$0].storage, mayLieApart: isApart.contains($0)) })
+        let isDeferred = Set(layout.deferredColumns)
+        deferredColumns = ContiguousArray(
+            layout.storedColumns.map { Column($0, layout.columns[$0].storage, mayBeDeferred: isDeferred.contains($0)) })
         columnCount = layout.columns.count
         byteColumnCount = columns.count { $0.isBytes }
         let terms = layout.columns.indices.map { names[$0]?.quoted ?? EntityTable.missing }
@@ -100,7 +100,7 @@ final class EntityTable: Sendable {
         deleteSQL = "DELETE FROM \(table) WHERE \(key) = ?1"
         let select = "SELECT \(list) FROM \(table)"
         selectSQL = select
-        termsApart = layout.columnsApart.isEmpty ? nil : columnsApart.map { $0.term(terms[$0.index]) }
+        deferredTerms = layout.deferredColumns.isEmpty ? nil : deferredColumns.map { $0.term(terms[$0.index]) }
         keySQL = "\(select) WHERE \(key) = ?1"
         constraintSQL = layout.constraints.map { columns in
             let tests = columns.enumerated().map { "\(terms[$1]) = ?\($0 + 1)" }.joined(separator: " AND ")
@@ -112,20 +112,20 @@ final class EntityTable: Sendable {
 extension EntityTable {
     /// The columns of a new table, sorted by name, because the order in the model may change without changing the model.
     private static func declarations(_ layout: EntityLayout, _ terms: [String]) -> [String] {
-        let isApart = Set(layout.columnsApart)
+        let isDeferred = Set(layout.deferredColumns)
         func sorted(_ columns: [Int]) -> [String] {
             columns.map { "\(terms[$0]) \(layout.columns[$0].storage.typeName)" }
                 .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         }
         return ["\(quotedKey) INTEGER PRIMARY KEY"]
-            + sorted(layout.storedColumns.filter { !isApart.contains($0) }) + sorted(layout.columnsApart)
+            + sorted(layout.storedColumns.filter { !isDeferred.contains($0) }) + sorted(layout.deferredColumns)
     }
 }
 
 extension EntityTable.Column {
     /// What is selected for the column: of a large value that lies apart its size, which SQLite knows without reading it.
     fileprivate func term(_ name: String) -> String {
-        guard mayLieApart else { return name }
+        guard mayBeDeferred else { return name }
         return "CASE WHEN length(\(name)) > \(RowSnapshot.longestInlineValue) THEN length(\(name)) ELSE \(name) END"
     }
 }

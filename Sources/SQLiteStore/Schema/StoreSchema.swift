@@ -67,8 +67,9 @@ struct StoreSchema: Sendable {
                     + "Divide the entity.", entityName: entity.name)
         }
         // Their columns distinguish tables of links from those of objects.
-        let isApart = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
-        var names = Names(reserved: [EntityTable.keyName] + (isApart ? [LinkNames.source, LinkNames.destination] : []))
+        let isDeferred = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
+        var names = Names(
+            reserved: [EntityTable.keyName] + (isDeferred ? [LinkNames.source, LinkNames.destination] : []))
         var result: [Int: String] = [:]
         // In the order of the names, because the order in the model may change without a reset.
         let sorted = entity.storedColumns.sorted {

@@ -47,7 +47,7 @@ extension Writer {
     /// Checks whether another program has written since the last commit, or since the last check.
     func noticeOutsideWrites() -> Bool {
         // Nobody else can write while a transaction is open.
-        if ahead != nil { return outside.takeNews() }
+        if early != nil { return outside.takeNews() }
         // A read transaction makes the connection look at the file.
         let isSeen =
             (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
@@ -64,7 +64,7 @@ extension Writer {
     /// - Parameter writes: How often members had written when the news before were complete.
     func quietNews(since writes: Int64) -> SharedNews? {
         // A transaction that is open shows nothing new.
-        guard ahead == nil, let feed = sharing?.feed(withoutOthersSince: writes) else { return nil }
+        guard early == nil, let feed = sharing?.feed(withoutOthersSince: writes) else { return nil }
         _ = outside.look(connection)
         return SharedNews(
             position: feed.position, events: [], isMore: false, foundOutsideWrites: outside.takeNews(),

@@ -26,7 +26,7 @@ final class Writer {
     var highestKey: Int64 = 0
     var cache = WriterCache()
     /// What the open transaction has of a save that is still being made; nil where no transaction is open.
-    var ahead: RowsAhead?
+    var early: EarlyRows?
 
     /// How far above the highest key the bound for new keys is set, so that few commits have to move it.
     static let keyReserve: Int64 = 1024
@@ -55,7 +55,7 @@ final class Writer {
 
     /// Ends all work, and leaves the connection open.
     func end() {
-        abandonHeadStart()
+        abandonEarlyWrite()
         updates = []
         sharing?.end()
         log.end()
@@ -75,20 +75,20 @@ final class Writer {
 
     func checkpointIfNeeded() {
         // No transaction may be open meanwhile.
-        if ahead == nil { log.checkpoint(above: log.limits.soft) }
+        if early == nil { log.checkpoint(above: log.limits.soft) }
     }
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         if let unknown { throw unknown }
         guard group.contains(where: { !$0.isEmpty }) else { return CommitOutcome() }
-        let isAhead = ahead?.isOf(group) == true
-        if !isAhead { abandonHeadStart() }
+        let isEarly = early?.isOf(group) == true
+        if !isEarly { abandonEarlyWrite() }
         var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {
             try commitTogether(group)
         } catch {
             guard error.isOfOneSave else { throw error }
-            refused = try group.count == 1 && !isAhead ? [0: error] : commitOneByOne(group)
+            refused = try group.count == 1 && !isEarly ? [0: error] : commitOneByOne(group)
         }
         // The rows are safe, whatever the result of this.
         log.checkpoint(above: log.limits.hard)
@@ -123,23 +123,23 @@ final class Writer {
         try sharing?.append(set)
     }
 
-    /// Runs the body in a transaction: in the one in which rows were written ahead, if there is one. If it throws, or cannot be
-    /// committed, nothing of it has happened, and of what was written ahead neither.
+    /// Runs the body in a transaction: in the one in which rows were written early, if there is one. If it throws, or cannot be
+    /// committed, nothing of it has happened, and of what was written early neither.
     func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
         // Before it: what does not fit into memory goes to the log at once, and may start it again from its beginning.
-        if ahead == nil { try sharing?.turn.take(patience: patience) }
+        if early == nil { try sharing?.turn.take(patience: patience) }
         defer { sharing?.turn.release() }
-        if ahead == nil { try begin() }
+        if early == nil { try begin() }
         defer {
-            endHeadStart()
+            endEarlyWrite()
             shrinkCache()
         }
         do throws(DataSourceError) {
             try body()
             let bound = try moveBound()
             try sharing?.finish()
-            // A transaction in which rows were written ahead has been open for a while.
-            if ahead != nil { try watch.checkLock() }
+            // A transaction in which rows were written early has been open for a while.
+            if early != nil { try watch.checkLock() }
             try watch.checkFiles()
             try commitOrNote()
             counters.firstFreeKey = max(bound, counters.firstFreeKey)
@@ -275,56 +275,56 @@ extension Writer {
     /// Writes rows of a save that is still being made, in a transaction that stays open.
     ///
     /// - Returns: Whether the rest may follow.
-    func write(_ new: NewRows, ahead headStart: HeadStart) -> Bool {
+    func write(_ new: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         guard !isOutcomeUnknown, let table = schema.tables[new.entity] else { return false }
         // Others could not write until the save is made, however long its hooks take, nor while this process is halted.
         if sharing?.bell.isAnyPresent == true {
-            abandonHeadStart()
+            abandonEarlyWrite()
             return false
         }
         do throws(DataSourceError) {
-            if ahead == nil, headStart.begin() {
-                // Known before the transaction begins: if that fails, the head start is over.
-                ahead = RowsAhead(headStart)
+            if early == nil, earlyWrite.begin() {
+                // Known before the transaction begins: if that fails, the early write is over.
+                early = EarlyRows(earlyWrite)
                 // Nobody is to wait for an attempt: if another program is writing, there is none.
                 connection.setPatience(.zero)
                 defer { connection.setPatience(patience) }
                 try sharing?.turn.take(patience: .zero)
                 try begin()
             }
-            guard ahead?.headStart === headStart else { return false }
+            guard early?.earlyWrite === earlyWrite else { return false }
             try insert(new.rows, table)
-            ahead?.add(new)
+            early?.add(new)
             return true
         } catch {
             // Whatever it was, the commit of the save says it if it is still so.
-            abandonHeadStart()
+            abandonEarlyWrite()
             return false
         }
     }
 
-    /// Rolls back what was written ahead, if anything was.
-    func abandonHeadStart() {
-        guard ahead != nil else { return }
-        endHeadStart()
+    /// Rolls back what was written early, if anything was.
+    func abandonEarlyWrite() {
+        guard early != nil else { return }
+        endEarlyWrite()
         connection.rollBack()
         shrinkCache()
         sharing?.turn.release()
     }
 
-    /// Forgets what was written ahead, as its transaction ends.
-    func endHeadStart() {
-        ahead?.headStart.close()
-        ahead = nil
+    /// Forgets what was written early, as its transaction ends.
+    func endEarlyWrite() {
+        early?.earlyWrite.close()
+        early = nil
     }
 
-    /// Takes out the rows that were written ahead and are not to be there, or not so.
+    /// Takes out the rows that were written early and are not to be there, or not so.
     ///
     /// - Returns: The changes that are not written yet.
     func rest(of set: ChangeSet) throws(DataSourceError) -> [EntityChanges] {
-        guard let ahead else { return set.entities }
-        let remainder = ahead.remainder(of: set)
-        rowsWritten += ahead.count
+        guard let early else { return set.entities }
+        let remainder = early.remainder(of: set)
+        rowsWritten += early.count
         for wrong in remainder.wrong {
             guard let table = schema.tables[wrong.entity] else { continue }
             rowsWritten -= wrong.rows.count

@@ -145,7 +145,7 @@ struct ContainerResetTests {
     @Test func aResetWaitsForTheCommitThatIsUnderWay() async throws {
         let layout = ModelLayout(.chat)
         let store = FaultyStore(layout)
-        let root = RootContext(layout, store: store) {}
+        let root = RootTier(layout, store: store) {}
         let entity = try #require(layout.entity(named: "Sender"))
         _ = try root.accept(.inserting(1, entity))
         let (arrived, goOn) = (store.commitArrives(), store.holdCommits())
@@ -230,7 +230,7 @@ struct ContainerResetTests {
 
 /// Adds rows that bear the number of resets begun when their batch began; a reset is the only thing that may be thrown.
 private func addUntilOver<Object: Item>(
-    _ type: Object.Type, _ source: AnyDataSource, _ begun: Shared<Int64>, _ isOver: Shared<Bool>
+    _ type: Object.Type, _ source: EntityDataSource, _ begun: Shared<Int64>, _ isOver: Shared<Bool>
 ) async throws {
     var batch = 0
     while !isOver.value {

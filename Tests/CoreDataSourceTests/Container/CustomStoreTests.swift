@@ -42,7 +42,7 @@ struct CustomStoreTests {
         #expect(container.startup == StoreStartup(reason: .firstLaunch))
         let contacts = try container.dataSource(ContactDataSource.self)
         let list = try contacts.list(
-            FetchRequest(ContactEntity.self, where: \.phone != nil, order: [.descending(\.name)]))
+            ObjectRequest(ContactEntity.self, where: \.phone != nil, order: [.descending(\.name)]))
         try await contacts.add(contactList(0..<6))
         try await contacts.delete(contactList(4..<5))
         #expect(list.snapshot.map(\.uid) == ["uid-2", "uid-0"])

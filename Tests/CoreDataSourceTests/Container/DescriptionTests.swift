@@ -41,7 +41,7 @@ struct DescriptionTests {
             #expect("\(container.main)" == "MainContext of Contacts (0 pending saves)")
             #expect(try await contacts.perform { "\($0)" } == "PrivateContext of ContactDataSource (ContactEntity)")
             let list = try contacts.list(
-                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone)
+                ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone)
             #expect("\(list)" == "LiveList of ContactEntity (3 rows in 3 sections)")
             #expect("\(list.snapshot)" == "ListSnapshot of ContactEntity (3 rows in 3 sections)")
             #expect("\(list.snapshot[0])".contains("uid \"uid-1\""))

@@ -126,7 +126,7 @@ struct LastReferenceTests {
         var options = SQLiteStore.Options(
             url: url, layout: layout, identity: identity, synchronous: .normal, resetPolicy: .fail)
         let store = FaultyStore(over: try SQLiteStore.open(options))
-        let root = RootContext(layout, store: store) {}
+        let root = RootTier(layout, store: store) {}
         let entity = try #require(layout.entity(named: "Sender"))
         _ = try root.accept(.inserting(1, entity))
         let (arrived, goOn) = (store.commitArrives(), store.holdCommits())
@@ -157,7 +157,7 @@ struct LastReferenceTests {
             delegate.contacts = try container.dataSource(ContactDataSource.self)
             delegate.container = container
             try delegate.contacts?.register(
-                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [.ascending(\.uid)]))
+                delegate, dataKey: "list", ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)]))
         }
         let contacts = try #require(delegate.contacts)
         Task { try await contacts.add(contactList(0..<3)) }

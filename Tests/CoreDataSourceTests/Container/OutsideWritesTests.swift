@@ -107,7 +107,7 @@ struct OutsideWritesTests {
             try raw.execute("UPDATE \"ContactEntity\" SET \"name\" = 'changed' WHERE \"uid\" = 'uid-1'")
             #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "uid-1")?.name == "changed")
             #expect(held.name == "changed")
-            let request = FetchRequest(ContactEntity.self, where: \.uid == "uid-1")
+            let request = ObjectRequest(ContactEntity.self, where: \.uid == "uid-1")
             #expect(try contacts.main.values(request, \.name).first == "changed")
             #expect(try await contacts.add(contactList(1..<2)) == SaveReport(updated: 1))
             #expect(held.name == "name 1")
@@ -128,7 +128,7 @@ struct OutsideWritesTests {
 
     @Test func listsFollowWhatAnotherProgramWrites() async throws {
         try await withSaved { container, contacts, raw in
-            var updates = contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)]))
+            var updates = contacts.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)]))
                 .makeAsyncIterator()
             #expect(await updates.next()?.snapshot.count == 3)
             try raw.execute("DELETE FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'")

@@ -50,7 +50,7 @@ import Testing
 
     @Test func oneDataSourceAloneIsSaved() async throws {
         try await withChat { container, senders, _ in
-            let source: AnyDataSource = senders
+            let source: EntityDataSource = senders
             let key = try await container.perform(in: source, waitFor: .main) { senders in
                 let sender = try senders.insert(Sender.self)
                 sender.key = "s"
@@ -184,7 +184,7 @@ import Testing
 
     @Test func mainAndListsShowBothAtOnce() async throws {
         try await withChat { container, senders, rooms in
-            let list = try senders.list(FetchRequest(Item.self, order: [.ascending(\.key)]))
+            let list = try senders.list(ObjectRequest(Item.self, order: [.ascending(\.key)]))
             try await container.perform(in: senders, rooms) { senders, rooms in
                 try senders.insert(Sender.self).key = "a"
                 try rooms.insert(Room.self).key = "b"

@@ -8,8 +8,8 @@ struct SeveralStoresTests {
     private static let model = {
         var model = ManagedObjectModel.chat
         model.configurations = [
-            ModelConfiguration(name: "People", entityNames: ["Sender"]),
-            ModelConfiguration(name: "Talk", entityNames: ["Room", "Message"]),
+            EntityConfiguration(name: "People", entityNames: ["Sender"]),
+            EntityConfiguration(name: "Talk", entityNames: ["Room", "Message"]),
         ]
         return model
     }()

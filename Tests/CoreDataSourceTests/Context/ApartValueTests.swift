@@ -54,7 +54,7 @@ import Testing
             #expect(album.recordings.reduce(0) { $0 + $1.rowByteCount } < 400)
             #expect(album.recordings.map { $0.sound?.count } == [Self.large, Self.large])
             let bytes = try await container.read { context in
-                var request = FetchRequest(Album.self)
+                var request = ObjectRequest(Album.self)
                 request.prefetch = [\.recordings]
                 return try context.fetch(request)[0].recordings.reduce(0) { $0 + $1.rowByteCount }
             }
@@ -162,7 +162,7 @@ import Testing
 
     @Test func anExplanationNamesWhatWasReadOneByOne() async throws {
         try await withRecordings([Self.large, Self.large, 10]) { container, _ in
-            let request = FetchRequest(Recording.self)
+            let request = ObjectRequest(Recording.self)
             let found = try container.main.fetch(request)
             _ = found[0].sound
             #expect(try container.main.explain(request).readOneByOne.isEmpty)
@@ -204,10 +204,10 @@ import Testing
     @Test func valuesOfManyObjectsAreReadAtOnce() async throws {
         try await withRecordings([nil, 10, Self.large]) { container, _ in
             try expect(2, container) {
-                let sounds = try container.main.values(FetchRequest(Recording.self), \.sound)
+                let sounds = try container.main.values(ObjectRequest(Recording.self), \.sound)
                 #expect(sounds == [nil, .large(10, seed: 1), .large(Self.large, seed: 2)])
                 let (count, longest) = try container.main.aggregate(
-                    FetchRequest(Recording.self), .count(\.sound), .max(\.sound))
+                    ObjectRequest(Recording.self), .count(\.sound), .max(\.sound))
                 #expect(count == 2 && longest == .large(Self.large, seed: 2))
             }
         }
@@ -216,7 +216,7 @@ import Testing
     @Test func objectsAreSortedAndPagedByLargeValues() async throws {
         try await withRecordings([30_000, Self.large, nil, 20_000]) { container, _ in
             let registered = try recordings(container)
-            var request = FetchRequest(Recording.self, order: [.ascending(\.sound)], limit: 2)
+            var request = ObjectRequest(Recording.self, order: [.ascending(\.sound)], limit: 2)
             #expect(try container.main.fetch(request).map(\.title) == ["2", "0"])
             request.after = FetchCursor(registered[0])
             #expect(try container.main.fetch(request).map(\.title) == ["1", "3"])

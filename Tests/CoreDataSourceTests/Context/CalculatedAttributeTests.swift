@@ -191,10 +191,10 @@ struct CalculatedAttributeTests {
             let byCount = try main.fetch(Shelf.self, order: [.descending(\.bookCount)]).map(\.name)
             #expect(byCount == ["a", "b", "c"])
             let values = try main.values(
-                FetchRequest<Shelf>(order: [.ascending(\.name)]), \.name, \.bookCount, \.pages, \.firstRead)
+                ObjectRequest<Shelf>(order: [.ascending(\.name)]), \.name, \.bookCount, \.pages, \.firstRead)
             #expect(values.map(\.1) == [2, 1, 0] && values.map(\.2) == [300, 300, 0])
             #expect(values.map { $0.3 == nil } == [false, false, true])
-            let most: Int64? = try main.aggregate(FetchRequest<Shelf>(), .max(\.bookCount))
+            let most: Int64? = try main.aggregate(ObjectRequest<Shelf>(), .max(\.bookCount))
             #expect(most == 2)
         }
     }
@@ -203,10 +203,10 @@ struct CalculatedAttributeTests {
         try await withLibrary { container, library in
             let plain = GroupRecorder()
             let filtered = GroupRecorder()
-            try library.register(plain, dataKey: "plain", FetchRequest(Shelf.self, order: [.ascending(\.name)]))
+            try library.register(plain, dataKey: "plain", ObjectRequest(Shelf.self, order: [.ascending(\.name)]))
             try library.register(
                 filtered, dataKey: "filtered",
-                FetchRequest(Shelf.self, where: \.bookCount > 1, order: [.descending(\.bookCount)]))
+                ObjectRequest(Shelf.self, where: \.bookCount > 1, order: [.descending(\.bookCount)]))
             #expect(library.allObjects(dataKey: "filtered", as: Shelf.self).map(\.name) == ["a"])
             try await library.perform(waitFor: .main) { context in
                 try context.first(Book.self, where: \.title == "0")?.shelf = context.first(
@@ -227,10 +227,10 @@ struct CalculatedAttributeTests {
         try await withLibrary { container, library in
             let plain = GroupRecorder()
             let ordered = GroupRecorder()
-            try library.register(plain, dataKey: "plain", FetchRequest(Book.self, order: [.ascending(\.title)]))
+            try library.register(plain, dataKey: "plain", ObjectRequest(Book.self, order: [.ascending(\.title)]))
             try library.register(
                 ordered, dataKey: "ordered",
-                FetchRequest(Book.self, order: [.ascending(\.shelfName), .ascending(\.title)]))
+                ObjectRequest(Book.self, order: [.ascending(\.shelfName), .ascending(\.title)]))
             #expect(library.allObjects(dataKey: "ordered", as: Book.self).map(\.title) == ["0", "1", "2"])
             try await library.perform(waitFor: .main) { try $0.first(Shelf.self, where: \.name == "a")?.name = "z" }
             await container.mainTier.listsAreSettled()
@@ -318,7 +318,7 @@ struct CalculatedAttributeTests {
             let container = try await PersistentContainer(model: CalculatedAttributeTests.model, store: .inMemory)
             let library = try await MainActor.run { try container.dataSource(Library.self) }
             try await library.perform { try $0.insert(Shelf.self).name = "a" }
-            for await update in library.updates(FetchRequest(Shelf.self)) {
+            for await update in library.updates(ObjectRequest(Shelf.self)) {
                 guard let row = update.snapshot.first else { continue }
                 precondition(row.name == "a")
                 print(row.bookCount)

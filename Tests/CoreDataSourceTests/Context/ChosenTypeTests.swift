@@ -144,7 +144,7 @@ struct ChosenTypeTests {
     @Test(arguments: StoreKind.allCases)
     func chosenTypesAreSortedGroupedAndCountedByTheirRawValues(_ kind: StoreKind) async throws {
         try await withTasks(kind) { container, tasks in
-            let request = FetchRequest<TaskEntity>(order: [.descending(\.priority)])
+            let request = ObjectRequest<TaskEntity>(order: [.descending(\.priority)])
             #expect(try tasks.fetch(request).map(\.uid) == ["1", "2", "3"])
             #expect(try tasks.fetch(TaskEntity.self, order: [.ascending(\.venue)]).map(\.uid) == ["1", "2", "3"])
             let main = container.main
@@ -152,7 +152,7 @@ struct ChosenTypeTests {
             #expect(try main.values(request, \.venue) == [nil, .home, .office])
             let highest: Priority? = try main.aggregate(request, .max(\.priority))
             #expect(highest == .high)
-            let small = FetchRequest<TaskEntity>(where: \.minutes < 40)
+            let small = ObjectRequest<TaskEntity>(where: \.minutes < 40)
             let (sum, average) = try main.aggregate(small, .sum(\.minutes), .average(\.estimate))
             #expect(sum as Int == 30 && average == -1)
             #expect(throws: DataSourceError.self) { try main.aggregate(request, .sum(\.minutes)) as Int }
@@ -167,7 +167,7 @@ struct ChosenTypeTests {
 
     @Test func sectionsHaveTheRawValue() async throws {
         try await withTasks(.sqlite) { container, tasks in
-            let request = FetchRequest<TaskEntity>(order: [.ascending(\.state), .ascending(\.uid)])
+            let request = ObjectRequest<TaskEntity>(order: [.ascending(\.state), .ascending(\.uid)])
             for await update in tasks.updates(request, sectionBy: \.state) {
                 #expect(update.snapshot.sections.map(\.name) == ["done", "open"])
                 #expect(update.snapshot.map(\.uid) == ["2", "1", "3"])
@@ -243,7 +243,7 @@ struct ChosenTypeTests {
         #expect(task.venue == (attribute == "venue" ? nil : .home))
         #expect(task.effort == (attribute == "effort" ? nil : .large))
         #expect(task.origin?.detour == (attribute == "origin.detour" ? nil : .home))
-        let request = FetchRequest<TaskEntity>()
+        let request = ObjectRequest<TaskEntity>()
         var thrown: DataSourceError?
         do {
             _ = try container.main.values(request, \.state, \.priority, \.venue, \.urgency, \.effort)

@@ -88,7 +88,7 @@ struct DamagedValueTests {
     func aDecimalIsReportedAndThrownWhereItCanBe(sql: String) async throws {
         try await withDamage("decimalRequired", sql) { container, object in
             for _ in 0..<3 { #expect(object.decimalRequired == 0) }
-            let request = FetchRequest(EveryType.self)
+            let request = ObjectRequest(EveryType.self)
             expectThrown { _ = try container.main.values(request, \.integer16Required, \.decimalRequired) }
             expectThrown { _ = try container.main.aggregate(request, .count(), .sum(\.decimalRequired)) }
             expectThrown { _ = try container.main.aggregate(request, .average(\.decimalRequired)) }
@@ -106,7 +106,7 @@ struct DamagedValueTests {
     func aUUIDIsReported(sql: String) async throws {
         try await withDamage("uuidRequired", sql) { container, object in
             #expect(object.uuidRequired == UUID(uuid: (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)))
-            expectThrown { _ = try container.main.values(FetchRequest(EveryType.self), \.uuidRequired) }
+            expectThrown { _ = try container.main.values(ObjectRequest(EveryType.self), \.uuidRequired) }
         }
     }
 
@@ -114,7 +114,7 @@ struct DamagedValueTests {
     func aURLIsReported(sql: String) async throws {
         try await withDamage("uriRequired", sql) { container, object in
             #expect(object.uriRequired.absoluteString == "about:blank")
-            expectThrown { _ = try container.main.values(FetchRequest(EveryType.self), \.uriRequired) }
+            expectThrown { _ = try container.main.values(ObjectRequest(EveryType.self), \.uriRequired) }
         }
     }
 
@@ -122,14 +122,14 @@ struct DamagedValueTests {
     func aStringThatIsNotUTF8IsReported(sql: String) async throws {
         try await withDamage("stringRequired", sql) { container, object in
             #expect(object.stringRequired.contains("\u{FFFD}"))
-            expectThrown { _ = try container.main.values(FetchRequest(EveryType.self), \.stringRequired) }
+            expectThrown { _ = try container.main.values(ObjectRequest(EveryType.self), \.stringRequired) }
         }
     }
 
     @Test(arguments: ["integer16Required", "integer32Required"])
     func aNumberThatDoesNotFitIsReported(attribute: String) async throws {
         try await withDamage(attribute, "5000000000") { container, object in
-            let request = FetchRequest(EveryType.self)
+            let request = ObjectRequest(EveryType.self)
             if attribute == "integer16Required" {
                 _ = object.integer16Required
                 expectThrown { _ = try container.main.values(request, \.integer16Required) }

@@ -19,7 +19,7 @@ struct MainFollowsTests {
     @Test func listsOfAClosedContainerShowTheLastSave() async throws {
         let container = try await PersistentContainer(model: .contacts, store: .inMemory)
         let contacts = try container.dataSource(ContactDataSource.self)
-        var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
+        var updates = contacts.updates(ObjectRequest(ContactEntity.self)).makeAsyncIterator()
         #expect(await updates.next()?.snapshot.count == 0)
         let done = Gate()
         Task.detached {
@@ -41,7 +41,7 @@ struct MainFollowsTests {
         try await senders.add(ItemData(key: "a", number: 1))
         let held = try #require(try senders.main.first(Sender.self, where: \.key == "a"))
         let recorder = GroupRecorder()
-        if isListed { try senders.register(recorder, dataKey: "list", FetchRequest(Sender.self)) }
+        if isListed { try senders.register(recorder, dataKey: "list", ObjectRequest(Sender.self)) }
         let goOn = store.holdCommits()
         store.failOnce(with: noRoom)
         let deleting = Task { try await senders.delete(ItemData(key: "a", number: 1)) }

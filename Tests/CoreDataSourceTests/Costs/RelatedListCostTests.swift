@@ -41,13 +41,13 @@ import Testing
     @MainActor private struct World {
         let threadCount: Int
         let messageCount: Int
-        let request: FetchRequest<MailThread>
+        let request: ObjectRequest<MailThread>
         private let directory: TestSupport.TemporaryDirectory
         private let traces = Shared<[StatementTrace]>([])
 
         init(threads: Int, messages: Int, _ format: String) throws {
             (threadCount, messageCount) = (threads, messages)
-            request = FetchRequest(
+            request = ObjectRequest(
                 MailThread.self, where: try FetchPredicate(format: format), order: [.ascending(\.title)])
             directory = try TestSupport.TemporaryDirectory()
         }

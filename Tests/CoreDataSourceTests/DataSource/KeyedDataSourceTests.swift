@@ -34,7 +34,7 @@ private final class NamedContacts: KeyedDataSource<ContactData, ContactEntity> {
             let report = try await contacts.sync(contactList(5..<20))
             #expect((report.inserted, report.updated, report.unchanged, report.deleted) == (9, 2, 4, 3))
             #expect(
-                Set(try contacts.main.values(FetchRequest(ContactEntity.self), \.uid))
+                Set(try contacts.main.values(ObjectRequest(ContactEntity.self), \.uid))
                     == Set(contactList(5..<20).map(\.uid)))
         }
     }

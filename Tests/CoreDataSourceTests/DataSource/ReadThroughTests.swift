@@ -63,7 +63,7 @@ struct ReadThroughTests {
             let contacts = try container.dataSource(CrowdDataSource.self)
             let delegate = RecordingDelegate()
             try contacts.register(
-                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
+                delegate, dataKey: "list", ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
             let found = try await contacts.value(where: \.uid, equals: "7", as: ContactName.self) {
                 ContactData(uid: $0, name: "Guan Yu")
             }

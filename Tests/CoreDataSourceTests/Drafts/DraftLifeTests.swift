@@ -136,7 +136,7 @@ import Testing
     @Test func anObjectOfAListCanBeDrafted() async throws {
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }
-            let list = try source.list(FetchRequest(Letter.self))
+            let list = try source.list(ObjectRequest(Letter.self))
             let draft = try source.draft(of: try #require(list.object(0)))
             draft.object.subject = "new"
             try await draft.save()

@@ -89,7 +89,7 @@ import Testing
             recorder.onDid = {
                 do { try draft.context.knownLetter("new").subject = "later" } catch { Issue.record(error) }
             }
-            try source.register(recorder, dataKey: "letters", FetchRequest(Letter.self, order: [.ascending(\.key)]))
+            try source.register(recorder, dataKey: "letters", ObjectRequest(Letter.self, order: [.ascending(\.key)]))
             try await save(draft, source) {
                 do { try draft.context.delete(letter) } catch { Issue.record(error) }
             }

@@ -8,7 +8,7 @@ import Testing
         try await withGraph { container, source in
             try await source.perform { try $0.letter("a").subject = "old" }
             let letter = try container.main.knownLetter("a")
-            let list = try source.list(FetchRequest(Letter.self))
+            let list = try source.list(ObjectRequest(Letter.self))
             let draft = try source.draft(of: letter)
             #expect(draft.object !== letter && draft.object.subject == "old" && !draft.hasChanges)
             draft.object.subject = "new"

@@ -6,7 +6,7 @@ import Testing
 /// Lists of objects with large values that lie apart.
 @MainActor @Suite struct ApartValueListTests {
     private nonisolated static let large = 1 << 20
-    private let request = FetchRequest(Recording.self, order: [.ascending(\.title)])
+    private let request = ObjectRequest(Recording.self, order: [.ascending(\.title)])
 
     @Test func theRowsOfASnapshotHaveLargeValues() async throws {
         try await withRecordings([Self.large, 10]) { _, source in
@@ -47,12 +47,12 @@ import Testing
     @Test func listsByALargeValueAreSortedAndDividedByIt() async throws {
         try await withRecordings([Self.large, 20_000, nil]) { _, source in
             let delegate = CallRecorder()
-            let sorted = FetchRequest(Recording.self, order: [.ascending(\.sound)])
+            let sorted = ObjectRequest(Recording.self, order: [.ascending(\.sound)])
             try source.register(delegate, dataKey: "sorted", sorted)
             try source.register(delegate, dataKey: "sections", sorted, sectionBy: \.sound)
             try source.register(delegate, dataKey: "computed", sorted, sectionBy: \.soundLength)
             let predicate = FetchPredicate<Recording>(#Predicate { $0.soundLength > 20_000 })
-            try source.register(delegate, dataKey: "tested", FetchRequest(Recording.self, where: predicate))
+            try source.register(delegate, dataKey: "tested", ObjectRequest(Recording.self, where: predicate))
             for dataKey in ["sorted", "sections"] {
                 #expect(source.allObjects(dataKey: dataKey, as: Recording.self).map(\.title) == ["2", "0", "1"])
             }

@@ -15,8 +15,8 @@ import Testing
                 for number in 0..<20 { try context.letter("\(number)").topic = try context.topic("\(number)") }
             }
             let delegate = Silent()
-            try source.register(delegate, dataKey: "letters", FetchRequest(Letter.self))
-            let list = try source.list(FetchRequest(Letter.self))
+            try source.register(delegate, dataKey: "letters", ObjectRequest(Letter.self))
+            let list = try source.list(ObjectRequest(Letter.self))
             #expect(list.lastUpdateReason.readOneByOne.isEmpty)
             var held: [Letter] = []
             for index in 0..<3 {
@@ -44,8 +44,8 @@ import Testing
                 for number in 0..<200 { try context.letter("\(number)").topic = try context.topic("\(number)") }
             }
             let delegate = Silent()
-            try source.register(delegate, dataKey: "letters", FetchRequest(Letter.self))
-            let list = try source.list(FetchRequest(Letter.self))
+            try source.register(delegate, dataKey: "letters", ObjectRequest(Letter.self))
+            let list = try source.list(ObjectRequest(Letter.self))
             var before = container.statementCount
             for index in 0..<200 {
                 let place = IndexPath(item: index, section: 0)
@@ -67,7 +67,7 @@ import Testing
             try await source.perform { context in
                 for number in 0..<100 { try context.letter("\(number)").topic = try context.topic("\(number)") }
             }
-            var request = FetchRequest(Letter.self)
+            var request = ObjectRequest(Letter.self)
             request.prefetch = [\Letter.topic]
             let list = try source.list(request)
             _ = list.object(0)
@@ -77,7 +77,7 @@ import Testing
             #expect(list.lastUpdateReason.prefetched == ["topic"])
             let delegate = Silent()
             try source.register(delegate, dataKey: "letters", request)
-            try source.register(delegate, dataKey: "plain", FetchRequest(Letter.self))
+            try source.register(delegate, dataKey: "plain", ObjectRequest(Letter.self))
             let reason = try #require(source.lastUpdateReason(dataKey: "letters"))
             #expect(reason.prefetched == ["topic"] && "\(reason)".contains(", prefetched: topic"))
             // The lists share their work, but not what is prefetched.
@@ -100,7 +100,7 @@ import Testing
                 for number in 300..<500 { _ = try context.letter("\(number)") }
             }
             let delegate = Silent()
-            let request = FetchRequest(Letter.self, order: [.ascending(\.key)], limit: 100)
+            let request = ObjectRequest(Letter.self, order: [.ascending(\.key)], limit: 100)
             try source.register(delegate, dataKey: "letters", request)
             let list = try source.list(request)
             if isPaused {
@@ -135,7 +135,7 @@ import Testing
                 _ = try context.letter("2")
             }
             let recorder = GroupRecorder()
-            var request = FetchRequest(Letter.self, order: [.ascending(\.topic?.title), .ascending(\.key)])
+            var request = ObjectRequest(Letter.self, order: [.ascending(\.topic?.title), .ascending(\.key)])
             request.limit = limit
             try source.register(recorder, dataKey: "letters", request)
             for title in ["B", "A"] { try source.performAndWait { try $0.topic("t").title = title } }
@@ -154,7 +154,7 @@ import Testing
     @Test func relationshipsOfReportedObjectsAreReadTogether() async throws {
         try await withGraph { container, source in
             let delegate = TopicReader()
-            try source.register(delegate, dataKey: "letters", FetchRequest(Letter.self))
+            try source.register(delegate, dataKey: "letters", ObjectRequest(Letter.self))
             try await source.perform { context in
                 for number in 0..<100 { _ = try context.topic("\(number)") }
             }

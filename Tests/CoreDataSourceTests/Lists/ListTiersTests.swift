@@ -62,7 +62,7 @@ struct ListTiersTests: ItemListSuite {
         try await withChat(kind) { container, senders in
             try await senders.add(items(0..<3))
             let delegate = try register(senders, "list")
-            var updates = senders.updates(FetchRequest(Item.self)).makeAsyncIterator()
+            var updates = senders.updates(ObjectRequest(Item.self)).makeAsyncIterator()
             _ = await updates.next()
             try await container.reset()
             #expect(delegate.takeCalls() == ["will", "delete [0, 2] -", "delete [0, 1] -", "delete [0, 0] -", "did"])
@@ -153,7 +153,7 @@ struct ListTiersTests: ItemListSuite {
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<3))
         store.failReads(with: noRoom)
-        var updates = senders.updates(FetchRequest<Item>(order: [.ascending(\.number)])).makeAsyncIterator()
+        var updates = senders.updates(ObjectRequest<Item>(order: [.ascending(\.number)])).makeAsyncIterator()
         let failure = await updates.next()
         #expect(failure?.reason.failure?.code == .diskFull)
         #expect(failure?.snapshot.count == 0)
@@ -221,7 +221,7 @@ struct ListTiersTests: ItemListSuite {
             let follower = Task {
                 var last: [String] = []
                 for await update in senders.updates(
-                    FetchRequest(Item.self, order: [SortDescriptor(\.number), SortDescriptor(\.key)]))
+                    ObjectRequest(Item.self, order: [SortDescriptor(\.number), SortDescriptor(\.key)]))
                 {
                     last = update.snapshot.map { "\($0.key) \($0.number)" }
                     if last.last == "end 1000" { break }

@@ -155,10 +155,10 @@ struct ListWindowTests: ItemListSuite {
             let place = FetchCursor(try #require(try rooms.fetch(Room.self).first))
             let delegate = RecordingDelegate()
             let error = #expect(throws: DataSourceError.self) {
-                try senders.register(delegate, dataKey: "list", FetchRequest(Sender.self, after: place))
+                try senders.register(delegate, dataKey: "list", ObjectRequest(Sender.self, after: place))
             }
             #expect(error?.code == .invalidPredicate)
-            try senders.register(delegate, dataKey: "list", FetchRequest(Sender.self))
+            try senders.register(delegate, dataKey: "list", ObjectRequest(Sender.self))
             #expect(throws: DataSourceError.self) { try senders.moveWindow(dataKey: "list", after: place) }
             #expect(senders.dataKeys == ["list"])
         }
@@ -169,8 +169,8 @@ struct ListWindowTests: ItemListSuite {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(0..<20))
             let delegate = try register(senders, "list", limit: 10)
-            let list = try senders.list(FetchRequest(Item.self, order: [.ascending(\.number)], limit: 10))
-            let ids = try senders.main.ids(FetchRequest(Item.self, order: [.ascending(\.number)]))
+            let list = try senders.list(ObjectRequest(Item.self, order: [.ascending(\.number)], limit: 10))
+            let ids = try senders.main.ids(ObjectRequest(Item.self, order: [.ascending(\.number)]))
             #expect(senders.indexPath(of: ids[9], dataKey: "list") == IndexPath(item: 9, section: 0))
             #expect(senders.indexPath(of: ids[10], dataKey: "list") == nil)
             #expect(list.snapshot.index(of: ids[9]) == 9 && list.snapshot.index(of: ids[10]) == nil)
@@ -186,7 +186,7 @@ struct ListWindowTests: ItemListSuite {
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { context in for number in 100..<160 { _ = try context.topic("\(number)") } }
         let recorder = GroupRecorder()
-        try source.register(recorder, dataKey: "list", FetchRequest(Topic.self, order: [.ascending(\.key)], limit: 3))
+        try source.register(recorder, dataKey: "list", ObjectRequest(Topic.self, order: [.ascending(\.key)], limit: 3))
         try source.performAndWait { try $0.delete(Topic.self, where: \.key < "150" && \.key != "101") }
         let read = store.holdNextRead()
         container.mainTier.merge()
@@ -209,7 +209,7 @@ struct ListWindowTests: ItemListSuite {
         try await senders.add(items(0..<200))
         let delegate = RecordingDelegate()
         try senders.register(
-            delegate, dataKey: "list", FetchRequest(Sender.self, order: [SortDescriptor(\.number)], limit: 10))
+            delegate, dataKey: "list", ObjectRequest(Sender.self, order: [SortDescriptor(\.number)], limit: 10))
         delegate.follow(senders, "list")
         try senders.performAndWait { context in
             for sender in try context.fetch(Sender.self) where sender.number < 35 { context.delete(sender) }

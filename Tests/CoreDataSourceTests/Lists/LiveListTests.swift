@@ -16,7 +16,7 @@ struct LiveListTests {
 
     @Test func aLiveListShowsEverySave() async throws {
         try await withContacts { contacts in
-            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2"])
             try await contacts.add(ContactData(uid: "a", name: "a"), waitFor: .main)
             #expect(list.count == 4)
@@ -29,7 +29,7 @@ struct LiveListTests {
 
     @Test func observersOfALiveListAreNotified() async throws {
         try await withContacts { contacts in
-            let list = try contacts.list(FetchRequest(ContactEntity.self))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self))
             let noticeCount = Shared(0)
             withObservationTracking {
                 _ = list.snapshot
@@ -43,7 +43,7 @@ struct LiveListTests {
 
     @Test func aPausedListCatchesUpAtOnce() async throws {
         try await withContacts { contacts in
-            let list = try contacts.list(FetchRequest(ContactEntity.self))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self))
             list.isPaused = true
             try await contacts.add(contactList(3..<5), waitFor: .main)
             try await contacts.add(contactList(5..<6), waitFor: .main)
@@ -57,7 +57,7 @@ struct LiveListTests {
     /// Main has no objects of the rows before, and makes none from rows that are not the newest any more.
     @Test func theObjectsOfAPausedListAreTheNewestOnes() async throws {
         try await withContacts { contacts in
-            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             list.isPaused = true
             try await contacts.add(ContactData(uid: "uid-0", name: "new"), waitFor: .main)
             try await contacts.delete(ContactData(uid: "uid-1", name: ""), waitFor: .main)
@@ -72,7 +72,7 @@ struct LiveListTests {
     @Test func theWindowOfALiveListCanBeMoved() async throws {
         try await withContacts { contacts in
             try await contacts.add(contactList(3..<9), waitFor: .main)
-            let list = try contacts.list(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)], limit: 4))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)], limit: 4))
             #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2", "name 3"])
             let third = list.snapshot[2]
             try list.moveWindow(after: FetchCursor(third))
@@ -97,9 +97,9 @@ struct LiveListTests {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            let list = try contacts.list(FetchRequest(ContactEntity.self))
+            let list = try contacts.list(ObjectRequest(ContactEntity.self))
             let delegate = RecordingDelegate()
-            try contacts.register(delegate, dataKey: "list", FetchRequest(ContactEntity.self))
+            try contacts.register(delegate, dataKey: "list", ObjectRequest(ContactEntity.self))
             let said = AsyncStream<Void>.makeStream()
             withObservationTracking {
                 _ = list.lastUpdateReason
@@ -117,7 +117,7 @@ struct LiveListTests {
 
     @Test func aLiveListEndsWhenItIsReleased() async throws {
         try await withContacts { contacts in
-            var list: LiveList<ContactEntity>? = try contacts.list(FetchRequest(ContactEntity.self))
+            var list: LiveList<ContactEntity>? = try contacts.list(ObjectRequest(ContactEntity.self))
             weak let probe = list
             #expect(contacts.mainTier.followedQueryCount == 1)
             list = nil
@@ -129,7 +129,7 @@ struct LiveListTests {
     @Test func aDiffableSnapshotGetsSectionsIdsAndWhatToDrawAgain() async throws {
         try await withContacts { contacts in
             var updates = contacts.updates(
-                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone
+                ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone
             ).makeAsyncIterator()
             _ = await updates.next()
             try await contacts.add(ContactData(uid: "uid-0", name: "new", phone: "0"))

@@ -57,7 +57,7 @@ struct ObjectListTests {
         #Predicate { $0.tagCount == 0 },
     ]
 
-    private func expectRefused(_ request: FetchRequest<MailMessage>, _ mail: MailDataSource) async throws {
+    private func expectRefused(_ request: ObjectRequest<MailMessage>, _ mail: MailDataSource) async throws {
         let registering = #expect(throws: DataSourceError.self) {
             try mail.register(RecordingDelegate(), dataKey: "list", request)
         }
@@ -79,7 +79,7 @@ struct ObjectListTests {
     func aPredicateWhoseRelationshipsCanBeSeenIsRefusedEvenIfThereAreNoRows(rows: Bool) async throws {
         try await withMail(rows: rows) { _, mail in
             for predicate in Self.visible {
-                try await expectRefused(FetchRequest(where: FetchPredicate(predicate)), mail)
+                try await expectRefused(ObjectRequest(where: FetchPredicate(predicate)), mail)
             }
         }
     }
@@ -87,14 +87,14 @@ struct ObjectListTests {
     @Test func aPredicateWhoseRelationshipsAreHiddenIsRefusedOnceARowIsTested() async throws {
         try await withMail { _, mail in
             for predicate in Self.hidden {
-                try await expectRefused(FetchRequest(where: FetchPredicate(predicate)), mail)
+                try await expectRefused(ObjectRequest(where: FetchPredicate(predicate)), mail)
             }
         }
     }
 
     @Test func aSecondLoopOverAListThatCannotBeReadIsToldToo() async throws {
         try await withMail { _, mail in
-            let request = FetchRequest<MailMessage>(where: FetchPredicate(Self.hidden[0]))
+            let request = ObjectRequest<MailMessage>(where: FetchPredicate(Self.hidden[0]))
             var first = mail.updates(request).makeAsyncIterator()
             #expect(await first.next()?.reason.failure?.code == .unsupportedQuery)
             var second = mail.updates(request).makeAsyncIterator()
@@ -104,7 +104,7 @@ struct ObjectListTests {
 
     @Test func itIsRefusedWithTheFirstRowThatASaveBrings() async throws {
         try await withMail(rows: false) { container, mail in
-            let request = FetchRequest<MailMessage>(where: FetchPredicate(Self.hidden[0]))
+            let request = ObjectRequest<MailMessage>(where: FetchPredicate(Self.hidden[0]))
             let delegate = RecordingDelegate()
             try mail.register(delegate, dataKey: "list", request)
             let list = try mail.list(request)
@@ -121,7 +121,7 @@ struct ObjectListTests {
         try await withMail { container, mail in
             let predicate = FetchPredicate(#Predicate<MailMessage> { $0.loudSubject == "A" })
             #expect(predicate.needsObjects != nil)
-            let list = try mail.list(FetchRequest(where: predicate))
+            let list = try mail.list(ObjectRequest(where: predicate))
             #expect(list.count == 1)
             try await mail.perform { try $0.first(MailMessage.self, where: \.subject, equals: "b")?.subject = "a" }
             await container.mainTier.listsAreSettled()
@@ -131,7 +131,7 @@ struct ObjectListTests {
 
     @Test func aComputedSectionThatFollowsARelationshipIsRefused() async throws {
         try await withMail { _, mail in
-            let request = FetchRequest(MailMessage.self)
+            let request = ObjectRequest(MailMessage.self)
             for section in [\MailMessage.loudThread as PartialKeyPath<MailMessage>, \.tagCount, \.thread?.shout] {
                 let registering = #expect(throws: DataSourceError.self) {
                     try mail.register(RecordingDelegate(), dataKey: "list", request, sectionBy: section)
@@ -152,7 +152,7 @@ struct ObjectListTests {
     /// A save changes too few rows to be merged elsewhere.
     @Test func aComputedSectionThatFollowsARelationshipIsRefusedAfterASaveToo() async throws {
         try await withMail(rows: false) { container, mail in
-            let list = try mail.list(FetchRequest(MailMessage.self), sectionBy: \.loudThread)
+            let list = try mail.list(ObjectRequest(MailMessage.self), sectionBy: \.loudThread)
             try await insert(mail)
             await container.mainTier.listsAreSettled()
             #expect(list.lastUpdateReason.kind == .failure)
@@ -164,7 +164,7 @@ struct ObjectListTests {
     @Test func theIdsOfRelatedObjectsAreARelationshipToo() async throws {
         try await withMail { _, mail in
             let predicate = FetchPredicate(#Predicate<MailThread> { $0.replyCount == 0 })
-            let error = #expect(throws: DataSourceError.self) { try mail.list(FetchRequest(where: predicate)) }
+            let error = #expect(throws: DataSourceError.self) { try mail.list(ObjectRequest(where: predicate)) }
             #expect(error?.code == .unsupportedQuery)
         }
     }
@@ -173,7 +173,7 @@ struct ObjectListTests {
     @Test func aFetchWithSuchAPredicateFindsTheObjects() async throws {
         try await withMail { _, mail in
             for predicate in [Self.visible[0], Self.hidden[0]] {
-                let request = FetchRequest<MailMessage>(where: FetchPredicate(predicate))
+                let request = ObjectRequest<MailMessage>(where: FetchPredicate(predicate))
                 let found = try mail.main.fetch(request)
                 #expect(found.map(\.subject) == ["a"])
             }

@@ -15,7 +15,7 @@ struct ReentrancyTests {
 
     private func register(_ delegate: RecordingDelegate, _ dataKey: String, _ contacts: ContactDataSource) throws {
         try contacts.register(
-            delegate, dataKey: dataKey, FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+            delegate, dataKey: dataKey, ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
     }
 
     /// A fetch in a call merges what was saved meanwhile; that is reported after this report.
@@ -52,7 +52,7 @@ struct ReentrancyTests {
     @Test func aDelegateMayUnregisterBeforeTheObjectsOfAGroup() async throws {
         try await withContacts { contacts in
             let (first, second, third) = (RecordingDelegate(), RecordingDelegate(), RecordingDelegate())
-            let request = FetchRequest(ContactEntity.self)
+            let request = ObjectRequest(ContactEntity.self)
             try contacts.register(first, dataKey: "first", request, sectionBy: \.name)
             try contacts.register(second, dataKey: "second", request, sectionBy: \.name)
             try contacts.register(third, dataKey: "third", request, sectionBy: \.name)

@@ -6,7 +6,7 @@ import Testing
 /// Lists whose rows are read off the main actor before they are bound.
 @MainActor
 struct RegisterOffMainTests: ItemListSuite {
-    private let request = FetchRequest<Item>(order: [.ascending(\.number), .ascending(\.key)])
+    private let request = ObjectRequest<Item>(order: [.ascending(\.number), .ascending(\.key)])
 
     @Test(arguments: StoreKind.allCases) func aListIsFilledWhenTheCallReturns(kind: StoreKind) async throws {
         try await withChat(kind) { _, senders in
@@ -101,7 +101,7 @@ struct RegisterOffMainTests: ItemListSuite {
     @Test func aNewerListOfTheDataKeyStays() async throws {
         try await withHeldCall { _, senders, task, release in
             let newer = RecordingDelegate()
-            try senders.register(newer, dataKey: "list", FetchRequest<Item>(where: \.number < 3))
+            try senders.register(newer, dataKey: "list", ObjectRequest<Item>(where: \.number < 3))
             release()
             await #expect(throws: CancellationError.self) { try await task.value }
             #expect(listed(senders, "list").count == 3)

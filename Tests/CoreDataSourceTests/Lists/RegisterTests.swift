@@ -15,7 +15,7 @@ struct RegisterTests {
             try await contacts.add(contactList(0..<names.count) { names[$0] })
             let delegate = RecordingDelegate()
             try contacts.register(
-                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]),
+                delegate, dataKey: "list", ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]),
                 sectionBy: \.firstLetter)
             delegate.follow(contacts, "list")
             try await body(contacts, delegate, container)
@@ -56,7 +56,7 @@ struct RegisterTests {
             let chosen = RecordingDelegate()
             try contacts.register(
                 chosen, dataKey: "chosen",
-                FetchRequest(
+                ObjectRequest(
                     ContactEntity.self,
                     where: FetchPredicate(format: "SELF == %@ OR name BEGINSWITH[c] %@", ann.objectID, "c")))
             #expect(contacts.allObjects(dataKey: "chosen", as: ContactEntity.self).map(\.name) == ["Ann"])
@@ -75,7 +75,7 @@ struct RegisterTests {
             let delegate = RecordingDelegate()
             try contacts.register(
                 delegate, dataKey: "asking",
-                FetchRequest(ContactEntity.self, where: predicate, order: [SortDescriptor(\.name)], limit: 2))
+                ObjectRequest(ContactEntity.self, where: predicate, order: [SortDescriptor(\.name)], limit: 2))
             delegate.follow(contacts, "asking")
             @MainActor func names() -> [String] {
                 contacts.allObjects(dataKey: "asking", as: ContactEntity.self).map(\.name)
@@ -108,7 +108,7 @@ struct RegisterTests {
             try await contacts.delete(contact(1, ""), waitFor: .main)
             let delegate = RecordingDelegate()
             let predicate = FetchPredicate(#Predicate<ContactEntity> { $0.phone!.utf8.count < 3 })
-            try contacts.register(delegate, dataKey: "asking", FetchRequest(ContactEntity.self, where: predicate))
+            try contacts.register(delegate, dataKey: "asking", ObjectRequest(ContactEntity.self, where: predicate))
             #expect(contacts.numberOfItems("asking", inSection: 0) == 1)
             try await contacts.add(contact(3, "no phone"), waitFor: .main)
             #expect(delegate.failures.map(\.code) == [.predicateFailed])
@@ -186,7 +186,7 @@ struct RegisterTests {
             let delegate = RecordingDelegate()
             try contacts.register(
                 delegate, dataKey: "list",
-                FetchRequest(ContactEntity.self, where: \ContactEntity.phone != nil, order: [SortDescriptor(\.name)]))
+                ObjectRequest(ContactEntity.self, where: \ContactEntity.phone != nil, order: [SortDescriptor(\.name)]))
             delegate.follow(contacts, "list")
             try await contacts.add([contact(1, "name 1", "1"), contact(3, "other")], waitFor: .main)
             #expect(delegate.takeCalls() == ["will", "insert - [0, 1]", "did"])
@@ -250,7 +250,7 @@ struct RegisterTests {
             let other = RecordingDelegate()
             try contacts.register(
                 other, dataKey: "list",
-                FetchRequest(
+                ObjectRequest(
                     ContactEntity.self, where: \ContactEntity.name < "B",
                     order: [SortDescriptor(\.name, order: .reverse)]))
             #expect(contacts.numberOfSections("list") == 1)
@@ -276,7 +276,7 @@ struct RegisterTests {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             var delegate: RecordingDelegate? = RecordingDelegate()
-            try contacts.register(try #require(delegate), dataKey: "list", FetchRequest(ContactEntity.self))
+            try contacts.register(try #require(delegate), dataKey: "list", ObjectRequest(ContactEntity.self))
             #expect(contacts.dataKeys == ["list"])
             #expect(container.mainTier.followedQueryCount == 1)
             delegate = nil
@@ -289,7 +289,7 @@ struct RegisterTests {
     @Test func theListOfADeadDelegateGoesWithTheNextSave() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
-            try contacts.register(RecordingDelegate(), dataKey: "list", FetchRequest(ContactEntity.self))
+            try contacts.register(RecordingDelegate(), dataKey: "list", ObjectRequest(ContactEntity.self))
             #expect(container.mainTier.followedQueryCount == 1)
             try await contacts.add(contactList(0..<1), waitFor: .main)
             #expect(container.mainTier.followedQueryCount == 0)
@@ -299,7 +299,7 @@ struct RegisterTests {
     @Test func aDataKeyIsANameOfItsDataSource() async throws {
         try await withList(["Al"]) { contacts, delegate, container in
             let groups = try container.dataSource(GroupDataSource.self)
-            try groups.register(delegate, dataKey: "list", FetchRequest(GroupEntity.self))
+            try groups.register(delegate, dataKey: "list", ObjectRequest(GroupEntity.self))
             #expect(groups.numberOfItems("list", inSection: 0) == 0)
             #expect(contacts.numberOfItems("list", inSection: 0) == 1)
         }
@@ -326,9 +326,9 @@ struct RegisterTests {
         try await withList(["Al"]) { contacts, delegate, _ in
             contacts.pausedDataKeys = ["list", "other"]
             #expect(contacts.pausedDataKeys == ["list"])
-            try contacts.register(delegate, dataKey: "other", FetchRequest(ContactEntity.self))
+            try contacts.register(delegate, dataKey: "other", ObjectRequest(ContactEntity.self))
             #expect(contacts.pausedDataKeys == ["list"])
-            try contacts.register(delegate, dataKey: "list", FetchRequest(ContactEntity.self))
+            try contacts.register(delegate, dataKey: "list", ObjectRequest(ContactEntity.self))
             #expect(contacts.pausedDataKeys == [])
             contacts.pausedDataKeys.insert("list")
             try contacts.moveWindow(dataKey: "list", after: nil)
@@ -342,7 +342,7 @@ struct RegisterTests {
     @Test func aListThatStaysPausedReportsNothing() async throws {
         try await withList(["Al"]) { contacts, delegate, _ in
             let other = RecordingDelegate()
-            try contacts.register(other, dataKey: "other", FetchRequest(ContactEntity.self))
+            try contacts.register(other, dataKey: "other", ObjectRequest(ContactEntity.self))
             contacts.pausedDataKeys = ["list", "other"]
             try await contacts.add(contact(1, "Ann"), waitFor: .main)
             contacts.pausedDataKeys = ["other"]
@@ -360,10 +360,11 @@ struct RegisterTests {
             for key in ["a", "b"] {
                 try contacts.register(
                     delegate, dataKey: key,
-                    FetchRequest(ContactEntity.self, where: \ContactEntity.name > "x", order: [SortDescriptor(\.name)]))
+                    ObjectRequest(ContactEntity.self, where: \ContactEntity.name > "x", order: [SortDescriptor(\.name)])
+                )
             }
             try contacts.register(
-                delegate, dataKey: "c", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+                delegate, dataKey: "c", ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             #expect(container.mainTier.followedQueryCount == 2)
         }
     }
@@ -373,12 +374,13 @@ struct RegisterTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             let delegate = RecordingDelegate()
             let error = #expect(throws: DataSourceError.self) {
-                try contacts.register(delegate, dataKey: "list", FetchRequest(Sender.self))
+                try contacts.register(delegate, dataKey: "list", ObjectRequest(Sender.self))
             }
             #expect(error?.code == .unknownEntity)
             let sort = #expect(throws: DataSourceError.self) {
                 try contacts.register(
-                    delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.firstLetter)]))
+                    delegate, dataKey: "list", ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.firstLetter)])
+                )
             }
             #expect(sort?.code == .unknownAttribute)
             #expect(contacts.dataKeys == [])

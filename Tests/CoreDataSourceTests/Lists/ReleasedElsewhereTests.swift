@@ -29,7 +29,7 @@ struct ReleasedElsewhereTests: ItemListSuite {
     @Test func theStateBeforeALargeSaveIsReleasedOnTheQueue() async throws {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(0..<1_000))
-            let request = FetchRequest(Item.self, order: [.ascending(\.number)])
+            let request = ObjectRequest(Item.self, order: [.ascending(\.number)])
             let list = try senders.list(request)
             let recorder = GroupRecorder()
             try senders.register(recorder, dataKey: "list", request)

@@ -8,7 +8,7 @@ struct ReloadTests {
     private func list(_ contacts: ContactDataSource, limit: Int) throws -> RecordingDelegate {
         let delegate = RecordingDelegate()
         delegate.changeLimit = limit
-        let request = FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)])
+        let request = ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)])
         try contacts.register(delegate, dataKey: "list \(limit)", request)
         delegate.follow(contacts, "list \(limit)")
         return delegate
@@ -59,7 +59,7 @@ struct ReloadTests {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let counter = Counter()
-            try contacts.register(counter, dataKey: "list", FetchRequest(ContactEntity.self))
+            try contacts.register(counter, dataKey: "list", ObjectRequest(ContactEntity.self))
             try await contacts.add(contactList(0..<1000), waitFor: .main)
             #expect(container.main.registeredObjectCount == 0)
             try await contacts.add(contactList(0..<1) { _ in "new" }, waitFor: .main)

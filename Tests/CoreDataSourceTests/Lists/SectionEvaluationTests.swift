@@ -22,7 +22,7 @@ struct SectionEvaluationTests: ItemListSuite {
     @Test func twoMomentsOfOneSecondAreTwoSections() async throws {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(-4..<4))
-            let list = try senders.list(FetchRequest(Item.self, order: [.descending(\.number)]), sectionBy: \.moment)
+            let list = try senders.list(ObjectRequest(Item.self, order: [.descending(\.number)]), sectionBy: \.moment)
             #expect(list.snapshot.map(\.number) == Array(-4..<4))
             #expect(list.sections.map(\.range.count) == Array(repeating: 1, count: 8))
             try await senders.add(ItemData(key: "k3", number: -1), waitFor: .main)
@@ -36,7 +36,7 @@ struct SectionEvaluationTests: ItemListSuite {
             func letter(_ number: Int) -> String { "\(UnicodeScalar(UInt8(65 + number * 7 % 26))) \(number)" }
             try await contacts.add(contactList(0..<2000, name: letter))
             let list = try contacts.list(
-                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.countedLetter)
+                ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.countedLetter)
             #expect(list.sections.map(\.name) == (0..<26).map { "\(UnicodeScalar(UInt8(65 + $0)))" })
             #expect(evaluations.value == 2000)
 

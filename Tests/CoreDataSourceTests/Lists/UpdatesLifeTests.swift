@@ -29,8 +29,8 @@ struct UpdatesLifeTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
             // Two loops of one query, and one of another.
-            let requests: [FetchRequest<ContactEntity>] = [
-                FetchRequest(), FetchRequest(), FetchRequest(where: \.name == "name 1"),
+            let requests: [ObjectRequest<ContactEntity>] = [
+                ObjectRequest(), ObjectRequest(), ObjectRequest(where: \.name == "name 1"),
             ]
             loops = requests.map { request in
                 let updates = contacts.updates(request, buffering: buffering)
@@ -62,7 +62,7 @@ struct UpdatesLifeTests {
             let container = try await open(directory)
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            list = try contacts.list(FetchRequest(order: [.ascending(\ContactEntity.name)], limit: 4))
+            list = try contacts.list(ObjectRequest(order: [.ascending(\ContactEntity.name)], limit: 4))
             list.isPaused = isPaused
             try await contacts.add(contactList(3..<5), waitFor: .main)
             #expect(list.object(0)?.name == "name 0")
@@ -86,7 +86,7 @@ struct UpdatesLifeTests {
             let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
             let source = try container.dataSource(GraphDataSource.self)
             try await source.perform { try $0.letter("l").topic = try $0.topic("t") }
-            var request = FetchRequest(Letter.self)
+            var request = ObjectRequest(Letter.self)
             request.prefetch = [\.topic]
             list = try source.list(request)
             #expect(list.object(0)?.topic?.key == "t")
@@ -104,7 +104,7 @@ struct UpdatesLifeTests {
         var iterator: ListUpdates<ContactEntity>.Iterator
         do {
             let container = try await open(directory)
-            updates = try container.dataSource(ContactDataSource.self).updates(FetchRequest())
+            updates = try container.dataSource(ContactDataSource.self).updates(ObjectRequest())
             iterator = updates.makeAsyncIterator()
             #expect(await iterator.next() != nil)
         }
@@ -121,7 +121,7 @@ struct UpdatesLifeTests {
             let container = try await open(directory)
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            var iterator = contacts.updates(FetchRequest(order: [.ascending(\ContactEntity.name)])).makeAsyncIterator()
+            var iterator = contacts.updates(ObjectRequest(order: [.ascending(\ContactEntity.name)])).makeAsyncIterator()
             snapshot = try #require(await iterator.next()).snapshot
         }
         _ = try await opened(directory)

@@ -24,7 +24,7 @@ struct UpdatesTests {
     func theFirstUpdateIsTheListAsItIs(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts, _ in
             var updates = contacts.updates(
-                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name, order: .reverse)])
+                ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name, order: .reverse)])
             )
             .makeAsyncIterator()
             let first = try #require(await updates.next())
@@ -38,7 +38,7 @@ struct UpdatesTests {
 
     @Test func eachSaveIsAnUpdateForALoopThatKeepsUp() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+            var updates = contacts.updates(ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
                 .makeAsyncIterator()
             let first = try #require(await updates.next())
             try await contacts.add(contact(1, "a"))
@@ -54,7 +54,7 @@ struct UpdatesTests {
 
     @Test func aSlowLoopGetsTheLatestWithOneDifference() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+            var updates = contacts.updates(ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
                 .makeAsyncIterator()
             _ = await updates.next()
             try await contacts.add(contact(3, "name 3"), waitFor: .main)
@@ -70,7 +70,7 @@ struct UpdatesTests {
 
     @Test func aRowThatComesAndGoesUnseenIsNoUpdate() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
+            var updates = contacts.updates(ObjectRequest(ContactEntity.self)).makeAsyncIterator()
             _ = await updates.next()
             try await contacts.add(contact(3, "name 3"), waitFor: .main)
             try await contacts.delete(contact(3, ""), waitFor: .main)
@@ -83,7 +83,7 @@ struct UpdatesTests {
     @Test func everyChangeIsReportedOneByOne() async throws {
         try await withContacts { contacts, _ in
             var updates = contacts.updates(
-                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), buffering: .every()
+                ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), buffering: .every()
             )
             .makeAsyncIterator()
             _ = await updates.next()
@@ -100,7 +100,7 @@ struct UpdatesTests {
 
     @Test func anUpdateWithoutRoomIsJoinedToTheLast() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(FetchRequest(ContactEntity.self), buffering: .every(bound: 2))
+            var updates = contacts.updates(ObjectRequest(ContactEntity.self), buffering: .every(bound: 2))
                 .makeAsyncIterator()
             _ = await updates.next()
             for number in 3..<10 { try await contacts.add(contact(number, ""), waitFor: .main) }
@@ -114,7 +114,7 @@ struct UpdatesTests {
     @Test func sectionsAreInTheSnapshot() async throws {
         try await withContacts { contacts, _ in
             var updates = contacts.updates(
-                FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone
+                ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone
             ).makeAsyncIterator()
             let first = try #require(await updates.next()).snapshot
             #expect(first.sections.map(\.name) == ["", "0", "2"])
@@ -128,7 +128,7 @@ struct UpdatesTests {
 
     @Test func rowsAreReadAsObjectsAre() async throws {
         try await withContacts { contacts, _ in
-            var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
+            var updates = contacts.updates(ObjectRequest(ContactEntity.self)).makeAsyncIterator()
             let row = try #require(await updates.next()?.snapshot.first)
             #expect(row.shout == "NAME 0")
             #expect(row.map { "\($0.uid)/\($0.name)" } == "uid-0/name 0")
@@ -141,7 +141,7 @@ struct UpdatesTests {
             let begun = AsyncStream<Void>.makeStream()
             let loop = Task {
                 var count = 0
-                for await _ in contacts.updates(FetchRequest(ContactEntity.self)) {
+                for await _ in contacts.updates(ObjectRequest(ContactEntity.self)) {
                     count += 1
                     begun.continuation.finish()
                 }
@@ -157,7 +157,7 @@ struct UpdatesTests {
     @Test(arguments: StoreKind.allCases)
     func aLoopEndsWhenTheContainerIsClosed(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts, container in
-            let updates = contacts.updates(FetchRequest(ContactEntity.self))
+            let updates = contacts.updates(ObjectRequest(ContactEntity.self))
             var waiting = updates.makeAsyncIterator()
             _ = await waiting.next()
             let begun = AsyncStream<Void>.makeStream()
@@ -185,7 +185,7 @@ struct UpdatesTests {
     /// Large saves are prepared elsewhere, which closing waits for.
     @Test func aLoopGetsALargeSaveBeforeItEnds() async throws {
         try await withContacts { contacts, container in
-            var updates = contacts.updates(FetchRequest(ContactEntity.self)).makeAsyncIterator()
+            var updates = contacts.updates(ObjectRequest(ContactEntity.self)).makeAsyncIterator()
             #expect(await updates.next()?.snapshot.count == 3)
             try await contacts.add(contactList(3..<1_000))
             try await container.close()
@@ -198,7 +198,7 @@ struct UpdatesTests {
         try await withContacts(count: 9) { contacts, _ in
             func page(after row: ListRow<ContactEntity>?) async -> ListSnapshot<ContactEntity>? {
                 var updates = contacts.updates(
-                    FetchRequest(
+                    ObjectRequest(
                         ContactEntity.self, order: [SortDescriptor(\.name)], limit: 4,
                         after: row.map { FetchCursor($0) })
                 ).makeAsyncIterator()
@@ -217,7 +217,7 @@ struct UpdatesTests {
     @Test func aWrongQueryIsAFailureAndTheEnd() async throws {
         try await withContacts { contacts, _ in
             var reasons: [ListReason] = []
-            for await update in contacts.updates(FetchRequest(Sender.self)) { reasons.append(update.reason) }
+            for await update in contacts.updates(ObjectRequest(Sender.self)) { reasons.append(update.reason) }
             #expect(reasons.map(\.kind) == [.failure])
             #expect(reasons.first?.failure?.code == .unknownEntity)
         }
@@ -225,7 +225,7 @@ struct UpdatesTests {
 
     @Test func loopsOfOneQueryShareTheirWork() async throws {
         try await withContacts { contacts, container in
-            let updates = contacts.updates(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+            let updates = contacts.updates(ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             var one = updates.makeAsyncIterator()
             var other = updates.makeAsyncIterator()
             _ = await (one.next(), other.next())

@@ -17,13 +17,13 @@ struct PlanTests {
 
     @Test func aRangeIsFoundByItsIndexInWhateverOrder() async throws {
         try await withContacts { contacts in
-            let above = FetchRequest(ContactEntity.self, where: \ContactEntity.uid > "uid-97")
+            let above = ObjectRequest(ContactEntity.self, where: \ContactEntity.uid > "uid-97")
             let plan = try contacts.main.explain(above)
             #expect(plan.steps.contains { $0.hasPrefix("SEARCH") }, "\(plan)")
             #expect(plan.warnings.isEmpty, "\(plan)")
             #expect(try contacts.fetch(above).map(\.uid) == ["uid-98", "uid-99"])
             // A whole table, and one object of it, are read in order.
-            #expect(try contacts.main.explain(FetchRequest(ContactEntity.self)).warnings.isEmpty)
+            #expect(try contacts.main.explain(ObjectRequest(ContactEntity.self)).warnings.isEmpty)
         }
     }
 
@@ -31,8 +31,8 @@ struct PlanTests {
         try await withContacts { contacts in
             let some = FetchPredicate<ContactEntity>(
                 .isIn(.keyPath(["uid"]), .list([.constant(.text("uid-1")), .constant(.text("uid-2"))]), []))
-            #expect(try contacts.main.explain(FetchRequest(ContactEntity.self, where: some)).warnings.isEmpty)
-            let sorted = FetchRequest(ContactEntity.self, where: some, order: [SortDescriptor(\.age)])
+            #expect(try contacts.main.explain(ObjectRequest(ContactEntity.self, where: some)).warnings.isEmpty)
+            let sorted = ObjectRequest(ContactEntity.self, where: some, order: [SortDescriptor(\.age)])
             let plan = try contacts.main.explain(sorted)
             #expect(plan.warnings.count == 1)
         }
@@ -41,7 +41,7 @@ struct PlanTests {
     @Test func aStoreInMemoryGetsNoWarningsAboutIndexes() async throws {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
-            let request = FetchRequest(ContactEntity.self, where: \ContactEntity.uid == "1")
+            let request = ObjectRequest(ContactEntity.self, where: \ContactEntity.uid == "1")
             #expect(try contacts.main.explain(request).warnings.isEmpty)
         }
     }
@@ -51,7 +51,7 @@ struct PlanTests {
             let negative = FetchPredicate(#Predicate<ContactEntity> { $0.age == -1 })
             #expect(negative.predicateFormat == "age == -1")
             for format in ["uid == lowercase('UID-7')", "uid == CAST('uid-7', 'NSString')"] {
-                let request = FetchRequest(ContactEntity.self, where: try FetchPredicate(format: format))
+                let request = ObjectRequest(ContactEntity.self, where: try FetchPredicate(format: format))
                 #expect(try contacts.main.explain(request).warnings.isEmpty, "\(format)")
                 #expect(try contacts.fetch(request).map(\.uid) == ["uid-7"], "\(format)")
             }
@@ -65,9 +65,9 @@ struct PlanTests {
             let optional = try FetchPredicate<ContactEntity>(format: "phone > 'x' OR phone == nil")
             let required = try FetchPredicate<ContactEntity>(format: "name > 'name 298' OR name == nil")
             let noOther = try FetchPredicate<ContactEntity>(format: "name == nil OR uid == nil")
-            let asked = try contacts.main.explain(FetchRequest(ContactEntity.self, where: optional))
+            let asked = try contacts.main.explain(ObjectRequest(ContactEntity.self, where: optional))
             #expect(asked.sql[0].contains("NULL"))
-            let plan = try contacts.main.explain(FetchRequest(ContactEntity.self, where: required))
+            let plan = try contacts.main.explain(ObjectRequest(ContactEntity.self, where: required))
             #expect(!plan.sql[0].contains("NULL") && plan.steps.contains { $0.hasPrefix("SEARCH") }, "\(plan)")
             #expect(try contacts.count(ContactEntity.self, where: optional) == 150)
             #expect(
@@ -87,7 +87,7 @@ struct PlanTests {
                         asked.value += 1
                         return (object as? ContactEntity)?.uid.hasSuffix("7") ?? false
                     }))
-            var request = FetchRequest(
+            var request = ObjectRequest(
                 ContactEntity.self, where: test, order: [SortDescriptor(\.name)], limit: 3, offset: 1)
             let all = try contacts.fetch(ContactEntity.self, where: test, order: [SortDescriptor(\.name)]).map(\.uid)
             #expect(all.count == 30)
@@ -106,7 +106,7 @@ struct PlanTests {
             #expect(try contacts.fetch(request).isEmpty)
             let edited = try await contacts.perform { context in
                 for contact in try context.fetch(ContactEntity.self) { contact.name = "x" }
-                return try context.fetch(FetchRequest(ContactEntity.self, where: test, limit: 20)).count
+                return try context.fetch(ObjectRequest(ContactEntity.self, where: test, limit: 20)).count
             }
             #expect(edited == 20)
         }
@@ -135,7 +135,7 @@ struct PlanTests {
     @Test func readingAllRowsInOrderIsWarnedOf() async throws {
         try await withContacts { contacts in
             let phone = \ContactEntity.phone == "2"
-            let request = FetchRequest(ContactEntity.self, where: phone, order: [SortDescriptor(\.uid)])
+            let request = ObjectRequest(ContactEntity.self, where: phone, order: [SortDescriptor(\.uid)])
             let plan = try contacts.main.explain(request)
             #expect(plan.steps.contains { $0.contains("USING INDEX") } && plan.warnings.count == 1, "\(plan)")
         }
@@ -161,7 +161,7 @@ struct PlanTests {
             }
             #expect(error?.code == .invalidPredicate)
             #expect(try contacts.count(ContactEntity.self) == 301)
-            #expect(throws: DataSourceError.self) { try contacts.list(FetchRequest(ContactEntity.self, where: slow)) }
+            #expect(throws: DataSourceError.self) { try contacts.list(ObjectRequest(ContactEntity.self, where: slow)) }
         }
     }
 
@@ -184,7 +184,7 @@ struct PlanTests {
             let chat = try await PersistentContainer(model: .chat, store: .inMemory)
             let rooms = try chat.dataSource(RoomDataSource.self)
             try await rooms.add(ItemData(key: "a", number: 1, text: nil))
-            var request = FetchRequest(ContactEntity.self)
+            var request = ObjectRequest(ContactEntity.self)
             request.after = FetchCursor(try #require(try rooms.fetch(Room.self).first))
             let error = #expect(throws: DataSourceError.self) { try contacts.fetch(request) }
             #expect(error?.code == .invalidPredicate)

@@ -87,7 +87,7 @@ struct QueryBudgetTests {
     @Test(arguments: StoreKind.allCases)
     func aCancelledCountEnds(kind: StoreKind) async throws {
         try await withContacts(kind, contactList(0..<Self.count)) { _, contacts in
-            let request = FetchRequest(ContactEntity.self, where: try FetchPredicate(format: "name CONTAINS[c] 'X'"))
+            let request = ObjectRequest(ContactEntity.self, where: try FetchPredicate(format: "name CONTAINS[c] 'X'"))
             await #expect(throws: CancellationError.self) {
                 try await contacts.perform { context in
                     #expect(try context.count(request) == 0)

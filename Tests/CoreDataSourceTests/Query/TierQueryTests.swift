@@ -120,7 +120,7 @@ struct TierQueryTests {
         }
 
         mutating func question() throws -> TierQuestion {
-            var request = FetchRequest(SampleEntity.self, where: FetchPredicate(source.node(2)))
+            var request = ObjectRequest(SampleEntity.self, where: FetchPredicate(source.node(2)))
             var sort: [SortKey] = []
             for _ in 0..<below(3) {
                 let name = QuerySamples.names.filter { $0 != "thing" && $0 != "parent" }[below(12)]
@@ -177,7 +177,7 @@ struct TierQueryTests {
         let container = PersistentContainer(
             layout, store, startup: StoreStartup(reason: .firstLaunch),
             configuration: .init(registeredObjectByteLimit: TierQueryTests.seed % 2 == 0 ? 0 : 300_000))
-        let samples: AnyDataSource =
+        let samples: EntityDataSource =
             hasParts
             ? try container.dataSource(SampleAndPartDataSource.self) : try container.dataSource(SampleDataSource.self)
         let source = PredicateSource(random: SeededRandom(seed: TierQueryTests.seed))

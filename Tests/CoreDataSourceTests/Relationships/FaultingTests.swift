@@ -91,7 +91,7 @@ import Testing
         try await withLetters(1000, topics: 100) { container, _ in
             var letters: [Letter] = []
             let fetched = try statements(container) {
-                var request = FetchRequest(Letter.self)
+                var request = ObjectRequest(Letter.self)
                 request.prefetch = [\.topic, \.labels]
                 letters = try container.main.fetch(request)
             }
@@ -100,7 +100,7 @@ import Testing
                 for letter in letters { #expect(letter.topic != nil && letter.labels.isEmpty) }
             }
             #expect(followed == 0)
-            var wrong = FetchRequest(Letter.self)
+            var wrong = ObjectRequest(Letter.self)
             wrong.prefetch = [\.subject]
             #expect(throws: DataSourceError.self) { try container.main.fetch(wrong) }
         }
@@ -182,7 +182,7 @@ import Testing
 
     @Test func relationshipsReadOneByOneAreNamed() async throws {
         try await withLetters(20, topics: 20) { container, _ in
-            var request = FetchRequest(Letter.self)
+            var request = ObjectRequest(Letter.self)
             #expect(try container.main.explain(request).readOneByOne == [:])
             for number in 0..<7 {
                 let letter = try container.main.first(Letter.self, where: \.key, equals: "\(number)")

@@ -27,7 +27,7 @@ import Testing
         for isRegistered in [true, false] {
             try await withLetters { container, source in
                 if !isRegistered { try await source.perform { $0.forgetObjects() } }
-                let list = try source.list(FetchRequest(Attachment.self))
+                let list = try source.list(ObjectRequest(Attachment.self))
                 let held = try container.main.fetch(Attachment.self, where: \.key == "7a")
                 let report = try await source.delete(Letter.self, where: nil)
                 #expect(report.deleted == Self.letterCount * 3)
@@ -102,7 +102,7 @@ import Testing
         try await source.perform { context in
             for number in 0..<3 { try context.letter("\(number)").attachments = [try context.attachment("\(number)")] }
         }
-        let list = try source.list(FetchRequest(Attachment.self))
+        let list = try source.list(ObjectRequest(Attachment.self))
         store.fail(with: noRoom)
         let error = await #expect(throws: DataSourceError.self) { try await source.delete(Letter.self, where: nil) }
         #expect(error?.code == .diskFull)

@@ -22,7 +22,7 @@ struct BulkChangeRootTests {
     /// It was found out what to change while rows of that save were seen.
     @Test func afterARefusedSaveNothingIsChanged() throws {
         let store = BulkFaultyStore(layout)
-        let root = RootContext(layout, store: store, wakeMain: {})
+        let root = RootTier(layout, store: store, wakeMain: {})
         _ = try root.accept(insertion(1), from: source)
         try root.flushAndWait()
         _ = try root.accept(insertion(2), from: source)
@@ -42,7 +42,7 @@ struct BulkChangeRootTests {
     /// Of other data sources only the saves of other entities may still be pending.
     @Test func aBulkChangeIsMadeAfterTheSavesOfItsEntities() throws {
         let store = BulkFaultyStore(layout)
-        let root = RootContext(layout, store: store, wakeMain: {})
+        let root = RootTier(layout, store: store, wakeMain: {})
         _ = try root.accept(insertion(1), from: source, isAwaited: false)
         store.base.fail(with: DataSourceError(.storeBusy, "busy"))
         let error = #expect(throws: DataSourceError.self) {
@@ -60,7 +60,7 @@ struct BulkChangeRootTests {
     /// Nobody has to reload anything if no row has changed.
     @Test func followersGetTheChangedEntitiesOfABulkChange() throws {
         let store = BulkFaultyStore(layout)
-        let root = RootContext(layout, store: store, wakeMain: {})
+        let root = RootTier(layout, store: store, wakeMain: {})
         let before = root.feedPosition
         store.change = 5
         #expect(try root.make(everything, from: source, basis: before) == 5)

@@ -94,7 +94,7 @@ struct ConcurrencyTests {
             await begun.opened()
             #expect(try contacts.count(ContactEntity.self) == 1)
             #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["name 0"])
-            #expect(try contacts.list(FetchRequest(ContactEntity.self)).count == 1)
+            #expect(try contacts.list(ObjectRequest(ContactEntity.self)).count == 1)
             #expect(try await container.read { try $0.count(ContactEntity.self) } == 1)
             end.open()
             try await importing.value
@@ -137,6 +137,6 @@ struct ConcurrencyTests {
     }
 }
 
-extension AnyDataSource {
+extension EntityDataSource {
     fileprivate func fetchCount() throws -> Int { try count(Item.self) }
 }

@@ -5,8 +5,8 @@ import Testing
 /// A caller that waits for a save gets its outcome, even if the save is discarded.
 @MainActor
 struct DiscardTests {
-    private func pending(_ count: Int = 1) throws -> RootContext {
-        let root = RootContext(ModelLayout(.chat), store: FaultyStore(ModelLayout(.chat))) {}
+    private func pending(_ count: Int = 1) throws -> RootTier {
+        let root = RootTier(ModelLayout(.chat), store: FaultyStore(ModelLayout(.chat))) {}
         for _ in 0..<count { _ = try root.accept(ChangeSet(entities: [])) }
         return root
     }
@@ -46,7 +46,7 @@ struct DiscardTests {
     /// It may be in the store, so no error may say that nothing is left of it.
     @Test func aSaveThatIsBeingCommittedIsNotDiscarded() async throws {
         let store = FaultyStore(ModelLayout(.chat))
-        let root = RootContext(ModelLayout(.chat), store: store) {}
+        let root = RootTier(ModelLayout(.chat), store: store) {}
         _ = try root.accept(ChangeSet(entities: []))
         let (arrived, goOn) = (store.commitArrives(), store.holdCommits())
         // On the root's queue: a thread of tasks that is held may be the last one.

@@ -93,7 +93,7 @@ struct FailedCommitTests {
         let release = store.holdCommits()
         store.failOnce(with: noRoom)
         let failing = Task { try await senders.add(item) }
-        for await update in senders.updates(FetchRequest(Sender.self, order: [.ascending(\.key)])) {
+        for await update in senders.updates(ObjectRequest(Sender.self, order: [.ascending(\.key)])) {
             reports.append(update.snapshot.map(\.key))
             if update.snapshot.count == 2 { release() }
             if reports.count > 1 && update.snapshot.count == 1 { break }

@@ -12,7 +12,7 @@ struct LevelTests {
         _ senders: SenderDataSource, _ body: (IdleDelegate) async throws -> Void
     ) async throws {
         let delegate = IdleDelegate()
-        try senders.register(delegate, dataKey: "list", FetchRequest(Sender.self, order: [.ascending(\.key)]))
+        try senders.register(delegate, dataKey: "list", ObjectRequest(Sender.self, order: [.ascending(\.key)]))
         try await body(delegate)
         withExtendedLifetime(delegate) {}
     }

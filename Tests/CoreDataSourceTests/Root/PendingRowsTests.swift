@@ -117,7 +117,7 @@ struct PendingRowsTests {
                             AttributeDescription(name: "place", type: .integer64, isOptional: true),
                         ], uniquenessConstraints: [["code"], ["place"]])
                 ]))
-        let root = RootContext(layout, store: InMemoryStore(layout)) {}
+        let root = RootTier(layout, store: InMemoryStore(layout)) {}
         var changes = EntityChanges(entity: 0)
         changes.inserted = (1...count).map { key in
             var row = RowSnapshot(columnCount: 2)
@@ -140,7 +140,7 @@ struct PendingRowsTests {
     @Test func aFetchSeesASaveThatIsCommittedBetweenItsTwoLooks() throws {
         let layout = ModelLayout(.chat)
         let store = FaultyStore(layout)
-        let root = RootContext(layout, store: store) {}
+        let root = RootTier(layout, store: store) {}
         let entity = try #require(layout.entity(named: "Sender"))
         let save = ChangeSet.inserting(1, entity)
         store.afterNextRead {
@@ -155,7 +155,7 @@ struct PendingRowsTests {
     @Test func aCommittedSaveLeavesTheRowOfANewerOne() async throws {
         let layout = ModelLayout(.chat)
         let store = FaultyStore(layout)
-        let root = RootContext(layout, store: store) {}
+        let root = RootTier(layout, store: store) {}
         let entity = try #require(layout.entity(named: "Sender"))
         let key = try #require(entity.column(named: "key"))
         var (old, new) = (
@@ -188,7 +188,7 @@ struct PendingRowsTests {
         let layout = ModelLayout(.chat)
         let entity = try #require(layout.entity(named: "Sender"))
         let (key, number) = (try #require(entity.column(named: "key")), try #require(entity.column(named: "number")))
-        let root = RootContext(layout, store: InMemoryStore(layout)) {}
+        let root = RootTier(layout, store: InMemoryStore(layout)) {}
         func row(_ rowKey: Int64) -> StoredRow {
             var row = RowSnapshot(columnCount: entity.columns.count)
             row.setText("\(rowKey)", key)
@@ -216,7 +216,7 @@ struct PendingRowsTests {
         let entity = try #require(layout.entity(named: "Sender"))
         let (key, number) = (try #require(entity.column(named: "key")), try #require(entity.column(named: "number")))
         let constraint = try #require(entity.constraint(onColumn: key))
-        let root = RootContext(layout, store: InMemoryStore(layout)) {}
+        let root = RootTier(layout, store: InMemoryStore(layout)) {}
         let sources = (1...2).map { SaveSource("\($0)", origin: $0) }
         /// By the row's key: its unique value, and the save that it is of. Each source has rows of its own.
         var shown: [Int64: String] = [:]
@@ -279,7 +279,7 @@ struct PendingRowsTests {
         let layout = ModelLayout(.graph)
         let entity = try #require(layout.entity(named: "Letter"))
         let topic = try #require(entity.column(named: "topic"))
-        let root = RootContext(layout, store: InMemoryStore(layout)) {}
+        let root = RootTier(layout, store: InMemoryStore(layout)) {}
         var shown: [Int64: Int64?] = [:]
         let name = try #require(entity.column(named: "key"))
         func row(_ key: Int64, _ end: Int64?) -> RowSnapshot {

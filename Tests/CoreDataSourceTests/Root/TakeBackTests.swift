@@ -15,7 +15,7 @@ struct TakeBackTests {
         let senders = try container.dataSource(SenderDataSource.self)
         let rooms = try container.dataSource(RoomDataSource.self)
         let list = ShownKeys()
-        try senders.register(list, dataKey: "list", FetchRequest(Sender.self, order: [.ascending(\.key)]))
+        try senders.register(list, dataKey: "list", ObjectRequest(Sender.self, order: [.ascending(\.key)]))
         var shown: [String: [String: Int64]] = ["s": [:], "r": [:]]
         for step in 0..<150 {
             let isSender = Bool.random(using: &random)

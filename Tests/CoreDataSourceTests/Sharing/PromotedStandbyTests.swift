@@ -114,7 +114,8 @@ struct PromotedStandbyTests {
         let contacts = try one.dataSource(ContactDataSource.self)
         let groups = try other.dataSource(GroupDataSource.self)
         let followed = try other.dataSource(ContactDataSource.self)
-        var updates = followed.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)])).makeAsyncIterator()
+        var updates = followed.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)]))
+            .makeAsyncIterator()
         try await contacts.add(contactList(0..<3))
         try await groups.add((0..<3).map { GroupData(gid: "\($0)", name: "") })
 

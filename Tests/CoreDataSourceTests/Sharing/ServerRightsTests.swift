@@ -114,7 +114,7 @@ struct ServerRightsTests {
         #expect(await refusal { try await open(as: "report") } == .permissionDenied)
         let report = try await open(as: "report", .contacts, .init(isReadOnly: true))
         let read = try report.dataSource(ContactDataSource.self)
-        var updates = read.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)])).makeAsyncIterator()
+        var updates = read.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)])).makeAsyncIterator()
         #expect(await updates.next()?.snapshot.count == 5)
         for step in 5..<10 {
             try await contacts.add(contactList(step..<step + 1))

@@ -68,7 +68,7 @@ struct ServerRoundTripTests {
         let remark = try #require(contacts.diagnostics.first)
         #expect(remark.attributeName == "uid")
         #expect(remark.message.contains("round trip"))
-        let request = FetchRequest(ContactEntity.self, where: \.uid == "uid-7")
+        let request = ObjectRequest(ContactEntity.self, where: \.uid == "uid-7")
         let warnings = try await contacts.perform { try $0.explain(request).warnings }
         #expect(warnings == [remark.message])
         #expect(try contacts.main.explain(request).warnings == [])

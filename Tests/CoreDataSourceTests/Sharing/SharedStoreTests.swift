@@ -82,7 +82,7 @@ struct SharedStoreTests {
     @Test(arguments: SharedPlace.Kind.all)
     func aListFollowsTheOtherAndSaysWho(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, other, _ in
-            let request = FetchRequest(ContactEntity.self, order: [.ascending(\.name)])
+            let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
             var updates = other.contacts.updates(request).makeAsyncIterator()
             #expect(await updates.next()?.snapshot.count == 0)
             try await one.contacts.add(contactList(0..<3))

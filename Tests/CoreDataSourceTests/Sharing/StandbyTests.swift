@@ -22,7 +22,7 @@ struct StandbyTests {
         }
         let reading = try await opened(copy)
         let read = try reading.dataSource(ContactDataSource.self)
-        var updates = read.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)])).makeAsyncIterator()
+        var updates = read.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)])).makeAsyncIterator()
         #expect(await updates.next()?.snapshot.count == 1)
         for step in 1..<5 {
             try await contacts.add(contactList(step..<step + 1))

@@ -22,7 +22,8 @@ struct UnnotifiedListTests {
         let other = PersistentContainer(options.layout, otherStore, startup: otherStore.startup, configuration: .init())
         let contacts = try one.dataSource(ContactDataSource.self)
         let followed = try other.dataSource(ContactDataSource.self)
-        var updates = followed.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)])).makeAsyncIterator()
+        var updates = followed.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)]))
+            .makeAsyncIterator()
         #expect(await updates.next()?.snapshot.count == 0)
         for step in 0..<10 {
             try await contacts.add(contactList(step..<step + 1))

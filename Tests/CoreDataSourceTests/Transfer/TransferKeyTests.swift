@@ -129,7 +129,7 @@ import Testing
             done.wait()
         }
         #expect(try container.main.exportGraph(of: types) == before)
-        let request = FetchRequest(Letter.self)
+        let request = ObjectRequest(Letter.self)
         #expect(try container.main.exportGraph(request, following: [\Letter.topic]) != before)
         #expect(try container.main.exportGraph(of: types) != before)
         try await container.close()

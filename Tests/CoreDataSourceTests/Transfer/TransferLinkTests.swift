@@ -51,7 +51,7 @@ import Testing
             try await source.perform { context in
                 try context.label("l").letters = try ["c", "b", "a"].map(context.letter)
             }
-            let request = FetchRequest<Letter>(where: \.key != "b")
+            let request = ObjectRequest<Letter>(where: \.key != "b")
             let some = try container.main.exportGraph(request, following: [\Letter.labels])
             let text = String(decoding: some.json, as: UTF8.self).replacing(/\s/, with: "")
             #expect(text.contains("\"letters\":[\"c\",\"a\"]"))

@@ -74,7 +74,7 @@ import Testing
 
     @Test func aRequestExportsItsObjectsAndFollowedOnes() async throws {
         try await withStored(board) { container, _ in
-            let request = FetchRequest<Topic>(where: \.key == "t")
+            let request = ObjectRequest<Topic>(where: \.key == "t")
             let alone = try container.main.exportGraph(request)
             #expect(alone.objectCount(ofEntity: "Topic") == 1 && alone.entityNames == ["Topic"])
             let followed = try container.main.exportGraph(

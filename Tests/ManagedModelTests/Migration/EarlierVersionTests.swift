@@ -22,7 +22,7 @@ import Testing
         }
         return ManagedObjectModel(
             name: "M", entities: entities,
-            configurations: [ModelConfiguration(name: "All", entityNames: entities.map(\.name))])
+            configurations: [EntityConfiguration(name: "All", entityNames: entities.map(\.name))])
     }
 
     /// `E.b=D.a`: the values of `b` are those of `a` before.

@@ -5,7 +5,7 @@ import Testing
 struct ConfigurationTests {
     private func model(_ names: [String]) -> ManagedObjectModel {
         var model = Library.model
-        model.configurations = [ModelConfiguration(name: "Part", entityNames: names)]
+        model.configurations = [EntityConfiguration(name: "Part", entityNames: names)]
         model.fetchRequests = [
             FetchRequestTemplate(name: "books", entityName: "Book", predicateFormat: "title != nil"),
             FetchRequestTemplate(name: "visitors", entityName: "Visitor", predicateFormat: "name != nil"),

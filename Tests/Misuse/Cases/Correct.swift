@@ -56,7 +56,8 @@ func importContacts(_ names: [String], into book: AddressBook) async throws -> [
     let wanted = "Guan Yu"
     print(
         try await book.fetch(
-            as: ContactName.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted }))))
-    print(try await book.fetch(as: ContactName.self, FetchRequest(where: \.name == wanted, limit: 1)).first?.name ?? "")
+            as: ContactName.self, ObjectRequest(where: FetchPredicate(#Predicate { $0.name == wanted }))))
+    print(
+        try await book.fetch(as: ContactName.self, ObjectRequest(where: \.name == wanted, limit: 1)).first?.name ?? "")
     return try await book.names()
 }

@@ -99,7 +99,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable {
     }
 }
 
-public struct FetchRequest<Object: ManagedObject>: Sendable {
+public struct ObjectRequest<Object: ManagedObject>: Sendable {
     public var includesSubentities = true
 
     public init(_ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, limit: Int? = nil) {}

@@ -122,7 +122,7 @@ struct Exercise: Sendable {
 }
 
 /// Goes through all relationships of a model at once.
-@MainActor final class Exercises<Source: AnyDataSource> {
+@MainActor final class Exercises<Source: EntityDataSource> {
     private let exercises: [Exercise]
     private let model: ManagedObjectModel
     private let url: URL

@@ -57,7 +57,7 @@ import Testing
     @Test func configurationsAreRead() throws {
         let model = try readPlainly(
             "<entity name=\"E\"/><configuration name=\"C\"><memberEntity name=\"E\"/></configuration>")
-        #expect(model.configurations == [ModelConfiguration(name: "C", entityNames: ["E"])])
+        #expect(model.configurations == [EntityConfiguration(name: "C", entityNames: ["E"])])
     }
 
     @Test func requestsForUnknownEntitiesAreLeftOutWithADiagnostic() throws {

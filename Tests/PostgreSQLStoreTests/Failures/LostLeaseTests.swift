@@ -132,8 +132,8 @@ struct LostLeaseTests {
         let place = try FailurePlace()
         let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
         _ = try lease(store)
-        let headStart = HeadStart()
-        #expect(store.write(NewRows(entity: TestModel.item, rows(1...1_500)), ahead: headStart))
+        let earlyWrite = EarlyWrite()
+        #expect(store.write(NewRows(entity: TestModel.item, rows(1...1_500)), for: earlyWrite))
         let open = """
             SELECT count(DISTINCT pid) FROM pg_locks WHERE relation = '"Item"'::regclass AND pid <> pg_backend_pid()
             """

@@ -15,7 +15,7 @@ let container = try await PersistentContainer(model: .contacts, store: .inMemory
 let contacts = try container.dataSource(NameDataSource.self)
 var names = ["Zhang Fei", "Guan Yu"]
 
-for await update in contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.name, [.numeric])])) {
+for await update in contacts.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.name, [.numeric])])) {
     print("\(update.reason.kind): \(update.snapshot.map(\.name))")
     for change in update.difference.changes { print("  \(change.type) at \(change.newIndex ?? 0)") }
     guard let name = names.popLast() else { break }

@@ -19,7 +19,7 @@ struct ApartValueTests {
 
     private static let query: RowQuery = {
         var query = RowQuery(entity: TestModel.item)
-        query.leavesValuesApart = true
+        query.defersValues = true
         return query
     }()
 
@@ -43,12 +43,12 @@ struct ApartValueTests {
 
     private func bytes(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) } }
 
-    @Test func onlyLargeValuesLieApart() throws {
+    @Test func onlyLargeValuesAreDeferred() throws {
         #expect(Self.limit == 16_384)
         try withStore([nil, 0, Self.limit, Self.limit + 1, 1 << 20]) { store, _ in
             let rows = try store.rows(Self.query).map(\.row)
             #expect(rows.map { $0.isNull(Self.blob) } == [true, false, false, false, false])
-            #expect(rows.map { $0.liesApart(Self.blob) } == [false, false, false, true, true])
+            #expect(rows.map { $0.isDeferred(Self.blob) } == [false, false, false, true, true])
             #expect(rows.map { $0.blobByteCount(Self.blob) } == [0, 0, Self.limit, Self.limit + 1, 1 << 20])
             #expect(rows[2].value(Self.blob, .blob) == .blob(bytes(Self.limit)))
             #expect(rows.map { $0.text(TestModel.code) } == (1...5).map(String.init))
@@ -69,7 +69,7 @@ struct ApartValueTests {
     }
 
     /// SQLite knows the size of a blob from the head of its row, and passes over nothing if the blob is the last column.
-    @Test func theFileIsNotReadForValuesThatLieApart() throws {
+    @Test func theFileIsNotReadForDeferredValues() throws {
         try withStore(Array(repeating: 1 << 20, count: 100)) { store, folder in
             func pages(_ query: RowQuery) throws -> Int {
                 let sql = try store.read(.statement) { (reader) throws(DataSourceError) in
@@ -93,7 +93,7 @@ struct ApartValueTests {
             var query = Self.query
             query.predicate = .compare(column: Self.blob, .equal, .blob(bytes(1 << 20)))
             let found = try store.rows(query)
-            #expect(found.map(\.key) == [3, 4] && found.allSatisfy { $0.row.liesApart(Self.blob) })
+            #expect(found.map(\.key) == [3, 4] && found.allSatisfy { $0.row.isDeferred(Self.blob) })
             #expect(try store.count(query) == 2)
             query.predicate = .compare(column: Self.blob, .equal, .null)
             #expect(try store.keys(query) == [1])
@@ -145,7 +145,7 @@ struct ApartValueTests {
                 let again = try SQLiteStore.open(.of(model, folder, .fail))
                 #expect(again.startup.reason == .current)
                 let found = try again.rows(Self.query)
-                #expect(found[0].row.liesApart(Self.blob) == (model == Self.model))
+                #expect(found[0].row.isDeferred(Self.blob) == (model == Self.model))
                 #expect(try again.row(1)?.value(Self.blob, .blob) == .blob(bytes(1 << 20)))
                 again.close()
             }
@@ -189,7 +189,7 @@ struct ApartValueTests {
             #expect(try raw.run("SELECT name FROM pragma_table_info('Item')").last == "blob")
             let again = try SQLiteStore.open(.of(next, folder, .fail))
             let rows = try again.rows(Self.query)
-            #expect(rows[0].row.liesApart(Self.blob) && rows[1].row.isNull(Self.blob))
+            #expect(rows[0].row.isDeferred(Self.blob) && rows[1].row.isNull(Self.blob))
             #expect(try again.row(1)?.value(Self.blob, .blob) == .blob(bytes(1 << 20)))
             again.close()
         }

@@ -148,14 +148,14 @@ struct BulkChangeTests {
     }
 
     /// It does not wait for a save that is being made, whose rows are written again later.
-    @Test func aHeadStartIsRolledBack() throws {
+    @Test func anEarlyWriteIsRolledBack() throws {
         try withItems(100) { store, _ in
-            let headStart = HeadStart()
+            let earlyWrite = EarlyWrite()
             let new = StoredRow(key: 500, row: TestModel.row(code: "new"))
-            #expect(store.write(NewRows(entity: TestModel.item, [new]), ahead: headStart))
+            #expect(store.write(NewRows(entity: TestModel.item, [new]), for: earlyWrite))
             let count = try store.make(BulkChange([RowQuery(entity: TestModel.item)], values: nil))
             #expect(count == 100)
-            #expect(headStart.isOver)
+            #expect(earlyWrite.isOver)
             #expect(try store.count() == 0)
         }
     }

@@ -52,14 +52,14 @@ struct WriterCacheTests {
         #expect(found.last == "16000" && found.contains("26000"))
     }
 
-    @Test func rowsThatAreWrittenAheadCount() throws {
+    @Test func rowsThatAreWrittenEarlyCount() throws {
         let found = try sizes { store in
-            let headStart = HeadStart()
+            let earlyWrite = EarlyWrite()
             for start in stride(from: 1, to: Self.count, by: 60_000) {
                 let part = NewRows(entity: TestModel.item, rows(start...start + 59_999))
-                #expect(store.write(part, ahead: headStart))
+                #expect(store.write(part, for: earlyWrite))
             }
-            store.abandon(headStart)
+            store.abandon(earlyWrite)
             let count = try store.count()
             #expect(count == 0)
         }

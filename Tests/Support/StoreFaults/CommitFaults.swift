@@ -101,7 +101,7 @@ package struct CommitFaults: Sendable {
 
     private func failure(of save: ChangeSet, _ store: SQLiteStore) -> DataSourceError.Code? {
         do throws(DataSourceError) {
-            try store.writeAhead(save)
+            try store.writeEarly(save)
             return nil
         } catch {
             return error.code

@@ -7,13 +7,13 @@ extension SQLiteStore {
     /// follows from its number.
     ///
     /// - Throws: What the commit throws, or why the save was refused.
-    package func writeAhead(_ save: ChangeSet) throws(DataSourceError) {
+    package func writeEarly(_ save: ChangeSet) throws(DataSourceError) {
         var save = save
         guard let changes = save.entities.first, let row = changes.inserted.first, save.number % 4 > 0 else {
             return try write([save])
         }
-        let headStart = HeadStart()
-        save.headStart = headStart
+        let earlyWrite = EarlyWrite()
+        save.earlyWrite = earlyWrite
         var early = changes.inserted
         if save.number % 4 == 2 {
             // One row gets other values afterwards, and one is deleted again.
@@ -21,8 +21,8 @@ extension SQLiteStore {
             early[0] = StoredRow(key: row.key, row: TestModel.row(.null, .null, .text("before")))
             early.append(StoredRow(key: 2_000_000 + save.number, row: TestModel.row(.null, .null, .text("gone"))))
         }
-        for row in early where write(NewRows(entity: changes.entity, [row]), ahead: headStart) == false { break }
-        if save.number % 4 == 3 { abandon(headStart) }
+        for row in early where write(NewRows(entity: changes.entity, [row]), for: earlyWrite) == false { break }
+        if save.number % 4 == 3 { abandon(earlyWrite) }
         try write([save])
     }
 }

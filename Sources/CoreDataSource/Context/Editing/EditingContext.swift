@@ -60,7 +60,7 @@ public class EditingContext: ManagedObjectContext {
     ///
     /// For an attribute with a uniqueness constraint, this costs as much as a look-up by key, and the store is not read while
     /// the object is registered. For any other attribute, it finds the first such object in the order of creation. Without a
-    /// fetch index the store may have to read every row of the entity, which ``AnyDataSource/diagnostics`` then reports.
+    /// fetch index the store may have to read every row of the entity, which ``EntityDataSource/diagnostics`` then reports.
     ///
     /// - Parameters:
     ///   - type: The class of the object.

@@ -160,11 +160,11 @@ extension FetchExpression {
     }
 }
 
-extension FetchRequest {
+extension ObjectRequest {
     /// A request for the objects that a to-many relationship of an object leads to.
     ///
     /// ```swift
-    /// let unread = FetchRequest(thread, \.messages, where: \.isRead == false, order: [.descending(\.date)])
+    /// let unread = ObjectRequest(thread, \.messages, where: \.isRead == false, order: [.descending(\.date)])
     /// for await update in mail.updates(unread) { print(update.snapshot.count) }
     /// ```
     ///

@@ -114,7 +114,7 @@ extension RelatedObjects {
     /// In `values`, in an order and in an aggregate, the store calculates it, and no object is made:
     ///
     /// ```swift
-    /// let threads = try context.values(FetchRequest<ThreadEntity>(), \.title, \.messages.count, \.messages[max: \.date])
+    /// let threads = try context.values(ObjectRequest<ThreadEntity>(), \.title, \.messages.count, \.messages[max: \.date])
     /// ```
     ///
     /// - Complexity: O(n) in the number of objects, and one query for those that are not registered.

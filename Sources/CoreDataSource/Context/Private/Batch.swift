@@ -54,12 +54,12 @@ struct Batch {
         begin(hasFollowed: use != nil)
         let leased = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
         for context in [context] + others { context.leased = leased }
-        context.ahead.begin(newestSave: stack.root.headStartStore == nil ? nil : stack.root.newestSave)
+        context.early.begin(newestSave: stack.root.earlyWriteStore == nil ? nil : stack.root.newestSave)
         return use
     }
 
     private func leave(_ use: LeaseUse?) {
-        context.ahead.end()
+        context.early.end()
         end()
         if let use { stack.root.leases?.endUse(use) }
     }
@@ -126,7 +126,7 @@ struct Batch {
 
     /// Takes back all edits, and forgets objects that other data sources may change meanwhile.
     private func takeBack() {
-        if let headStart = context.ahead.taken { stack.root.abandon(headStart) }
+        if let earlyWrite = context.early.taken { stack.root.abandon(earlyWrite) }
         for context in [context] + others { context.rollback(isEnd: true) }
     }
 
@@ -171,7 +171,7 @@ struct Batch {
         _ isAwaited: Bool, _ epochs: [LeaseEpoch]
     ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
         var changes = try context.collectChanges()
-        changes.headStart = context.ahead.taken
+        changes.earlyWrite = context.early.taken
         for other in others {
             for rows in try other.collectChanges().entities { changes.add(rows) }
         }
@@ -179,7 +179,7 @@ struct Batch {
         guard !changes.isEmpty else {
             // Objects that were only read may belong to a store that is gone.
             try stack.root.checkNotReset(since: context.position)
-            if let headStart = changes.headStart { stack.root.abandon(headStart) }
+            if let earlyWrite = changes.earlyWrite { stack.root.abandon(earlyWrite) }
             return (changes, 0)
         }
         if stack.root.leases != nil {
@@ -187,7 +187,7 @@ struct Batch {
             changes.leases = epochs
         }
         // From here on the commit writes what is left.
-        changes.headStart?.end()
+        changes.earlyWrite?.end()
         // The context that began first may be furthest behind the feed.
         let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
         return (changes, number)
@@ -243,7 +243,7 @@ public struct SaveLevel: Sendable, Hashable {
     /// on the main actor, the objects and lists of main show them too.
     public static let store = SaveLevel(rawValue: 2)
     /// The main context and its lists show the rows, which will be in the store soon. If the disk fails then, the save is tried
-    /// again; ``AnyDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` report it.
+    /// again; ``EntityDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` report it.
     public static let main = SaveLevel(rawValue: 1)
 }
 
@@ -251,7 +251,7 @@ public struct SaveLevel: Sendable, Hashable {
 ///
 /// A large save would otherwise use one core for its hooks, and then one for SQLite. It is tried only while no other data source
 /// saves: everybody else takes precedence.
-struct BatchAhead {
+struct EarlyBatch {
     /// How many rows are handed over at once.
     static let partSize = 256
     /// The fewest inserted objects of an entity for which it is tried.
@@ -259,40 +259,40 @@ struct BatchAhead {
     /// How many large batches go by without a try, where one was in vain.
     private static let pause = 16
 
-    /// The newest save when the batch began; nil if nothing is written ahead of this batch.
+    /// The newest save when the batch began; nil if nothing is written early for this batch.
     private var newestSave: Int64?
     /// That of the batch; between two batches that of the last one that had one.
-    private var headStart: HeadStart?
+    private var earlyWrite: EarlyWrite?
     private var isInBatch = false
     /// How many large batches are still to go by.
     private var batchesToSkip = 0
 
     /// A batch begins.
     ///
-    /// - Parameter newestSave: The newest save of all; nil to write nothing ahead.
+    /// - Parameter newestSave: The newest save of all; nil to write nothing early.
     mutating func begin(newestSave: Int64?) {
         self.newestSave = newestSave
         isInBatch = true
-        if let last = headStart, last.wasInVain { batchesToSkip = BatchAhead.pause }
-        headStart = nil
+        if let last = earlyWrite, last.wasInVain { batchesToSkip = EarlyBatch.pause }
+        earlyWrite = nil
     }
 
-    /// The head start of the batch, which begins now if it has not yet; nil if there is none.
-    mutating func take(in root: RootContext) -> HeadStart? {
-        if let headStart { return headStart.isOver ? nil : headStart }
+    /// The early write of the batch, which begins now if it has not yet; nil if there is none.
+    mutating func take(in root: RootTier) -> EarlyWrite? {
+        if let earlyWrite { return earlyWrite.isOver ? nil : earlyWrite }
         guard let before = newestSave else { return nil }
         // It is tried once.
         newestSave = nil
         if batchesToSkip > 0 {
             batchesToSkip -= 1
         } else if root.newestSave == before {
-            headStart = HeadStart()
+            earlyWrite = EarlyWrite()
         }
-        return headStart
+        return earlyWrite
     }
 
-    /// The head start of the running batch, if it has one; the save is made with it.
-    var taken: HeadStart? { isInBatch ? headStart : nil }
+    /// The early write of the running batch, if it has one; the save is made with it.
+    var taken: EarlyWrite? { isInBatch ? earlyWrite : nil }
 
     /// The batch has ended.
     mutating func end() {
@@ -304,24 +304,24 @@ struct BatchAhead {
 extension PrivateContext {
     /// The batch may insert so many objects.
     func expectInserts(_ count: Int) {
-        // Keys are reserved in a transaction of their own, which would end a head start.
-        if count >= BatchAhead.threshold { stack.keys.reserve(for: count) }
+        // Keys are reserved in a transaction of their own, which would end an early write.
+        if count >= EarlyBatch.threshold { stack.keys.reserve(for: count) }
     }
 
     /// Hands the objects that the batch has inserted to the store, but for the last one, which has no values yet.
-    func writeAhead(_ binding: EntityBinding) {
+    func writeEarly(_ binding: EntityBinding) {
         // What is derived is known at the save only.
-        guard binding.inserted.count >= BatchAhead.threshold, binding.isOwned, binding.derivations.isEmpty,
-            let headStart = ahead.take(in: stack.root)
+        guard binding.inserted.count >= EarlyBatch.threshold, binding.isOwned, binding.derivations.isEmpty,
+            let earlyWrite = early.take(in: stack.root)
         else { return }
         var rows: [StoredRow] = []
-        rows.reserveCapacity(binding.inserted.count - binding.aheadCount)
-        for object in binding.inserted[binding.aheadCount..<binding.inserted.count - 1] where object.state == .inserted
+        rows.reserveCapacity(binding.inserted.count - binding.earlyCount)
+        for object in binding.inserted[binding.earlyCount..<binding.inserted.count - 1] where object.state == .inserted
         {
             object.row.compact(object.layout)
             rows.append(StoredRow(key: object.key, row: object.row))
         }
-        binding.aheadCount = binding.inserted.count - 1
-        stack.root.write(NewRows(entity: binding.layout.index, rows), ahead: headStart)
+        binding.earlyCount = binding.inserted.count - 1
+        stack.root.write(NewRows(entity: binding.layout.index, rows), for: earlyWrite)
     }
 }

@@ -32,7 +32,7 @@ public final class PrivateContext: EditingContext {
     /// Whether that has ended with an error.
     private var hasFailedToCascade = false
     /// Writes rows of the batch while it still runs.
-    var ahead = BatchAhead()
+    var early = EarlyBatch()
     private var lastSyncMark: Int32 = 0
     /// Whether a uniqueness constraint covers objects of this context and of another one.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
@@ -73,7 +73,7 @@ public final class PrivateContext: EditingContext {
 
     override func didInsert(_ object: ManagedObject) {
         let binding = bindings[object.layout.index]
-        if binding.inserted.count & (BatchAhead.partSize - 1) == 0 { writeAhead(binding) }
+        if binding.inserted.count & (EarlyBatch.partSize - 1) == 0 { writeEarly(binding) }
     }
 
     override func forgetDeletions() {
@@ -320,7 +320,7 @@ extension PrivateContext {
         let family = bindings[try entity(of: type)].layout.concreteFamily
         for concrete in family { try checkOwned(concrete) }
         try checkClass(type, family)
-        return try plan(FetchRequest(type, where: predicate))
+        return try plan(ObjectRequest(type, where: predicate))
     }
 }
 

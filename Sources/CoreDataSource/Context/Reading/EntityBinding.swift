@@ -49,8 +49,8 @@ final class EntityBinding {
     private(set) var insertedCount = 0
     /// How many saved objects the batch has deleted.
     private(set) var deletedCount = 0
-    /// How many of the inserted objects were handed to the store ahead of the save.
-    var aheadCount = 0
+    /// How many of the inserted objects were handed to the store before the save.
+    var earlyCount = 0
     /// Whether the batch has deleted an object, be it one that it had inserted.
     private(set) var hasDeletions = false
     /// The columns by which objects are looked up that need not be unique.
@@ -211,7 +211,7 @@ final class EntityBinding {
     func endBatch() {
         inserted.removeAll(keepingCapacity: inserted.count < 1024)
         touched.removeAll(keepingCapacity: touched.count < 1024)
-        (insertedCount, deletedCount, misses, aheadCount) = (0, 0, 0, 0)
+        (insertedCount, deletedCount, misses, earlyCount) = (0, 0, 0, 0)
         hasDeletions = false
         if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.endBatch() }

@@ -6,7 +6,7 @@ extension ManagedObjectContext {
     /// Calculates sums, counts and so on over the objects of a request.
     ///
     /// ```swift
-    /// let (count, oldest) = try context.aggregate(FetchRequest<ContactEntity>(), .count(), .max(\.age))
+    /// let (count, oldest) = try context.aggregate(ObjectRequest<ContactEntity>(), .count(), .max(\.age))
     /// ```
     ///
     /// - Parameters:
@@ -14,13 +14,13 @@ extension ManagedObjectContext {
     ///   - aggregates: What to compute; the results come in the same order.
     /// - Throws: What ``fetch(_:)`` throws; `numberOverflow` for a sum that its type cannot hold; `damagedValue`.
     public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
-        _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
+        _ request: ObjectRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws -> (repeat each Result) {
         try reading(request) { () throws(DataSourceError) in try results(request, repeat each aggregates) }
     }
 
     private func results<Object: ManagedObject, each Result: AttributeStorable>(
-        _ request: FetchRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
+        _ request: ObjectRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws(DataSourceError) -> (repeat each Result) {
         var plan = try plan(request)
         // The order of the rows does not matter if all of them count.
@@ -53,7 +53,7 @@ extension ManagedObjectContext {
     ///   - aggregates: What to compute for each group; the results come in the same order.
     /// - Throws: What ``aggregate(_:_:)`` throws.
     public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
-        _ request: FetchRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
+        _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws -> [(key: Key, values: (repeat each Result))] {
         try reading(request) { () throws(DataSourceError) in
@@ -62,7 +62,7 @@ extension ManagedObjectContext {
     }
 
     private func groups<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
-        _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Key>,
+        _ request: ObjectRequest<Object>, _ keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws(DataSourceError) -> [(key: Key, values: (repeat each Result))] {
         var plan = try plan(request)
@@ -179,7 +179,7 @@ extension ManagedObjectContext {
     /// The ids of the objects of a request, in its order.
     ///
     /// - Throws: What ``fetch(_:)`` throws.
-    public func ids<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [ManagedObjectID] {
+    public func ids<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> [ManagedObjectID] {
         try reading(request) { () throws(DataSourceError) in
             let plan = try plan(request)
             if plan.tests == nil && plan.family.count == 1 {
@@ -193,7 +193,7 @@ extension ManagedObjectContext {
     /// Some attributes of the objects of a request, in its order. Nothing else is read, and no objects are made.
     ///
     /// ```swift
-    /// for (name, age) in try context.values(FetchRequest<ContactEntity>(), \.name, \.age) { ... }
+    /// for (name, age) in try context.values(ObjectRequest<ContactEntity>(), \.name, \.age) { ... }
     /// ```
     ///
     /// - Parameters:
@@ -201,7 +201,7 @@ extension ManagedObjectContext {
     ///   - keyPaths: Attributes, also those that to-one relationships lead to.
     /// - Throws: What ``fetch(_:)`` throws, and `damagedValue`.
     public func values<Object: ManagedObject, each Value: AttributeStorable>(
-        _ request: FetchRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
+        _ request: ObjectRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
     ) throws -> [(repeat each Value)] {
         try reading(request) { () throws(DataSourceError) in
             let (rows, columns, reader) = try valueRows(request, repeat each keyPaths)
@@ -220,7 +220,7 @@ extension ManagedObjectContext {
     /// One attribute of the objects of a request, in its order.
     ///
     /// ```swift
-    /// let known = Set(try context.values(FetchRequest<ContactEntity>(), \.uid))
+    /// let known = Set(try context.values(ObjectRequest<ContactEntity>(), \.uid))
     /// ```
     ///
     /// - Parameters:
@@ -228,7 +228,7 @@ extension ManagedObjectContext {
     ///   - keyPath: An attribute, also one that to-one relationships lead to.
     /// - Throws: What ``fetch(_:)`` throws, and `damagedValue`.
     public func values<Object: ManagedObject, Value: AttributeStorable>(
-        _ request: FetchRequest<Object>, _ keyPath: KeyPath<Object, Value>
+        _ request: ObjectRequest<Object>, _ keyPath: KeyPath<Object, Value>
     ) throws -> [Value] {
         try reading(request) { () throws(DataSourceError) in
             let (rows, columns, reader) = try valueRows(request, keyPath)
@@ -245,7 +245,7 @@ extension ManagedObjectContext {
 
     /// The rows of a request, the columns of the key paths, and the reader of their values.
     private func valueRows<Object: ManagedObject, each Value: AttributeStorable>(
-        _ request: FetchRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
+        _ request: ObjectRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
     ) throws(DataSourceError) -> (rows: [StoredRow], columns: [Int], reader: RowValueReader) {
         var plan = try plan(request)
         let layout = bindings[plan.query.entity].layout

@@ -6,14 +6,14 @@ extension ManagedObjectContext {
     func noteReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
 
     /// An object is about to be read again for a value that lies apart.
-    func noteReadingApart(_ column: Int, of object: ManagedObject) {
-        readApart[ApartColumn(entity: object.layout.index, column: column), default: 0] += 1
+    func noteDeferredRead(_ column: Int, of object: ManagedObject) {
+        deferredReads[DeferredColumn(entity: object.layout.index, column: column), default: 0] += 1
     }
 
     /// Adds the attributes whose large values were read one by one.
-    func explainValuesApart(_ layout: EntityLayout, _ explanation: inout FetchExplanation) {
-        for column in layout.columnsApart {
-            let count = readApart[ApartColumn(entity: layout.index, column: column)] ?? 0
+    func explainDeferredReads(_ layout: EntityLayout, _ explanation: inout FetchExplanation) {
+        for column in layout.deferredColumns {
+            let count = deferredReads[DeferredColumn(entity: layout.index, column: column)] ?? 0
             // One object alone is not reported.
             guard count > 1 else { continue }
             let name = layout.columns[column].name
@@ -40,7 +40,7 @@ extension ManagedObjectContext {
 
     /// Adds the relationships that are read with the objects of a request, and those that were read one by one.
     func explainRelationships<Object: ManagedObject>(
-        _ request: FetchRequest<Object>, _ family: [Int], _ explanation: inout FetchExplanation
+        _ request: ObjectRequest<Object>, _ family: [Int], _ explanation: inout FetchExplanation
     ) {
         explanation.prefetched = request.prefetched
         for entity in family {
@@ -59,12 +59,12 @@ extension ManagedObjectContext {
 }
 
 /// An attribute whose large values lie apart, by the numbers of its entity and its column.
-struct ApartColumn: Hashable {
+struct DeferredColumn: Hashable {
     let entity: Int
     let column: Int
 }
 
-extension FetchRequest {
+extension ObjectRequest {
     /// The names of the relationships that it prefetches.
     var prefetched: [String] { prefetch.compactMap { Object.relationshipKeyPaths[$0] } }
 }
@@ -73,15 +73,15 @@ extension ManagedObjectContext {
     /// How the store would find the objects of a request, and what is slow about it.
     ///
     /// - Throws: What ``fetch(_:)`` throws.
-    public func explain<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> FetchExplanation {
+    public func explain<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> FetchExplanation {
         try reading(request) { () throws(DataSourceError) in try explanation(request) }
     }
 
     private func explanation<Object: ManagedObject>(
-        _ request: FetchRequest<Object>
+        _ request: ObjectRequest<Object>
     ) throws(DataSourceError) -> FetchExplanation {
         var plan = try plan(request)
-        plan.query.leavesValuesApart = leavesValuesApart && plan.tests == nil
+        plan.query.defersValues = defersValues && plan.tests == nil
         let layout = bindings[plan.query.entity].layout
         var explanation = FetchExplanation(sql: [], steps: [], warnings: [])
         for entity in plan.family {
@@ -92,7 +92,7 @@ extension ManagedObjectContext {
             if !found.statement.isEmpty { explanation.sql.append(found.statement) }
             explanation.steps += found.steps
             explanation.warnings += warnings(found.steps, plan, bindings[entity].layout)
-            explainValuesApart(bindings[entity].layout, &explanation)
+            explainDeferredReads(bindings[entity].layout, &explanation)
         }
         if editing == .inBatch, stack.root.store.isRemote, let wanted = plan.query.predicate.wantedValues(layout),
             wanted.values.count == 1

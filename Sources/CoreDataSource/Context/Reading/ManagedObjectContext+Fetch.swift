@@ -12,7 +12,7 @@ extension ManagedObjectContext {
 
     private func ungroupedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         var plan = plan
-        plan.query.leavesValuesApart = leavesValuesApart && plan.tests == nil
+        plan.query.defersValues = defersValues && plan.tests == nil
         if !plan.query.joined.isEmpty { return try joinedObjects(plan) }
         if let tests = plan.tests {
             if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, tests) {
@@ -138,7 +138,7 @@ extension ManagedObjectContext {
     /// The objects of the saved rows with those keys, in any order. Registered ones have their edits, and none is deleted.
     func readObjects(_ keys: [Int64], ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
         let (rows, asOf) = try source.rows(
-            entity: entity, keys: keys, leavingValuesApart: leavesValuesApart,
+            entity: entity, keys: keys, deferringValues: defersValues,
             QueryBudget(isCancellable: isCancellable))
         let found = objects(rows, entity, asOf: asOf).filter { !$0.isDeleted }
         FetchGroup.gather(found)
@@ -176,7 +176,7 @@ extension RowQuery {
 /// Turns requests by class and key path into entities and columns, and results into objects of the class.
 extension ManagedObjectContext {
     /// The request over the columns of the model.
-    func plan<Object: ManagedObject>(_ request: FetchRequest<Object>) throws(DataSourceError) -> FetchPlan {
+    func plan<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws(DataSourceError) -> FetchPlan {
         var plan = try FetchPlan(
             request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout,
             withGoneObjects: withGoneObjects)
@@ -189,7 +189,7 @@ extension ManagedObjectContext {
     func scope<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws(DataSourceError) -> [ManagedObject] {
-        try unsortedObjects(plan(FetchRequest(type, where: predicate)))
+        try unsortedObjects(plan(ObjectRequest(type, where: predicate)))
     }
 
     /// The objects with those ids, in the same order, without those that are gone.

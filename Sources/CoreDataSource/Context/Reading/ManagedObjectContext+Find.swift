@@ -182,12 +182,12 @@ package struct LookupOrder {
     }
 }
 
-/// Reading large values that fetched objects lack (``RowQuery/leavesValuesApart``).
+/// Reading large values that fetched objects lack (``RowQuery/defersValues``).
 extension ManagedObjectContext {
     func bringValues(of object: ManagedObject, _ column: Int) {
-        noteReadingApart(column, of: object)
+        noteDeferredRead(column, of: object)
         do {
-            try readValuesApart(of: object)
+            try readDeferredValues(of: object)
         } catch {
             // The values of a deleted object that lay apart are gone with it, as its links are.
             if (error as? DataSourceError)?.code != .objectGone { noteReadFailure(error) }
@@ -197,11 +197,11 @@ extension ManagedObjectContext {
     /// Gives an object its values that lie apart.
     ///
     /// - Throws: `objectGone`, what the store throws, and `CancellationError`.
-    func readValuesApart(of object: ManagedObject) throws {
-        guard object.hasValuesApart else { return }
+    func readDeferredValues(of object: ManagedObject) throws {
+        guard object.hasDeferredValues else { return }
         try reading { () throws(DataSourceError) in
             // A save that was merged just now may have brought them.
-            guard object.hasValuesApart else { return }
+            guard object.hasDeferredValues else { return }
             let (row, asOf) =
                 object.isDeleted ? (nil, 0) : try source.row(entity: object.layout.index, key: object.key)
             guard let row else {

@@ -10,7 +10,7 @@ extension ManagedObjectContext {
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
     ///   `predicateFailed`, what the store throws, and `CancellationError`.
-    public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
+    public func fetch<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> [Object] {
         try reading { () throws(DataSourceError) in
             var plan = try plan(request)
             plan.linkColumns = linkColumns(request, bindings[plan.family.first ?? plan.query.entity].layout)
@@ -32,13 +32,13 @@ extension ManagedObjectContext {
     ///     `FetchPredicate(#Predicate { $0.age >= 18 })`.
     ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
     ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to skip; 0 by default. ``FetchRequest/after`` does not get slower with every page.
+    ///   - offset: How many objects to skip; 0 by default. ``ObjectRequest/after`` does not get slower with every page.
     /// - Throws: What ``fetch(_:)`` throws.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0
     ) throws -> [Object] {
-        try fetch(FetchRequest(type, where: predicate, order: order, limit: limit, offset: offset))
+        try fetch(ObjectRequest(type, where: predicate, order: order, limit: limit, offset: offset))
     }
 
     /// The objects that match, in the order of Foundation's sort descriptors.
@@ -55,7 +55,7 @@ extension ManagedObjectContext {
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
         limit: Int? = nil, offset: Int = 0
     ) throws -> [Object] {
-        try fetch(FetchRequest(type, where: predicate, order: order, limit: limit, offset: offset))
+        try fetch(ObjectRequest(type, where: predicate, order: order, limit: limit, offset: offset))
     }
 
     /// The first object that matches, or nil.
@@ -95,7 +95,7 @@ extension ManagedObjectContext {
     /// How many objects a request returns.
     ///
     /// - Throws: What ``fetch(_:)`` throws.
-    public func count<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Int {
+    public func count<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int {
         try reading(request) { () throws(DataSourceError) in
             let plan = try plan(request)
             let all = max(0, try count(plan) - plan.query.offset)
@@ -112,13 +112,13 @@ extension ManagedObjectContext {
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Int {
-        try count(FetchRequest(type, where: predicate))
+        try count(ObjectRequest(type, where: predicate))
     }
 
     /// Whether a request returns any object. At most one row is read.
     ///
     /// - Throws: What ``fetch(_:)`` throws.
-    package func exists<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> Bool {
+    package func exists<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Bool {
         try reading(request) { () throws(DataSourceError) in
             var plan = try plan(request)
             if owner != nil, plan.tests == nil, let found = try known(plan) { return !plan.query.window(found).isEmpty }
@@ -138,7 +138,7 @@ extension ManagedObjectContext {
     public func exists<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Bool {
-        try exists(FetchRequest(type, where: predicate))
+        try exists(ObjectRequest(type, where: predicate))
     }
 
     /// The object with that id, or nil if it has been deleted.
@@ -170,7 +170,7 @@ extension ManagedObjectContext {
     /// The values of the objects of a request, in its order.
     ///
     /// ```swift
-    /// let grown = try context.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18))
+    /// let grown = try context.fetch(as: ContactValue.self, ObjectRequest(where: \.age >= 18))
     /// ```
     ///
     /// - Parameters:
@@ -178,7 +178,7 @@ extension ManagedObjectContext {
     ///   - request: Which objects, in which order; by default all, in the order of creation.
     /// - Throws: What ``fetch(_:)`` throws, and what the value's initializer throws.
     public func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
+        as type: Value.Type, _ request: ObjectRequest<Value.Object> = ObjectRequest()
     ) throws -> [Value] {
         try fetch(request).map { try Value($0) }
     }
@@ -204,7 +204,7 @@ extension ManagedObjectContext {
 
     /// Reads rows that do not become objects, unless the predicate needs the objects.
     func reading<Object: ManagedObject, R>(
-        _ request: FetchRequest<Object>, _ body: () throws(DataSourceError) -> R
+        _ request: ObjectRequest<Object>, _ body: () throws(DataSourceError) -> R
     ) throws -> R {
         try reading(registersObjects: request.predicate?.needsObjects != nil, body)
     }

@@ -124,7 +124,7 @@ extension ManagedObjectContext {
 
     /// Follows the relationships that a request names, for all its objects.
     func prefetch<Object: ManagedObject>(
-        _ request: FetchRequest<Object>, _ objects: [ManagedObject]
+        _ request: ObjectRequest<Object>, _ objects: [ManagedObject]
     ) throws(DataSourceError) {
         for keyPath in request.prefetch {
             guard let name = Object.relationshipKeyPaths[keyPath] else {
@@ -146,7 +146,7 @@ extension ManagedObjectContext {
     }
 
     /// The columns of the to-one relationships that a request names and that lead to objects of one entity.
-    func linkColumns<Object: ManagedObject>(_ request: FetchRequest<Object>, _ entity: EntityLayout) -> [Int] {
+    func linkColumns<Object: ManagedObject>(_ request: ObjectRequest<Object>, _ entity: EntityLayout) -> [Int] {
         request.prefetch.compactMap { keyPath in
             guard let name = Object.relationshipKeyPaths[keyPath], let index = entity.relationship(named: name),
                 case .column(let column) = entity.relationships[index].storage, column.entity == nil,

@@ -42,9 +42,9 @@ public class ManagedObjectContext {
     var isCancellable = false
     /// Whether the rows of fetched objects may lack large values, which are read when they are needed. Only rows that are neither
     /// edited nor compared may.
-    var leavesValuesApart = false
+    var defersValues = false
     /// How often an object was read again for a value that lay apart, by the value's column.
-    var readApart: [ApartColumn: Int] = [:]
+    var deferredReads: [DeferredColumn: Int] = [:]
     /// The name of the data source's class; nil for a read-only context.
     let owner: String?
 

@@ -75,7 +75,7 @@ package final class ReadQueue: Sendable {
     func take() async throws -> ReadTier {
         try Task.checkCancellation()
         let number = try state.withLock { (state) throws(DataSourceError) in
-            if state.isClosed { throw RootContext.closed }
+            if state.isClosed { throw RootTier.closed }
             state.lastNumber += 1
             return state.lastNumber
         }
@@ -151,16 +151,16 @@ package final class ReadQueue: Sendable {
 ///
 /// ```swift
 /// let (count, names) = try await container.read { context in
-///     (try context.count(ContactEntity.self), try context.values(FetchRequest<ContactEntity>(), \.name))
+///     (try context.count(ContactEntity.self), try context.values(ObjectRequest<ContactEntity>(), \.name))
 /// }
 /// ```
 ///
 /// **Isolation**: the call that gets it.
 public final class ReadContext: ManagedObjectContext {
-    /// - Parameter leavesValuesApart: False if all values are needed.
-    init(_ stack: PersistentStack, _ source: RowSource, leavesValuesApart: Bool = true) {
+    /// - Parameter defersValues: False if all values are needed.
+    init(_ stack: PersistentStack, _ source: RowSource, defersValues: Bool = true) {
         super.init(stack, source)
-        self.leavesValuesApart = leavesValuesApart
+        self.defersValues = defersValues
     }
 
     deinit {

@@ -7,7 +7,7 @@ package final class PersistentStack: Sendable {
     package let layout: ModelLayout
     /// The consequences of deleting and linking objects.
     let graph: RelationshipGraph
-    package let root: RootContext
+    package let root: RootTier
     let mainWaker: MainWaker
     /// How many bytes of objects a private context may keep registered between saves.
     let registeredObjectByteLimit: Int
@@ -27,7 +27,7 @@ package final class PersistentStack: Sendable {
     /// What was noticed about each data source, by its class.
     private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
-    init(_ layout: ModelLayout, root: RootContext, mainWaker: MainWaker, registeredObjectByteLimit: Int) {
+    init(_ layout: ModelLayout, root: RootTier, mainWaker: MainWaker, registeredObjectByteLimit: Int) {
         self.layout = layout
         graph = RelationshipGraph(layout)
         self.root = root

@@ -53,7 +53,7 @@ public final class DraftContext: EditingContext {
     ///
     /// - Throws: `objectGone` if it has a large value that lies apart and was deleted meanwhile; what the store throws.
     func copy(of object: ManagedObject) throws -> ManagedObject {
-        try object.context?.readValuesApart(of: object)
+        try object.context?.readDeferredValues(of: object)
         let binding = bindings[object.layout.index]
         binding.adopt(type(of: object))
         return register(StoredRow(key: object.key, row: object.row), binding, .saved, asOf: object.asOf)

@@ -53,7 +53,7 @@ struct DraftComparison {
         self.difference = difference
         inserted = Set(difference.rows.filter { $0.state == .inserted }.map(\.end))
         places = Dictionary(difference.rows.enumerated().map { ($1.end, $0) }) { first, _ in first }
-        if context.position.generation != difference.generation { throw RootContext.draftReset }
+        if context.position.generation != difference.generation { throw RootTier.draftReset }
         try read()
         for place in difference.rows.indices { try compare(place) }
         for place in difference.orders.indices { try compareOrder(place) }
@@ -295,7 +295,7 @@ struct DraftComparison {
     }
 }
 
-extension RootContext {
+extension RootTier {
     static let draftReset = DataSourceError(
         .storeReset, "The store was reset after the draft was made. Discard the draft and make a new one.")
 }

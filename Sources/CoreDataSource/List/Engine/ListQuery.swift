@@ -24,7 +24,7 @@ package struct ListQuery: Sendable {
     /// Finds the objects whose to-many relationships a save changes.
     let links: ChangedLinks
     /// By entity, the columns whose large values are left in the store when the rows are read; empty if they are not.
-    let columnsApart: [Int: [Int]]
+    let deferredColumns: [Int: [Int]]
     /// By entity, how the columns of its rows are stored, to compare two versions of a row.
     private let storages: [Int: ContiguousArray<ColumnStorage>]
 
@@ -32,7 +32,7 @@ package struct ListQuery: Sendable {
         _ layout: EntityLayout, family: [Int]? = nil, predicate: RowPredicate = .constant(true),
         joined: [JoinedColumn] = [], order: ListOrder,
         limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListMatcher? = nil,
-        links: ChangedLinks = .none, columnsApart: [Int: [Int]] = [:], layouts: [EntityLayout] = []
+        links: ChangedLinks = .none, deferredColumns: [Int: [Int]] = [:], layouts: [EntityLayout] = []
     ) {
         storages = Dictionary((layouts + [layout]).map { ($0.index, $0.storages) }) { first, _ in first }
         entity = layout.index
@@ -52,7 +52,7 @@ package struct ListQuery: Sendable {
         self.links = links
         // A list that reads rows after each save compares them, and what is tested or computed may need any value.
         let needsWholeRows = test != nil || !joined.isEmpty || order.isComputed
-        self.columnsApart = needsWholeRows ? [:] : columnsApart
+        self.deferredColumns = needsWholeRows ? [:] : deferredColumns
     }
 
     /// Whether all matching rows are held, though not all may be shown, because a store cannot sort by a computed section.
@@ -81,16 +81,16 @@ package struct ListQuery: Sendable {
     /// same size may differ.
     func isSame(_ one: ListedRow, _ other: ListedRow) -> Bool {
         guard one.stored.isIdentical(to: other.stored) || hasSameValues(one, other) else { return false }
-        guard let columns = columnsApart[one.entity], !one.row.isIdentical(to: other.row) else { return true }
-        return !columns.contains { one.row.liesApart($0) }
+        guard let columns = deferredColumns[one.entity], !one.row.isIdentical(to: other.row) else { return true }
+        return !columns.contains { one.row.isDeferred($0) }
     }
 
     /// Whether two rows have the same values. A row that was edited has its strings in the order in which they were set, and maybe
     /// unused space, until the store has written it and it is read again.
     private func hasSameValues(_ one: ListedRow, _ other: ListedRow) -> Bool {
         guard one.entity == other.entity, let storages = storages[one.entity] else { return false }
-        if let columns = columnsApart[one.entity],
-            columns.contains(where: { one.row.liesApart($0) || other.row.liesApart($0) })
+        if let columns = deferredColumns[one.entity],
+            columns.contains(where: { one.row.isDeferred($0) || other.row.isDeferred($0) })
         {
             return false
         }

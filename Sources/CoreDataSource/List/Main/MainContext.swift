@@ -29,7 +29,7 @@ public final class MainContext: ManagedObjectContext {
         self.merge = merge
         tables = MainTables()
         super.init(stack, stack.root.rows)
-        leavesValuesApart = true
+        defersValues = true
         tables.all = bindings.map(\.objects)
     }
 

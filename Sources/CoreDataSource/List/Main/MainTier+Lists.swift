@@ -6,11 +6,11 @@ internal import RowStore
 extension MainTier {
     /// A query for a list, and its key.
     ///
-    /// - Parameter leavesValuesApart: Whether large values may stay in the store, because the list shows only objects of main. Rows
+    /// - Parameter defersValues: Whether large values may stay in the store, because the list shows only objects of main. Rows
     ///   that are passed on have all their values.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
     func listQuery<Object: ManagedObject>(
-        _ list: ListRequest<Object>, leavesValuesApart: Bool = false
+        _ list: ListRequest<Object>, defersValues: Bool = false
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
         let request = try list.checked
         try context.prefetch(request, [])
@@ -32,14 +32,14 @@ extension MainTier {
             layout, family: plan.family, predicate: plan.query.predicate, joined: plan.query.joined, order: order,
             limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
             start: start, test: test, links: ChangedLinks(of: plan.family, stack.layout),
-            columnsApart: leavesValuesApart ? columnsApart(plan.family) : [:],
+            deferredColumns: defersValues ? deferredColumns(plan.family) : [:],
             layouts: plan.family.map { stack.layout.entities[$0] })
         let tested = test == nil ? nil : request.predicate?.tree
         return (ListKey(query, section: list.section?.keyPath, test: tested), query)
     }
 
-    private func columnsApart(_ family: [Int]) -> [Int: [Int]] {
-        let columns = family.map { ($0, stack.layout.entities[$0].columnsApart) }.filter { !$1.isEmpty }
+    private func deferredColumns(_ family: [Int]) -> [Int: [Int]] {
+        let columns = family.map { ($0, stack.layout.entities[$0].deferredColumns) }.filter { !$1.isEmpty }
         return Dictionary(uniqueKeysWithValues: columns)
     }
 
@@ -240,7 +240,7 @@ extension MainTier {
     /// Registers the objects of the rows that the store has now.
     private func register(_ keys: [Int64], _ entity: Int) throws(DataSourceError) {
         let binding = context.bindings[entity]
-        try stack.root.rows.forEachRow(entity: entity, keys: keys, leavingValuesApart: true) { key, row, asOf in
+        try stack.root.rows.forEachRow(entity: entity, keys: keys, deferringValues: true) { key, row, asOf in
             if let row { _ = context.object(StoredRow(key: key, row: row), binding, asOf: asOf) }
         }
     }
@@ -263,7 +263,7 @@ final class ListPage {
     private var range = 0..<0
     private var objects: [ManagedObject] = []
 
-    init<Object: ManagedObject>(_ request: FetchRequest<Object>, _ main: MainTier) {
+    init<Object: ManagedObject>(_ request: ObjectRequest<Object>, _ main: MainTier) {
         self.main = main
         prefetched = request.prefetched
         // What cannot be read now is read when it is touched.

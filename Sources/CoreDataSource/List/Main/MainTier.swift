@@ -158,7 +158,7 @@ package final class MainTier {
             let deleted = deletedObjects.objects.filter { $0.layout === binding.layout }
             let keys = (binding.objects.objects + deleted).map(\.key)
             try stack.root.rows.forEachRow(
-                entity: binding.layout.index, keys: keys, leavingValuesApart: true
+                entity: binding.layout.index, keys: keys, deferringValues: true
             ) { key, row, asOf in
                 guard let object = binding.objects[key] else {
                     if let row { restore(StoredRow(key: key, row: row), binding, asOf) }

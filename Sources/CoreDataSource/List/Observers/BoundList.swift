@@ -76,7 +76,7 @@ final class BoundList: ListSubscriber {
         delegate?.didFail(failure, dataKey: dataKey)
     }
 
-    /// ``AnyDataSource/lastUpdateReason(dataKey:)`` reports the failure.
+    /// ``EntityDataSource/lastUpdateReason(dataKey:)`` reports the failure.
     func notifyEnd() {}
 
     private func callDelegate(_ report: ListReport) {

@@ -23,7 +23,7 @@ extension ListUpdate {
     /// The contents for a diffable data source: sections, ids, and the items whose cells must be redrawn.
     ///
     /// ```swift
-    /// for await update in contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.name)])) {
+    /// for await update in contacts.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])) {
     ///     await dataSource.apply(update.diffableSnapshot)
     /// }
     /// ```

@@ -18,7 +18,7 @@ public struct ListBuffering: Sendable, Hashable {
 /// What a list shows and how it changes, as values for `for await`.
 ///
 /// ```swift
-/// for await update in contacts.updates(FetchRequest(ContactEntity.self, order: [.ascending(\.name)])) {
+/// for await update in contacts.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])) {
 ///     print(update.snapshot.count, update.difference.changes.count, update.reason)
 /// }
 /// ```
@@ -95,7 +95,7 @@ extension MainTier {
     ) -> DetachedObjects {
         do throws(DataSourceError) {
             let (key, query) = try listQuery(request)
-            if lists.isFinished { throw RootContext.closed }
+            if lists.isFinished { throw RootTier.closed }
             prepareToFetch()
             mailbox.follow(lists.engineToBeFilled(key, query))
             lists.drainSoon()

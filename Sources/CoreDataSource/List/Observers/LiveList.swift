@@ -4,7 +4,7 @@ internal import RowStore
 /// A list for SwiftUI and other observers. It always shows the newest state.
 ///
 /// ```swift
-/// @State private var list = try contacts.list(FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
+/// @State private var list = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
 ///
 /// List(list.snapshot) { contact in Text(contact.name) }
 /// ```
@@ -100,7 +100,7 @@ public final class LiveList<Object: ManagedObject> {
     /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and what the store throws;
     ///   the list stays where it is then.
     public func moveWindow(after cursor: FetchCursor?) throws {
-        guard let main, let engine = source.engine else { throw RootContext.closed }
+        guard let main, let engine = source.engine else { throw RootTier.closed }
         let moved = try main.moved(engine, after: cursor)
         follow(moved)
         show(shown.move(to: moved.state, moved.lastUpdateReason))

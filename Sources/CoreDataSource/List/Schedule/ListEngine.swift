@@ -152,7 +152,7 @@ final class FirstRows: ListSubscriber {
 
     func notify(_ report: ListReport) { end(.success(())) }
     func notify(_ failure: DataSourceError) { end(.failure(failure)) }
-    func notifyEnd() { end(.failure(RootContext.closed)) }
+    func notifyEnd() { end(.failure(RootTier.closed)) }
 
     private func end(_ outcome: Result<Void, any Error>) {
         if self.outcome != nil { return }

@@ -195,7 +195,7 @@ struct ListKey: Hashable {
     /// The test of the objects.
     let test: PredicateTree?
     /// Whether its rows lack large values.
-    let leavesValuesApart: Bool
+    let defersValues: Bool
 
     init(_ query: ListQuery, section: AnyKeyPath?, test: PredicateTree?) {
         (entity, family, predicate, joined) = (query.entity, query.family, query.predicate, query.joined)
@@ -203,7 +203,7 @@ struct ListKey: Hashable {
         start = query.start.map(query.order.place)
         self.section = section
         self.test = test
-        leavesValuesApart = !query.columnsApart.isEmpty
+        defersValues = !query.deferredColumns.isEmpty
     }
 }
 

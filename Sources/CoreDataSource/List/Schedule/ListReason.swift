@@ -19,11 +19,11 @@ public struct ListReason: Sendable {
     public var microseconds = 0.0
     /// Whether the update was computed off the main actor, because it was large.
     public var ranOffMain = false
-    /// The relationships that are read with the list's objects, because its request names them (``FetchRequest/prefetch``), in
+    /// The relationships that are read with the list's objects, because its request names them (``ObjectRequest/prefetch``), in
     /// the request's order. Like ``readOneByOne``, it is empty for ``ListUpdate/reason``: snapshots have rows, and no objects.
     public internal(set) var prefetched: [String] = []
     /// The relationships of the list's objects that main has read for one object at a time so far, and how often: each time is
-    /// a statement. Relationships of objects that ``AnyDataSource/allObjects(dataKey:as:)`` or a fetch returned together are
+    /// a statement. Relationships of objects that ``EntityDataSource/allObjects(dataKey:as:)`` or a fetch returned together are
     /// read together. It is empty for ``ListUpdate/reason``, which can be read on any thread.
     public internal(set) var readOneByOne: [String: Int] = [:]
     /// The error, for ``Kind/failure``.

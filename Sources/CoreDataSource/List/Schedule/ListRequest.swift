@@ -4,19 +4,19 @@ internal import RowStore
 
 /// The contents that an app requests for a list.
 struct ListRequest<Object: ManagedObject>: Sendable {
-    let request: FetchRequest<Object>
+    let request: ObjectRequest<Object>
     let section: SectionPath<Object>?
 
     /// More rows than any list can have.
     static var mostRows: Int { 1 << 40 }
 
-    init(_ request: FetchRequest<Object>, _ section: PartialKeyPath<Object>?) {
+    init(_ request: ObjectRequest<Object>, _ section: PartialKeyPath<Object>?) {
         self.request = request
         self.section = section.map { SectionPath(keyPath: $0) }
     }
 
     /// The request, after a check that a list supports all of it.
-    var checked: FetchRequest<Object> {
+    var checked: ObjectRequest<Object> {
         get throws(DataSourceError) {
             try request.checkWindow()
             if request.offset > 0 {
@@ -38,9 +38,9 @@ struct ListRequest<Object: ManagedObject>: Sendable {
     }
 }
 
-extension FetchRequest {
+extension ObjectRequest {
     /// The same request for all objects that match.
-    var whole: FetchRequest {
+    var whole: ObjectRequest {
         var request = self
         (request.limit, request.after) = (nil, nil)
         return request

@@ -2,12 +2,12 @@ internal import RowStore
 
 /// Does the work of one list, on the main actor or off it.
 struct ListWorker: Sendable {
-    let root: RootContext
+    let root: RootTier
     let layout: ModelLayout
     let names: ListReason.Names
     let rowsByKey = RowsByKey()
 
-    init(_ root: RootContext, _ layout: ModelLayout, _ names: ListReason.Names) {
+    init(_ root: RootTier, _ layout: ModelLayout, _ names: ListReason.Names) {
         (self.root, self.layout, self.names) = (root, layout, names)
     }
 
@@ -147,7 +147,7 @@ extension ListState {
 
     /// Reads the rows of a list, including saves that are not committed.
     static func read(
-        _ query: ListQuery, _ root: RootContext, _ layout: ModelLayout
+        _ query: ListQuery, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> ListState {
         let all = try RowTail.read(query, after: query.start, most: query.mostHeld, root, layout)
         return ListState(query, RowStorage(all.rows), isComplete: all.isLast, asOf: all.asOf)
@@ -157,7 +157,7 @@ extension ListState {
 extension RowTail {
     /// Reads the first rows of a list after a place, including saves that are not committed.
     static func read(
-        _ query: ListQuery, after place: ListedRow?, most: Int, _ root: RootContext, _ layout: ModelLayout
+        _ query: ListQuery, after place: ListedRow?, most: Int, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> RowTail {
         var rows = query.rows(after: place)
         if query.test == nil && most < .max { rows.limit = most }
@@ -176,7 +176,7 @@ extension RowTail {
 extension ListQuery {
     /// The present rows with those keys, and the save up to which they were read; nil for rows that the list does not show.
     func rows(
-        _ keys: Set<Int64>, _ root: RootContext, _ layout: ModelLayout
+        _ keys: Set<Int64>, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: Int64) {
         var rows: [Int64: ListedRow?] = [:]
         for key in keys { rows[key] = .some(nil) }
@@ -195,14 +195,14 @@ extension ListQuery {
         var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
         all.joined = joined
         all.returnsJoined = true
-        all.leavesValuesApart = !columnsApart.isEmpty
+        all.defersValues = !deferredColumns.isEmpty
         guard let place, !order.isComputed else { return all }
         return all.following(order.place(place))
     }
 
     /// The rows in the order of the list.
     fileprivate func read(
-        _ rows: RowQuery, _ root: RootContext, _ layout: ModelLayout
+        _ rows: RowQuery, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
         if !joined.isEmpty {
             let (found, asOf) = try root.rows.joinedRows(rows, family, layout)

@@ -60,7 +60,7 @@ final class WatchedList: DataSourceDelegate {
         case .packages(let section):
             try packages.register(
                 self, dataKey: Self.dataKey,
-                FetchRequest(
+                ObjectRequest(
                     Package.self, where: section.map { \Package.section == $0 },
                     order: [SortDescriptor(\.name), SortDescriptor(\.key)]), sectionBy: \.section)
         case .dependants(let name):
@@ -68,7 +68,7 @@ final class WatchedList: DataSourceDelegate {
             let provided = known?.packages.flatMap { $0.provides.map(\.name) } ?? []
             try packages.register(
                 self, dataKey: Self.dataKey,
-                FetchRequest(
+                ObjectRequest(
                     Dependency.self, where: .isIn(\.name, [name] + provided),
                     order: [SortDescriptor(\.dependant), SortDescriptor(\.key)]), sectionBy: \.field)
         }

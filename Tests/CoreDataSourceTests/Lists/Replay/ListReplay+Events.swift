@@ -108,7 +108,7 @@ extension ListReplay {
 
     /// A list has no objects whose relationships could be followed.
     private func refuse() {
-        let request = FetchRequest<Letter>(
+        let request = ObjectRequest<Letter>(
             where: FetchPredicate(#Predicate { $0.topic?.key.contains { $0.isLowercase } == true }))
         let refused = ReplayTable(.letters(request, sectionBy: nil, showsTitle: false), "refused", self)
         do {

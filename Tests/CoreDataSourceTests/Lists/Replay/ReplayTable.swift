@@ -5,8 +5,8 @@ import TestSupport
 /// What a list of the replay shows.
 enum ReplayRequest {
     /// The cells show the title of the topic if the list depends on it.
-    case letters(FetchRequest<Letter>, sectionBy: PartialKeyPath<Letter>?, showsTitle: Bool)
-    case topics(FetchRequest<Topic>)
+    case letters(ObjectRequest<Letter>, sectionBy: PartialKeyPath<Letter>?, showsTitle: Bool)
+    case topics(ObjectRequest<Topic>)
 
     init(_ random: inout SeededRandom) throws {
         if random.next(below: 3) == 0 {
@@ -18,8 +18,8 @@ enum ReplayRequest {
         }
     }
 
-    private static func topics(_ random: inout SeededRandom) throws -> FetchRequest<Topic> {
-        var request = FetchRequest(Topic.self, order: [.ascending(\.title), .ascending(\.key)])
+    private static func topics(_ random: inout SeededRandom) throws -> ObjectRequest<Topic> {
+        var request = ObjectRequest(Topic.self, order: [.ascending(\.title), .ascending(\.key)])
         switch random.next(below: 5) {
         case 0: request.limit = 2
         case 1: request.predicate = \.title < "2"
@@ -30,8 +30,8 @@ enum ReplayRequest {
         return request
     }
 
-    private static func letters(_ random: inout SeededRandom) -> (FetchRequest<Letter>, showsTitle: Bool) {
-        var request = FetchRequest(Letter.self, order: [.ascending(\.subject), .ascending(\.key)])
+    private static func letters(_ random: inout SeededRandom) -> (ObjectRequest<Letter>, showsTitle: Bool) {
+        var request = ObjectRequest(Letter.self, order: [.ascending(\.subject), .ascending(\.key)])
         let kind = random.next(below: 6)
         switch kind {
         case 0: request.predicate = \.subject < "5"
@@ -72,7 +72,7 @@ enum ReplayRequest {
     }
 
     /// The keys of what a fetch finds; nil if the list has another order.
-    @MainActor func fetchedKeys(_ source: AnyDataSource) throws -> [Int64]? {
+    @MainActor func fetchedKeys(_ source: EntityDataSource) throws -> [Int64]? {
         switch self {
         case .letters(let request, sectionBy: nil, _): try source.main.fetch(request).map(\.objectID.key)
         case .letters: nil
@@ -80,7 +80,7 @@ enum ReplayRequest {
         }
     }
 
-    @MainActor func register(_ delegate: any DataSourceDelegate, _ dataKey: String, _ source: AnyDataSource) throws {
+    @MainActor func register(_ delegate: any DataSourceDelegate, _ dataKey: String, _ source: EntityDataSource) throws {
         switch self {
         case .letters(let request, let section, _):
             try source.register(delegate, dataKey: dataKey, request, sectionBy: section)

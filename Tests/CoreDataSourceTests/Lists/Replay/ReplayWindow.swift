@@ -8,8 +8,8 @@ final class ReplayWindow {
 
     init(_ list: LiveList<Letter>) { self.list = list }
 
-    static func request(after cursor: FetchCursor?) -> FetchRequest<Letter> {
-        var request = FetchRequest(Letter.self, order: [.ascending(\.subject), .ascending(\.key)], limit: 4)
+    static func request(after cursor: FetchCursor?) -> ObjectRequest<Letter> {
+        var request = ObjectRequest(Letter.self, order: [.ascending(\.subject), .ascending(\.key)], limit: 4)
         request.after = cursor
         return request
     }

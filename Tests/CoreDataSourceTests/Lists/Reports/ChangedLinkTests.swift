@@ -10,7 +10,7 @@ import Testing
 struct ChangedLinkTests {
     /// Gives the body a graph and a recorder for each of its lists.
     private func withLists<Object: ManagedObject>(
-        of type: Object.Type, _ requests: [FetchRequest<Object>],
+        of type: Object.Type, _ requests: [ObjectRequest<Object>],
         prepare: @escaping @Sendable (PrivateContext) throws -> Void,
         _ body: @MainActor (PersistentContainer, GraphDataSource, [GroupRecorder]) async throws -> Void
     ) async throws {
@@ -48,13 +48,13 @@ struct ChangedLinkTests {
     }
 
     @Test func linksOfOneToManyRelationshipsChangeTheirOwners() async throws {
-        var window = FetchRequest(Topic.self, order: [.ascending(\.key)])
+        var window = ObjectRequest(Topic.self, order: [.ascending(\.key)])
         window.limit = 3
         let tested = FetchPredicate<Topic>(#Predicate { $0.key.contains { $0.isLowercase } })
         let requests = [
-            FetchRequest(Topic.self), window, FetchRequest(Topic.self, where: \.key != "z"),
-            FetchRequest(Topic.self, where: tested),
-            FetchRequest(Topic.self, where: try FetchPredicate(format: "letters.@count < 100")),
+            ObjectRequest(Topic.self), window, ObjectRequest(Topic.self, where: \.key != "z"),
+            ObjectRequest(Topic.self, where: tested),
+            ObjectRequest(Topic.self, where: try FetchPredicate(format: "letters.@count < 100")),
         ]
         try await withLists(of: Topic.self, requests) { context in
             for key in ["a", "b", "c"] { _ = try context.topic(key) }
@@ -95,8 +95,8 @@ struct ChangedLinkTests {
         }
         let tested = FetchPredicate<Topic>(#Predicate { $0.key.contains { $0.isLowercase } })
         let requests = [
-            FetchRequest(Topic.self, where: tested),
-            FetchRequest(Topic.self, where: try FetchPredicate(format: "letters.@count < 100")),
+            ObjectRequest(Topic.self, where: tested),
+            ObjectRequest(Topic.self, where: try FetchPredicate(format: "letters.@count < 100")),
         ]
         let recorders = [GroupRecorder(), GroupRecorder()]
         for (index, request) in requests.enumerated() {
@@ -113,7 +113,7 @@ struct ChangedLinkTests {
     }
 
     @Test func ordersOfOneToManyRelationshipsChangeTheirOwners() async throws {
-        try await withLists(of: Letter.self, [FetchRequest(Letter.self)]) { context in
+        try await withLists(of: Letter.self, [ObjectRequest(Letter.self)]) { context in
             try context.letter("1").attachments = try ["a", "b"].map { try context.attachment($0) }
             _ = try context.letter("2")
         } _: { container, source, lists in
@@ -129,7 +129,7 @@ struct ChangedLinkTests {
     }
 
     @Test func linksOfOneToOneRelationshipsChangeBothSides() async throws {
-        try await withLists(of: Person.self, [FetchRequest(Person.self)]) { context in
+        try await withLists(of: Person.self, [ObjectRequest(Person.self)]) { context in
             for key in ["a", "b", "c"] { _ = try context.person(key) }
         } _: { container, source, lists in
             try await expect(["a"], in: lists, container, source) { context in
@@ -152,9 +152,9 @@ struct ChangedLinkTests {
                 for key in ["p", "q", "r"] { _ = try context.person(key) }
             }
             let (letters, labels, people) = (GroupRecorder(), GroupRecorder(), GroupRecorder())
-            try source.register(letters, dataKey: "letters", FetchRequest(Letter.self))
-            try source.register(labels, dataKey: "labels", FetchRequest(Label.self))
-            try source.register(people, dataKey: "people", FetchRequest(Person.self))
+            try source.register(letters, dataKey: "letters", ObjectRequest(Letter.self))
+            try source.register(labels, dataKey: "labels", ObjectRequest(Label.self))
+            try source.register(people, dataKey: "people", ObjectRequest(Person.self))
             try await source.perform(waitFor: .main) { context in
                 try context.label("a").letters = try ["1", "2"].map { try context.letter($0) }
             }
@@ -178,7 +178,7 @@ struct ChangedLinkTests {
                 for key in ["a", "b", "c"] { _ = try context.topic(key) }
             }
             let recorder = GroupRecorder()
-            let request = FetchRequest(Topic.self, order: [.ascending(\.key)], limit: limit)
+            let request = ObjectRequest(Topic.self, order: [.ascending(\.key)], limit: limit)
             try source.register(recorder, dataKey: "list", request)
             let list = try source.list(request)
             source.pausedDataKeys = ["list"]
@@ -201,7 +201,7 @@ struct ChangedLinkTests {
                 for number in 0..<3_000 { _ = try context.topic("\(number)") }
             }
             let recorder = GroupRecorder()
-            try source.register(recorder, dataKey: "list", FetchRequest(Topic.self))
+            try source.register(recorder, dataKey: "list", ObjectRequest(Topic.self))
             for round in 0..<3 {
                 try await source.perform(waitFor: .main) { context in
                     for number in 0..<400 { try context.letter("\(round) \(number)").topic = try context.topic("7") }
@@ -223,7 +223,7 @@ struct ChangedLinkTests {
             try await topics.add("t")
             try await letters.add("1", waitFor: .main)
             let recorder = GroupRecorder()
-            try topics.register(recorder, dataKey: "topics", FetchRequest(Topic.self))
+            try topics.register(recorder, dataKey: "topics", ObjectRequest(Topic.self))
             let draft = try topics.draft(of: container.main.knownTopic("t"))
             draft.object.title = "edited"
             #expect(try await letters.add(["2", "3"]) == SaveReport(inserted: 2))

@@ -38,7 +38,7 @@ struct LinksDuringReadTests {
             if isFetch {
                 drawn = try source.main.fetch(Letter.self).map(\.attachments.count)
             } else {
-                try source.register(recorder, dataKey: "list", FetchRequest(Letter.self))
+                try source.register(recorder, dataKey: "list", ObjectRequest(Letter.self))
                 drawn = source.allObjects(dataKey: "list", as: Letter.self).map(\.attachments.count)
             }
             try await saving.value

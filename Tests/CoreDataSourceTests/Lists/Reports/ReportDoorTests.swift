@@ -18,9 +18,9 @@ struct ReportDoorTests: ItemListSuite {
             try await letters.add((0..<300).map { "\($0)" })
             let open = GroupRecorder.Open()
             let (first, second, third) = (GroupRecorder(open), GroupRecorder(open), GroupRecorder(open))
-            let request = FetchRequest(Letter.self, order: [.ascending(\.key)])
+            let request = ObjectRequest(Letter.self, order: [.ascending(\.key)])
             try letters.register(first, dataKey: "first", request)
-            try letters.register(second, dataKey: "second", FetchRequest(Letter.self, order: [.descending(\.key)]))
+            try letters.register(second, dataKey: "second", ObjectRequest(Letter.self, order: [.descending(\.key)]))
             letters.pausedDataKeys = isCatchUp ? ["first", "second"] : ["second"]
             let held = try letters.main.fetch(Letter.self, limit: 20)
             first.onObject = { object in
@@ -54,7 +54,7 @@ struct ReportDoorTests: ItemListSuite {
             try await topics.add("t")
             try await letters.add((0..<3).map { "\($0)" })
             let (recorder, other) = (GroupRecorder(), GroupRecorder())
-            try letters.register(recorder, dataKey: "list", FetchRequest(Letter.self))
+            try letters.register(recorder, dataKey: "list", ObjectRequest(Letter.self))
             let held = try letters.main.fetch(Letter.self)
             func save(_ number: Int) throws {
                 try letters.performAndWait { try $0.knownLetter("0").subject = "\(number)" }
@@ -66,7 +66,7 @@ struct ReportDoorTests: ItemListSuite {
             try save(3)
             #expect(try letters.main.first(Letter.self, where: \.key, equals: "0")?.subject == "3")
             try save(4)
-            try letters.register(other, dataKey: "other", FetchRequest(Letter.self, limit: 2))
+            try letters.register(other, dataKey: "other", ObjectRequest(Letter.self, limit: 2))
             #expect(recorder.groups.isEmpty)
             #expect(
                 letters.object(at: IndexPath(item: 0, section: 0), dataKey: "list", as: Letter.self)?.subject == "4")
@@ -81,7 +81,7 @@ struct ReportDoorTests: ItemListSuite {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(0..<3))
             let recorder = GroupRecorder()
-            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self))
+            try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self))
             let ended = AsyncStream<Void>.makeStream()
             recorder.onDid = { ended.continuation.finish() }
             try senders.performAndWait { try $0.insert(Sender.self).key = "new" }
@@ -121,8 +121,8 @@ struct ReportDoorTests: ItemListSuite {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(0..<3))
             let recorder = GroupRecorder()
-            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self))
-            let list = try senders.list(FetchRequest(Item.self, limit: 9))
+            try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self))
+            let list = try senders.list(ObjectRequest(Item.self, limit: 9))
             list.isPaused = true
             try await senders.add(ItemData(key: "k3", number: 3), waitFor: .main)
             recorder.onDid = {
@@ -140,7 +140,7 @@ struct ReportDoorTests: ItemListSuite {
     @Test func aWindowThatIsMovedInACallStaysThere() async throws {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(0..<9))
-            let request = FetchRequest(
+            let request = ObjectRequest(
                 Item.self, order: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: 3)
             let recorder = GroupRecorder()
             try senders.register(recorder, dataKey: "list", request)
@@ -164,7 +164,7 @@ struct ReportDoorTests: ItemListSuite {
         try await withChat(.inMemory) { container, senders in
             try await senders.add(items(0..<9))
             let list = try senders.list(
-                FetchRequest(Item.self, order: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: 3))
+                ObjectRequest(Item.self, order: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: 3))
             let cursor = try cursor(senders, "k2")
             withObservationTracking {
                 _ = list.difference

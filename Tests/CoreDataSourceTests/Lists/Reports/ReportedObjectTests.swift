@@ -11,7 +11,7 @@ struct ReportedObjectTests: ItemListSuite {
         try await withChat(.sqlite) { container, senders in
             try await senders.add(items(0..<4))
             let recorder = GroupRecorder()
-            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self, where: \.number < 3))
+            try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self, where: \.number < 3))
             if isPaused { senders.pausedDataKeys = ["list"] }
             for number in [50, 99] as [Int64] {
                 try senders.performAndWait { try $0.first(Sender.self, where: \.key, equals: "k1")?.number = number }
@@ -32,7 +32,7 @@ struct ReportedObjectTests: ItemListSuite {
         try await withChat(.sqlite) { container, senders in
             try await senders.add(items(0..<4))
             let recorder = GroupRecorder()
-            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self, where: \.number < 3))
+            try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self, where: \.number < 3))
             if isPaused { senders.pausedDataKeys = ["list"] }
             try senders.performAndWait { try $0.first(Sender.self, where: \.key, equals: "k1")?.number = 50 }
             if isPaused { container.mainTier.merge() }
@@ -49,7 +49,7 @@ struct ReportedObjectTests: ItemListSuite {
         try await withChat(.sqlite) { container, senders in
             try await senders.add(items(0..<2))
             let recorder = GroupRecorder()
-            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self))
+            try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self))
             let held = try #require(try senders.main.first(Item.self, where: \.key == "k1"))
             try await senders.delete(ItemData(key: "k1", number: 1), waitFor: .main)
             #expect(recorder.types == [[.delete]])
@@ -62,7 +62,7 @@ struct ReportedObjectTests: ItemListSuite {
         try await withChat(.sqlite) { container, senders in
             try await senders.add(items(0..<2))
             let recorder = GroupRecorder()
-            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self))
+            try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self))
             let held = try #require(try senders.main.first(Item.self, where: \.key == "k1"))
             try senders.performAndWait { try $0.delete(Sender.self, where: \.key == "k1") }
             for _ in 0..<2 { #expect(try senders.main.fetch(Item.self).count == 1) }
@@ -80,7 +80,7 @@ struct ReportedObjectTests: ItemListSuite {
             try await senders.add(items(10..<90))
             let recorder = GroupRecorder()
             try senders.register(
-                recorder, dataKey: "list", FetchRequest(Item.self, order: [.ascending(\.number)], limit: 5))
+                recorder, dataKey: "list", ObjectRequest(Item.self, order: [.ascending(\.number)], limit: 5))
             senders.pausedDataKeys = ["list"]
             try await senders.add(
                 items(0..<9).map { ItemData(key: "new \($0.key)", number: $0.number) }, waitFor: .main)
@@ -103,7 +103,7 @@ struct ReportedObjectTests: ItemListSuite {
         try await withChat(.sqlite) { container, senders in
             try await senders.add(items(0..<200))
             let recorder = GroupRecorder()
-            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self, order: [.ascending(\.number)]))
+            try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self, order: [.ascending(\.number)]))
             recorder.onObject = { _ in
                 recorder.onObject = { _ in }
                 do {
@@ -112,7 +112,7 @@ struct ReportedObjectTests: ItemListSuite {
                             if sender.number % 2 == 0 { context.delete(sender) } else { sender.text = "newest" }
                         }
                     }
-                    #expect(try senders.main.count(FetchRequest(Item.self, where: \.text == "newest")) == 25)
+                    #expect(try senders.main.count(ObjectRequest(Item.self, where: \.text == "newest")) == 25)
                     _ = try senders.main.first(Item.self, where: \.key, equals: "k0")
                 } catch {
                     Issue.record("\(error)")
@@ -143,7 +143,7 @@ struct ReportedObjectTests: ItemListSuite {
                 }
             }
             let recorder = GroupRecorder()
-            try source.register(recorder, dataKey: "list", FetchRequest(Letter.self, where: \.topic?.key == "shown"))
+            try source.register(recorder, dataKey: "list", ObjectRequest(Letter.self, where: \.topic?.key == "shown"))
             try await source.perform { try $0.knownTopic("shown").key = "hidden" }
             try await source.perform { context in context.delete(try context.knownLetter("3")) }
             await container.mainTier.listsAreSettled()
@@ -162,7 +162,7 @@ struct ReportedObjectTests: ItemListSuite {
             try await contacts.add(contactList(0..<4))
             let recorder = GroupRecorder()
             let old = try FetchPredicate<ContactEntity>(format: "name != 'gone'")
-            try contacts.register(recorder, dataKey: "list", FetchRequest(ContactEntity.self, where: old))
+            try contacts.register(recorder, dataKey: "list", ObjectRequest(ContactEntity.self, where: old))
             let raw = try RawConnection(url)
             try raw.execute("UPDATE ContactEntity SET name = 'gone' WHERE uid = 'uid-1'")
             try raw.execute("DELETE FROM ContactEntity WHERE uid = 'uid-2'")
@@ -184,7 +184,7 @@ struct ReportedObjectTests: ItemListSuite {
             try await senders.add(items(0..<4).map { ItemData(key: "K\($0.number)", number: $0.number) })
             let recorder = GroupRecorder()
             let short = FetchPredicate<Item>(#Predicate { $0.key.contains { $0.isUppercase } && $0.number < 5 })
-            try senders.register(recorder, dataKey: "list", FetchRequest(Item.self, where: short))
+            try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self, where: short))
             try await senders.add(ItemData(key: "K1", number: 50), waitFor: .main)
             await container.mainTier.listsAreSettled()
             #expect(recorder.types == [[.delete]])
@@ -200,7 +200,7 @@ struct ReportedObjectTests: ItemListSuite {
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<3))
         let recorder = GroupRecorder()
-        try senders.register(recorder, dataKey: "list", FetchRequest(Item.self))
+        try senders.register(recorder, dataKey: "list", ObjectRequest(Item.self))
         senders.pausedDataKeys = ["list"]
         try await senders.add(ItemData(key: "k1", number: 9), waitFor: .main)
         store.failReads(with: noRoom)

@@ -9,34 +9,34 @@ protocol ItemListSuite {}
 extension ItemListSuite {
     /// What a fetch finds, in the form of a list.
     func fetched(
-        _ source: AnyDataSource, limit: Int? = nil, after cursor: FetchCursor? = nil,
+        _ source: EntityDataSource, limit: Int? = nil, after cursor: FetchCursor? = nil,
         where predicate: FetchPredicate<Item>? = nil
     ) throws -> [String] {
-        var request = FetchRequest(
+        var request = ObjectRequest(
             Item.self, where: predicate, order: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit)
         request.after = cursor
         return try source.fetch(request).map { "\($0.key) \($0.number)" }
     }
 
-    func listed(_ source: AnyDataSource, _ dataKey: String) -> [String] {
+    func listed(_ source: EntityDataSource, _ dataKey: String) -> [String] {
         source.allObjects(dataKey: dataKey, as: Item.self).map { "\($0.key) \($0.number)" }
     }
 
     func register(
-        _ source: AnyDataSource, _ dataKey: String, limit: Int? = nil, after cursor: FetchCursor? = nil,
+        _ source: EntityDataSource, _ dataKey: String, limit: Int? = nil, after cursor: FetchCursor? = nil,
         where predicate: FetchPredicate<Item>? = nil
     ) throws -> RecordingDelegate {
         let delegate = RecordingDelegate()
         try source.register(
             delegate, dataKey: dataKey,
-            FetchRequest(
+            ObjectRequest(
                 Item.self, where: predicate, order: [SortDescriptor(\.number), SortDescriptor(\.key)], limit: limit,
                 after: cursor))
         delegate.follow(source, dataKey)
         return delegate
     }
 
-    func cursor(_ source: AnyDataSource, _ key: String) throws -> FetchCursor {
+    func cursor(_ source: EntityDataSource, _ key: String) throws -> FetchCursor {
         FetchCursor(try #require(try source.main.first(Item.self, where: \.key == key)))
     }
 

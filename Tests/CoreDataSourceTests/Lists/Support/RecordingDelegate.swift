@@ -22,13 +22,13 @@ final class RecordingDelegate: DataSourceDelegate {
     var onObject: @MainActor () -> Void = {}
     /// Called when rows could not be read.
     var onFailure: @MainActor () -> Void = {}
-    private var source: AnyDataSource?
+    private var source: EntityDataSource?
     private var deletedSections: [Int] = []
     private var insertedSections: [Int] = []
     private var changes: [ShownList.Change] = []
 
     /// Begins to follow a list that is registered.
-    func follow(_ source: AnyDataSource, _ dataKey: String) {
+    func follow(_ source: EntityDataSource, _ dataKey: String) {
         self.source = source
         table = source.shown(dataKey)
     }
@@ -94,7 +94,7 @@ final class RecordingDelegate: DataSourceDelegate {
     }
 }
 
-extension AnyDataSource {
+extension EntityDataSource {
     /// What a list of contacts or items answers, cell by cell.
     func shown(_ dataKey: String) -> ShownList {
         ShownList(

@@ -98,7 +98,7 @@ struct BatchLookupTests {
             let registered = try await contacts.perform { context in
                 for number in 300..<700 { try context.insert(ContactEntity.self).uid = "uid-\(number)" }
                 let before = context.registeredObjectCount
-                let first = try context.fetch(FetchRequest(ContactEntity.self, order: [.ascending(\.uid)], limit: 3))
+                let first = try context.fetch(ObjectRequest(ContactEntity.self, order: [.ascending(\.uid)], limit: 3))
                 #expect(first.map(\.uid) == ["uid-0", "uid-1", "uid-10"])
                 return context.registeredObjectCount - before
             }
@@ -136,7 +136,7 @@ struct BatchLookupTests {
             _ = try contacts.main.first(ContactEntity.self, where: \.age, equals: 1)
             #expect(contacts.diagnostics.map(\.attributeName) == ["phone", "age"])
             #expect(contacts.diagnostics.allSatisfy { $0.entityName == "ContactEntity" })
-            let plan = try contacts.main.explain(FetchRequest(ContactEntity.self, where: \.phone == "1"))
+            let plan = try contacts.main.explain(ObjectRequest(ContactEntity.self, where: \.phone == "1"))
             #expect(plan.warnings == [contacts.diagnostics[0].message])
         }
     }
@@ -220,7 +220,7 @@ struct BatchQueryEqualityTests {
                 #expect(
                     try context.count(ContactEntity.self, where: \.age < age) == uids { $0.age < age }.count)
             case 6:
-                let request = FetchRequest(
+                let request = ObjectRequest(
                     ContactEntity.self, where: \.age <= age, limit: random.next(below: 5), offset: random.next(below: 4)
                 )
                 let wanted = uids { $0.age <= age }.dropFirst(request.offset).prefix(request.limit ?? 0)
@@ -231,7 +231,7 @@ struct BatchQueryEqualityTests {
                 let found = try context.fetch(ContactEntity.self, where: .isIn(\ContactEntity.phone, phones)).map(\.uid)
                 #expect(found == uids { $0.phone == phone || $0.phone == "p1" })
             default:
-                let request = FetchRequest(
+                let request = ObjectRequest(
                     ContactEntity.self, where: \.name == name, order: [.descending(\.age)], limit: 3)
                 let wanted = contents.filter { $0.value.name == name }
                     .sorted { ($1.value.age, $0.key) < ($0.value.age, $1.key) }.prefix(3)

@@ -257,7 +257,7 @@ struct BatchRowsTests {
             try await contacts.add(contactList(0..<100) { "\($0 % 2)" })
             let delegate = RecordingDelegate()
             try contacts.register(
-                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+                delegate, dataKey: "list", ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             delegate.follow(contacts, "list")
             let even = \ContactEntity.name == "0"
             try await contacts.update(ContactEntity.self, where: even, set: [.set(\.name, "2")], waitFor: .main)

@@ -21,7 +21,7 @@ struct BulkChangeTests {
         }
     }
 
-    private let named = FetchRequest(
+    private let named = ObjectRequest(
         ContactEntity.self, where: \.name == "bulk", order: [SortDescriptor(\.uid)], limit: 5)
 
     @Test func whateverShowsTheRowsShowsTheUpdate() async throws {
@@ -29,7 +29,7 @@ struct BulkChangeTests {
             let delegate = RecordingDelegate()
             try contacts.register(delegate, dataKey: "list", named)
             delegate.follow(contacts, "list")
-            let shown = try contacts.fetch(FetchRequest(ContactEntity.self, order: [SortDescriptor(\.uid)], limit: 3))
+            let shown = try contacts.fetch(ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.uid)], limit: 3))
             let uids = shown.map(\.uid)
             let report = try await contacts.update(ContactEntity.self, set: [.set(\.name, "bulk")])
             #expect(report == SaveReport(updated: Self.count))
@@ -58,7 +58,7 @@ struct BulkChangeTests {
             try await contacts.add(ContactData(uid: "kept", name: "kept", phone: nil))
             let delegate = RecordingDelegate()
             try contacts.register(
-                delegate, dataKey: "list", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.uid)]))
+                delegate, dataKey: "list", ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.uid)]))
             delegate.follow(contacts, "list")
             let gone = try #require(try contacts.main.first(ContactEntity.self, where: \.uid, equals: "uid-1"))
             let report = try await contacts.delete(ContactEntity.self, where: \.uid != "kept")
@@ -200,7 +200,7 @@ struct BulkChangeTests {
         var count = 0
         while !isOver.withLock({ $0 }) {
             let phones = try await container.read { context in
-                try context.values(FetchRequest(ContactEntity.self, where: \.uid != "uid-7"), \.phone)
+                try context.values(ObjectRequest(ContactEntity.self, where: \.uid != "uid-7"), \.phone)
             }
             #expect(phones.count == Self.count - 1)
             let rounds = Set(phones.compactMap(\.self).filter { $0.hasPrefix("round") })

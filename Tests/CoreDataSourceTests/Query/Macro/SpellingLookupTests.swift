@@ -14,7 +14,7 @@ struct SpellingLookupTests {
             for predicate: Predicate<ContactEntity> in [
                 #Predicate { $0.uid == text }, #Predicate { list.contains($0.uid) },
             ] {
-                let request = FetchRequest(ContactEntity.self, where: FetchPredicate(predicate))
+                let request = ObjectRequest(ContactEntity.self, where: FetchPredicate(predicate))
                 let plan = try contacts.main.explain(request)
                 #expect(plan.steps.contains { $0.hasPrefix("SEARCH") } && plan.warnings.isEmpty, "\(plan)")
                 let found = try contacts.fetch(request).map(\.name)

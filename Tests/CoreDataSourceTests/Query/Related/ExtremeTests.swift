@@ -26,7 +26,7 @@ import Testing
         }
         try Self.compare(mail.main)
         try await container.read { try Self.compare($0) }
-        let threads = FetchRequest(MailThread.self, order: [.descending(\.messages[max: \.size])])
+        let threads = ObjectRequest(MailThread.self, order: [.descending(\.messages[max: \.size])])
         #expect(try mail.main.fetch(threads).map { $0.messages.count } == [5, 1, 0])
         #expect(try mail.main.count(MailThread.self, where: FetchPredicate(format: "messages.@min.size == 0")) == 1)
         #expect(try mail.main.count(MailThread.self, where: \.messages[min: \.size] == 0) == 1)
@@ -35,7 +35,7 @@ import Testing
 
     private nonisolated static func compare(_ context: ManagedObjectContext) throws {
         let rows = try context.values(
-            FetchRequest(MailThread.self), \.messages.count, \.messages[max: \.subject], \.messages[min: \.subject],
+            ObjectRequest(MailThread.self), \.messages.count, \.messages[max: \.subject], \.messages[min: \.subject],
             \.messages[max: \.size], \.messages[min: \.price], \.messages[max: \.sent])
         let threads = try context.fetch(MailThread.self)
         #expect(rows.count == 3 && threads.count == 3)
@@ -46,7 +46,7 @@ import Testing
         }
         #expect(rows[0].1 == "\u{E9}" && rows[0].2 == "Z" && rows[0].4 == -4.5)
         #expect(rows[1].0 == 1 && rows[1].1 == nil && rows[1].5 == nil && rows[2].3 == nil)
-        let titled = try context.values(FetchRequest(MailMessage.self), \.thread!.messages[max: \.size])
+        let titled = try context.values(ObjectRequest(MailMessage.self), \.thread!.messages[max: \.size])
         #expect(titled.count == 6 && titled.allSatisfy { $0 != nil })
     }
 }

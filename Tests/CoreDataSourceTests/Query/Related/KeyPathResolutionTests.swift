@@ -89,8 +89,9 @@ struct KeyPathResolutionTests {
         _ typed: KeyPath<Object, String?>, _ format: String, _ maze: MazeDataSource
     ) throws {
         for word in Maze.words {
-            let found = try maze.main.ids(FetchRequest(Object.self, where: typed == word))
-            let wanted = try maze.main.ids(FetchRequest(where: FetchPredicate<Object>(format: "\(format) == %@", word)))
+            let found = try maze.main.ids(ObjectRequest(Object.self, where: typed == word))
+            let wanted = try maze.main.ids(
+                ObjectRequest(where: FetchPredicate<Object>(format: "\(format) == %@", word)))
             #expect(found == wanted, "\(format) == \(word), seed \(Self.seed)")
         }
     }
@@ -123,10 +124,10 @@ struct KeyPathResolutionTests {
         try await withMaze { maze in
             for (format, typed) in MazePaths.tooLong {
                 let wanted = #expect(throws: DataSourceError.self) {
-                    try maze.main.ids(FetchRequest(where: FetchPredicate<Room0>(format: "\(format) == 'x'")))
+                    try maze.main.ids(ObjectRequest(where: FetchPredicate<Room0>(format: "\(format) == 'x'")))
                 }
                 let error = #expect(throws: DataSourceError.self) {
-                    try maze.main.ids(FetchRequest(Room0.self, where: typed == "x"))
+                    try maze.main.ids(ObjectRequest(Room0.self, where: typed == "x"))
                 }
                 #expect(error?.code == wanted?.code)
                 #expect(error?.code == .unsupportedQuery)
@@ -152,8 +153,8 @@ struct KeyPathResolutionTests {
             let (format, typed) = try #require(
                 MazePaths.literals.last { $0.format.split(separator: ".").count == depth + 1 })
             let delegate = RecordingDelegate()
-            try maze.register(delegate, dataKey: "list", FetchRequest(Room0.self), sectionBy: typed)
-            let sorted = FetchRequest<Room0>(order: [FetchOrder(format)])
+            try maze.register(delegate, dataKey: "list", ObjectRequest(Room0.self), sectionBy: typed)
+            let sorted = ObjectRequest<Room0>(order: [FetchOrder(format)])
             #expect(maze.allObjects(dataKey: "list").map(\.objectID) == (try maze.main.ids(sorted)))
             let values = try maze.main.values(sorted, typed)
             #expect(maze.numberOfSections("list") == Set(values).count)
@@ -163,7 +164,7 @@ struct KeyPathResolutionTests {
     @Test func aSectionByAComputedPropertyBeyondARelationshipIsRefused() async throws {
         try await withMaze { maze in
             let error = #expect(throws: DataSourceError.self) {
-                try maze.list(FetchRequest(Room0.self), sectionBy: \.one0?.shout)
+                try maze.list(ObjectRequest(Room0.self), sectionBy: \.one0?.shout)
             }
             #expect(error?.code == .unsupportedQuery)
             #expect(error?.message.contains("Room0") == true)

@@ -59,13 +59,13 @@ struct RelatedListTests {
 
     /// A list and what a fetch has to give.
     private struct Followed {
-        var request: FetchRequest<MailMessage>
+        var request: ObjectRequest<MailMessage>
         var section: PartialKeyPath<MailMessage>?
         let delegate = RecordingDelegate()
 
         init(_ questions: inout MailQuestions) {
             let predicate = FetchPredicate<MailMessage>(questions.predicate("Message", 1).node)
-            request = FetchRequest(MailMessage.self, where: predicate)
+            request = ObjectRequest(MailMessage.self, where: predicate)
             let sort = (0..<Int.random(in: 0..<3, using: &questions.random)).map { _ in questions.value("Message", 2) }
             for key in sort {
                 request.order.append(
@@ -81,7 +81,7 @@ struct RelatedListTests {
         }
 
         /// The request in the order that the sections make.
-        var whole: FetchRequest<MailMessage> {
+        var whole: ObjectRequest<MailMessage> {
             var whole = request
             if section == \MailMessage.thread?.title { whole.order.insert(.ascending(\.thread?.title), at: 0) }
             if section == \MailMessage.author?.name { whole.order.insert(.ascending(\.author?.name), at: 0) }
@@ -102,7 +102,7 @@ struct RelatedListTests {
                 }
             }
             let delegate = RecordingDelegate()
-            let request = FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title), .ascending(\.subject)])
+            let request = ObjectRequest(MailMessage.self, order: [.ascending(\.thread?.title), .ascending(\.subject)])
             try mail.register(delegate, dataKey: "list", request, sectionBy: \.thread?.title)
             #expect(mail.sectionIndexTitles(dataKey: "list") == ["B", "C"])
             try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: "c")?.title = "a" }
@@ -129,7 +129,7 @@ struct RelatedListTests {
                     }
                 }
             }
-            let request = FetchRequest(
+            let request = ObjectRequest(
                 MailMessage.self, order: [.ascending(\.thread?.title), .ascending(\.subject)], limit: 2)
             let list = try mail.list(request)
             let delegate = RecordingDelegate()
@@ -168,7 +168,7 @@ struct RelatedListTests {
                 }
             }
             let delegate = RecordingDelegate()
-            let request = FetchRequest(
+            let request = ObjectRequest(
                 where: try FetchPredicate<MailMessage>(format: format), order: [.ascending(\MailMessage.size)])
             try mail.register(delegate, dataKey: "list", request)
             delegate.follow(mail, "list")
@@ -203,7 +203,7 @@ struct RelatedListTests {
         }
         let delegate = RecordingDelegate()
         try mail.register(
-            delegate, dataKey: "list", FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title)]))
+            delegate, dataKey: "list", ObjectRequest(MailMessage.self, order: [.ascending(\.thread?.title)]))
         let counts = Shared<[Int]>([])
         delegate.onDidChange = { counts.value.append(mail.numberOfItems("list", inSection: 0)) }
         try mail.performAndWait { try $0.first(MailThread.self, where: \.title, equals: "b")?.title = "c" }
@@ -238,7 +238,7 @@ struct RelatedListTests {
             }
             let delegate = RecordingDelegate()
             try mail.register(
-                delegate, dataKey: "list", FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title)]))
+                delegate, dataKey: "list", ObjectRequest(MailMessage.self, order: [.ascending(\.thread?.title)]))
             try await mail.perform { try $0.first(MailThread.self, where: \.title, equals: "t7")?.title = "z" }
             await container.mainTier.listsAreSettled()
             #expect(mail.lastUpdateReason(dataKey: "list")?.rowCount == 20)
@@ -262,11 +262,11 @@ struct RelatedListTests {
             }
             let thread = try #require(try mail.main.object(MailThread.self, id: id))
             let tag = try #require(try mail.main.first(MailTag.self, where: \.name, equals: "red"))
-            let all = FetchRequest(thread, \.messages, order: [.ascending(\.size)])
+            let all = ObjectRequest(thread, \.messages, order: [.ascending(\.size)])
             #expect(try mail.main.fetch(all).map(\.size) == [1, 2, 3])
-            let large = FetchRequest(thread, \.messages, where: \.size > 1, order: [.descending(\.size)], limit: 1)
+            let large = ObjectRequest(thread, \.messages, where: \.size > 1, order: [.descending(\.size)], limit: 1)
             #expect(try mail.main.fetch(large).map(\.size) == [3])
-            let tagged = FetchRequest(tag, \.messages, order: [.ascending(\.size)])
+            let tagged = ObjectRequest(tag, \.messages, order: [.ascending(\.size)])
             #expect(try mail.main.fetch(tagged).map(\.size) == [2, 3])
             let delegate = RecordingDelegate()
             try mail.register(delegate, dataKey: "list", all)

@@ -228,9 +228,9 @@ struct RelatedQueryTests {
     }
 
     private func checkOrders(_ main: MainContext) throws {
-        let request = FetchRequest(MailMessage.self, order: [.descending(\.thread?.title), .descending(\.size)])
+        let request = ObjectRequest(MailMessage.self, order: [.descending(\.thread?.title), .descending(\.size)])
         #expect(try main.fetch(request).map(\.subject) == ["b1", "a2", "a1", "c1"])
-        var page = FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title), .ascending(\.size)])
+        var page = ObjectRequest(MailMessage.self, order: [.ascending(\.thread?.title), .ascending(\.size)])
         page.limit = 2
         let first = try main.fetch(page)
         #expect(first.map(\.subject) == ["c1", "a1"])
@@ -246,20 +246,20 @@ struct RelatedQueryTests {
     }
 
     private func checkValues(_ main: MainContext) throws {
-        let request = FetchRequest(MailMessage.self, order: [.descending(\.thread?.title), .descending(\.size)])
+        let request = ObjectRequest(MailMessage.self, order: [.descending(\.thread?.title), .descending(\.size)])
         let pairs = try main.values(request, \.subject, \.thread?.title)
         #expect(pairs.map { $0.0 } == ["b1", "a2", "a1", "c1"])
         #expect(pairs.map { $0.1 } == ["b", "a", "a", nil])
-        var distinct = FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title)])
+        var distinct = ObjectRequest(MailMessage.self, order: [.ascending(\.thread?.title)])
         distinct.isDistinct = true
         let titles: [String?] = try main.values(distinct, \.thread?.title)
         #expect(titles == [nil, "a", "b"])
         let groups = try main.aggregate(
-            FetchRequest(MailMessage.self), groupBy: \.thread?.title, .count(), .sum(\.size))
+            ObjectRequest(MailMessage.self), groupBy: \.thread?.title, .count(), .sum(\.size))
         #expect(groups.map { $0.key } == ["a", "b", nil])
         #expect(groups.map { $0.values.0 } == [2, 1, 1])
         #expect(groups.map { $0.values.1 } == [6, 3, 4])
-        let all = FetchRequest(MailMessage.self)
+        let all = ObjectRequest(MailMessage.self)
         let ranks: Int64 = try main.aggregate(all, .sum(\MailMessage.thread?.rank))
         #expect(ranks == 5)
         let highest: String? = try main.aggregate(all, .max(\MailMessage.thread?.title))
@@ -293,7 +293,7 @@ struct RelatedQueryTests {
 
     @Test func anIndexOfTheDestinationFindsTheRows() async throws {
         try await withMail { _, mail in
-            let explanation = try mail.main.explain(FetchRequest(MailMessage.self, where: \.thread?.title == "a"))
+            let explanation = try mail.main.explain(ObjectRequest(MailMessage.self, where: \.thread?.title == "a"))
             #expect(explanation.sql.first?.contains(" IN (SELECT ") == true)
             #expect(explanation.steps.contains { $0.contains("USING INDEX") && $0.contains("thread") })
         }

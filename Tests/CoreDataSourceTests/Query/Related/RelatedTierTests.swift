@@ -111,7 +111,7 @@ struct RelatedTierTests {
         _ place: String
     ) throws {
         let predicate = questions.predicate(kind, 2)
-        var request = FetchRequest(type, where: FetchPredicate<Object>(predicate.node))
+        var request = ObjectRequest(type, where: FetchPredicate<Object>(predicate.node))
         let sort = (0..<Int.random(in: 0..<3, using: &questions.random)).map { _ in questions.value(kind, 2) }
         let directions = sort.map { _ in Bool.random(using: &questions.random) }
         request.order = zip(sort, directions).map {

@@ -81,40 +81,41 @@ import Testing
     @Test func requestsTakeEveryForm() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
-            let requests: [FetchRequest<ContactEntity>] = [
-                FetchRequest(ContactEntity.self, where: format, order: sort),
-                FetchRequest(ContactEntity.self, where: \.name == wanted, order: sort),
-                FetchRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort),
-                FetchRequest(where: \.name == wanted, order: sort, limit: 3),
-                FetchRequest(where: format, order: [.descending(\.uid)]),
-                FetchRequest(where: \.name == wanted, order: [.descending(\.uid)]),
-                FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted }), order: [.descending(\.uid)]),
+            let requests: [ObjectRequest<ContactEntity>] = [
+                ObjectRequest(ContactEntity.self, where: format, order: sort),
+                ObjectRequest(ContactEntity.self, where: \.name == wanted, order: sort),
+                ObjectRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort),
+                ObjectRequest(where: \.name == wanted, order: sort, limit: 3),
+                ObjectRequest(where: format, order: [.descending(\.uid)]),
+                ObjectRequest(where: \.name == wanted, order: [.descending(\.uid)]),
+                ObjectRequest(where: FetchPredicate(#Predicate { $0.name == wanted }), order: [.descending(\.uid)]),
             ]
             let found = try requests.map { try contacts.fetch($0).map(\.uid) }
             #expect(found == Array(repeating: ["uid-7"], count: requests.count))
-            #expect(try contacts.main.count(FetchRequest(ContactEntity.self, where: nil)) == 20)
-            #expect(try contacts.main.count(FetchRequest(ContactEntity.self, where: nil, order: sort)) == 20)
+            #expect(try contacts.main.count(ObjectRequest(ContactEntity.self, where: nil)) == 20)
+            #expect(try contacts.main.count(ObjectRequest(ContactEntity.self, where: nil, order: sort)) == 20)
         }
     }
 
     @Test func valuesTakeEveryForm() async throws {
         try await withContacts { contacts, format in
             let wanted = wanted
-            var found = try await contacts.fetch(as: Uid.self, FetchRequest(where: format))
-            found += try await contacts.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
+            var found = try await contacts.fetch(as: Uid.self, ObjectRequest(where: format))
+            found += try await contacts.fetch(as: Uid.self, ObjectRequest(where: \.name == wanted))
             found += try await contacts.fetch(
-                as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
-            found += try contacts.main.fetch(as: Uid.self, FetchRequest(where: format))
-            found += try contacts.main.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
+                as: Uid.self, ObjectRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
+            found += try contacts.main.fetch(as: Uid.self, ObjectRequest(where: format))
+            found += try contacts.main.fetch(as: Uid.self, ObjectRequest(where: \.name == wanted))
             found += try contacts.main.fetch(
-                as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
+                as: Uid.self, ObjectRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
             found += try await contacts.perform { context in
-                try context.fetch(as: Uid.self, FetchRequest(where: format))
-                    + context.fetch(as: Uid.self, FetchRequest(where: \.name == wanted))
-                    + context.fetch(as: Uid.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
+                try context.fetch(as: Uid.self, ObjectRequest(where: format))
+                    + context.fetch(as: Uid.self, ObjectRequest(where: \.name == wanted))
+                    + context.fetch(
+                        as: Uid.self, ObjectRequest(where: FetchPredicate(#Predicate { $0.name == wanted })))
             }
             #expect(found.map(\.uid) == Array(repeating: "uid-7", count: 9))
-            #expect(try await contacts.fetch(as: Uid.self, FetchRequest(where: nil)).count == 20)
+            #expect(try await contacts.fetch(as: Uid.self, ObjectRequest(where: nil)).count == 20)
             #expect(try await contacts.fetch(as: Uid.self).count == 20)
         }
     }
@@ -178,31 +179,31 @@ import Testing
         try await withContacts { contacts, format in
             let wanted = wanted
             let lists = [
-                try contacts.list(FetchRequest(ContactEntity.self, where: format)),
-                try contacts.list(FetchRequest(ContactEntity.self, where: \.name == wanted, limit: 3)),
+                try contacts.list(ObjectRequest(ContactEntity.self, where: format)),
+                try contacts.list(ObjectRequest(ContactEntity.self, where: \.name == wanted, limit: 3)),
                 try contacts.list(
-                    FetchRequest(
+                    ObjectRequest(
                         ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort)),
             ]
             for list in lists { #expect(list.snapshot.map(\.uid) == ["uid-7"]) }
-            #expect(try contacts.list(FetchRequest(ContactEntity.self, where: nil)).count == 20)
+            #expect(try contacts.list(ObjectRequest(ContactEntity.self, where: nil)).count == 20)
             for updates in [
-                contacts.updates(FetchRequest(ContactEntity.self, where: format)),
+                contacts.updates(ObjectRequest(ContactEntity.self, where: format)),
                 contacts.updates(
-                    FetchRequest(ContactEntity.self, where: \.name == wanted, order: sort), sectionBy: \.initial),
+                    ObjectRequest(ContactEntity.self, where: \.name == wanted, order: sort), sectionBy: \.initial),
                 contacts.updates(
-                    FetchRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted })),
+                    ObjectRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted })),
                     buffering: .every()),
             ] {
                 var iterator = updates.makeAsyncIterator()
                 #expect(await iterator.next()?.snapshot.map(\.uid) == ["uid-7"])
             }
             let delegate = RecordingDelegate()
-            try contacts.register(delegate, dataKey: "1", FetchRequest(ContactEntity.self, where: format))
-            try contacts.register(delegate, dataKey: "2", FetchRequest(ContactEntity.self, where: \.name == wanted))
+            try contacts.register(delegate, dataKey: "1", ObjectRequest(ContactEntity.self, where: format))
+            try contacts.register(delegate, dataKey: "2", ObjectRequest(ContactEntity.self, where: \.name == wanted))
             try contacts.register(
                 delegate, dataKey: "3",
-                FetchRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort),
+                ObjectRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort),
                 sectionBy: \.initial)
             for key in ["1", "2", "3"] {
                 #expect(contacts.allObjects(dataKey: key, as: ContactEntity.self).map(\.uid) == ["uid-7"])

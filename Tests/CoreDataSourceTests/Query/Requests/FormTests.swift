@@ -23,9 +23,9 @@ import Testing
             found += try contacts.fetch(ContactEntity.self, where: \.name == wanted, order: sort)
             found += try contacts.fetch(
                 ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }), order: sort)
-            found += try contacts.fetch(FetchRequest(ContactEntity.self, where: \.name == wanted))
+            found += try contacts.fetch(ObjectRequest(ContactEntity.self, where: \.name == wanted))
             found += try contacts.fetch(
-                FetchRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted })))
+                ObjectRequest(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted })))
             #expect(found.map(\.uid) == Array(repeating: "uid-7", count: 5))
             #expect(try contacts.count(ContactEntity.self, where: \.name != wanted) == 19)
             #expect(
@@ -44,7 +44,7 @@ import Testing
                     + context.count(ContactEntity.self, where: FetchPredicate(#Predicate { $0.name == wanted }))
             }
             #expect(byMacro == 2)
-            let request = FetchRequest(
+            let request = ObjectRequest(
                 ContactEntity.self, where: .beginsWith(\.uid, "uid-1"), order: [.descending(\.uid)],
                 limit: 2)
             #expect(try await contacts.fetch(as: Uid.self, request).map(\.uid) == ["uid-19", "uid-18"])

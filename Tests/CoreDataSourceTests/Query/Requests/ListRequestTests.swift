@@ -47,7 +47,7 @@ import Testing
     @Test(arguments: StoreKind.allCases, orders)
     func listsHaveTheOrderOfTheirRequest(kind: StoreKind, order: [FetchOrder<ContactEntity>]) async throws {
         try await withContacts(kind) { contacts in
-            let request = FetchRequest(ContactEntity.self, where: \.age > 1, order: order)
+            let request = ObjectRequest(ContactEntity.self, where: \.age > 1, order: order)
             let list = try contacts.list(request)
             let delegate = RecordingDelegate()
             try contacts.register(delegate, dataKey: "list", request)
@@ -86,13 +86,13 @@ import Testing
                 object.binaryRequired = Data()
             }
         }
-        let list = try source.list(FetchRequest(EveryType.self, order: [.descending(\.uriRequired)]))
+        let list = try source.list(ObjectRequest(EveryType.self, order: [.descending(\.uriRequired)]))
         #expect(list.snapshot.map { $0.uriRequired.host() } == ["c.example", "b.example", "a.example"])
     }
 
     @Test func listsHaveTheWindowAndSectionsOfTheirRequest() async throws {
         try await withContacts { contacts in
-            var request = FetchRequest(ContactEntity.self, where: \.age != 0, order: [.ascending(\.age)], limit: 4)
+            var request = ObjectRequest(ContactEntity.self, where: \.age != 0, order: [.ascending(\.age)], limit: 4)
             let list = try contacts.list(request, sectionBy: \.age)
             #expect(list.snapshot.map(\.age) == [1, 2, 3, 4])
             #expect(list.sections.count == 4)
@@ -111,7 +111,7 @@ import Testing
             try context.insert(Parent.self).name = "parent"
             try context.insert(Child.self).name = "child"
         }
-        var request = FetchRequest(Parent.self, order: [.ascending(\.name)])
+        var request = ObjectRequest(Parent.self, order: [.ascending(\.name)])
         let all = try parents.list(request)
         request.includesSubentities = false
         let some = try parents.list(request)
@@ -123,30 +123,30 @@ import Testing
         }
         #expect(all.snapshot.map(\.name) == ["another child", "another parent", "child", "parent"])
         #expect(some.snapshot.map(\.name) == ["another parent", "parent"])
-        var nothing = FetchRequest(Grandparent.self)
+        var nothing = ObjectRequest(Grandparent.self)
         nothing.includesSubentities = false
         #expect(try parents.list(nothing).count == 0)
     }
 
     @Test func oneRequestIsOneQueryHoweverItIsSaid() async throws {
         try await withContacts { contacts in
-            let request = FetchRequest(ContactEntity.self, where: \.age > 1, order: [.ascending(\.age)], limit: 3)
+            let request = ObjectRequest(ContactEntity.self, where: \.age > 1, order: [.ascending(\.age)], limit: 3)
             let list = try contacts.list(request)
             let same = try contacts.list(
-                FetchRequest(ContactEntity.self, where: \.age > 1, order: [SortDescriptor(\.age)], limit: 3))
+                ObjectRequest(ContactEntity.self, where: \.age > 1, order: [SortDescriptor(\.age)], limit: 3))
             #expect(list.snapshot.ids == same.snapshot.ids)
             #expect(contacts.mainTier.followedQueryCount == 1)
         }
     }
 
-    private nonisolated static let refused: [@Sendable (inout FetchRequest<ContactEntity>) -> Void] = [
+    private nonisolated static let refused: [@Sendable (inout ObjectRequest<ContactEntity>) -> Void] = [
         { $0.offset = 1 }, { $0.isDistinct = true }, { $0.limit = 0 },
     ]
 
     @Test(arguments: refused.indices)
     func unsupportedRequestsOfListsAreRefusedByName(index: Int) async throws {
         try await withContacts { contacts in
-            var request = FetchRequest(ContactEntity.self)
+            var request = ObjectRequest(ContactEntity.self)
             ListRequestTests.refused[index](&request)
             let ofList = #expect(throws: DataSourceError.self) { try contacts.list(request) }
             let ofDelegate = #expect(throws: DataSourceError.self) {

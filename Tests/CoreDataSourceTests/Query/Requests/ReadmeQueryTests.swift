@@ -17,7 +17,7 @@ struct ReadmeQueryTests {
             }
         }
         let grown = try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "")
-        let names = try await container.read { try $0.values(FetchRequest<ContactEntity>(where: \.age >= 18), \.name) }
+        let names = try await container.read { try $0.values(ObjectRequest<ContactEntity>(where: \.age >= 18), \.name) }
         let named = FetchPredicate<ContactEntity>(#Predicate { $0.name == "Guan Yu" })
         let typed = try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age > %d", "guan", 16)
         #expect(grown.map(\.name) == ["Guan Yu", "Zhang Fei"])

@@ -19,7 +19,7 @@ struct RequestTests {
     @Test(arguments: StoreKind.allCases)
     func pagesFollowEachOtherWhateverIsAddedBetween(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts in
-            var request = FetchRequest(ContactEntity.self, order: [.descending(\.name)], limit: 6)
+            var request = ObjectRequest(ContactEntity.self, order: [.descending(\.name)], limit: 6)
             var pages: [String] = []
             while case let page = try contacts.fetch(request), let last = page.last {
                 pages += page.map(\.uid)
@@ -40,7 +40,7 @@ struct RequestTests {
             let names = ["file10", "File9", "é", "f", "E", "file9"]
             try await contacts.add(names.enumerated().map { ContactData(uid: "\($0)", name: $1, phone: nil) })
             @MainActor func sorted(_ order: FetchOrder<ContactEntity>) throws -> [String] {
-                try contacts.fetch(FetchRequest(ContactEntity.self, order: [order])).map(\.name)
+                try contacts.fetch(ObjectRequest(ContactEntity.self, order: [order])).map(\.name)
             }
             #expect(try sorted(.ascending(\.name)) == ["E", "File9", "f", "file10", "file9", "é"])
             #expect(
@@ -58,7 +58,7 @@ struct RequestTests {
     @Test(arguments: StoreKind.allCases)
     func valuesComeWithoutObjects(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts in
-            var request = FetchRequest(
+            var request = ObjectRequest(
                 ContactEntity.self, where: \ContactEntity.name < "n2",
                 order: [.ascending(\.name)])
             let values = try contacts.main.values(request, \.name, \.uid, \.phone)
@@ -72,7 +72,7 @@ struct RequestTests {
                 try context.insert(ContactEntity.self).name = "n1!"
                 try context.fetch(ContactEntity.self, where: \.uid == "0").first?.name = "n"
                 let values = try context.values(
-                    FetchRequest(
+                    ObjectRequest(
                         ContactEntity.self, where: \ContactEntity.name < "n2",
                         order: [.ascending(\.name)]), \.name)
                 context.rollback()
@@ -85,11 +85,11 @@ struct RequestTests {
     @Test(arguments: StoreKind.allCases)
     func valuesAreAddedUp(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts in
-            let all = FetchRequest(ContactEntity.self)
+            let all = ObjectRequest(ContactEntity.self)
             let (count, phones, least, most) = try contacts.main.aggregate(
                 all, .count(), .count(\.phone), .min(\.name), .max(\.name))
             #expect((count, phones, least, most) == (20, 0, "n0", "n4"))
-            var some = FetchRequest(ContactEntity.self, order: [.descending(\.name)])
+            var some = ObjectRequest(ContactEntity.self, order: [.descending(\.name)])
             some.limit = 6
             let groups = try contacts.main.aggregate(some, groupBy: \.name, .count(), .min(\.uid))
             #expect(groups.map(\.key) == ["n4", "n3"])
@@ -102,7 +102,7 @@ struct RequestTests {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add((0..<10).map { ItemData(key: "\($0)", number: Int64($0), text: nil) })
-        let request = FetchRequest(Sender.self)
+        let request = ObjectRequest(Sender.self)
         let (sum, average, most) = try senders.main.aggregate(
             request, .sum(\.number), .average(\.number), .max(\.number))
         #expect(sum == 45)
@@ -116,7 +116,7 @@ struct RequestTests {
     @Test(arguments: StoreKind.allCases)
     func idsAreFetchedInTheirOrder(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts in
-            let ids = try contacts.main.ids(FetchRequest(ContactEntity.self, order: [.descending(\.name)]))
+            let ids = try contacts.main.ids(ObjectRequest(ContactEntity.self, order: [.descending(\.name)]))
             #expect(ids.count == 20)
             try await contacts.delete(ContactData(uid: "4", name: "", phone: nil))
             #expect(try contacts.main.objects(ContactEntity.self, ids: ids).map(\.objectID) == Array(ids.dropFirst()))
@@ -133,7 +133,7 @@ struct RequestTests {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(ItemData(key: "a", number: 1, text: nil))
-        var request = FetchRequest(Item.self)
+        var request = ObjectRequest(Item.self)
         #expect(try senders.main.count(request) == 1)
         request.includesSubentities = false
         #expect(try senders.main.count(request) == 0)
@@ -153,11 +153,11 @@ struct RequestTests {
             let asked = Shared(0)
             let few = \ContactEntity.name < "n2" && RequestTests.isEven(asked)
             #expect(few.needsObjects == "a closure")
-            let page = try contacts.fetch(FetchRequest(ContactEntity.self, where: few, limit: 2, offset: 1))
+            let page = try contacts.fetch(ObjectRequest(ContactEntity.self, where: few, limit: 2, offset: 1))
             #expect(page.map(\.uid) == ["6", "10"])
             #expect(asked.value == 8)
             let odd = !RequestTests.isEven(asked) || \ContactEntity.uid == "6"
-            let request = FetchRequest(ContactEntity.self, where: odd)
+            let request = ObjectRequest(ContactEntity.self, where: odd)
             let found = try contacts.fetch(request).map(\.uid)
             #expect(found == ["1", "3", "5", "6", "7", "9", "11", "13", "15", "17", "19"])
             #expect(try contacts.main.count(request) == 11)
@@ -167,7 +167,7 @@ struct RequestTests {
 
     @Test func anErrorOfATestIsTheCauseOfTheError() async throws {
         try await withContacts(.sqlite) { contacts in
-            let request = FetchRequest(
+            let request = ObjectRequest(
                 ContactEntity.self,
                 where: FetchPredicate(.custom(ObjectMatcher("throws") { _ -> Bool in throw Poison() }))
             )
@@ -179,17 +179,17 @@ struct RequestTests {
     @Test func explanationsNameFullScans() async throws {
         try await withContacts(.sqlite) { contacts in
             let scan = try contacts.main.explain(
-                FetchRequest(ContactEntity.self, where: \ContactEntity.phone == "secret"))
+                ObjectRequest(ContactEntity.self, where: \ContactEntity.phone == "secret"))
             #expect(scan.warnings.count == 1)
             #expect(scan.sql.count == 1)
             #expect(!scan.sql[0].contains("secret"))
             let found = try contacts.main.explain(
-                FetchRequest(ContactEntity.self, where: \ContactEntity.uid == "1"))
+                ObjectRequest(ContactEntity.self, where: \ContactEntity.uid == "1"))
             #expect(found.warnings.isEmpty)
             #expect(found.steps.contains { $0.contains("INDEX") })
             let prefix = FetchPredicate<ContactEntity>(.text(.keyPath(["uid"]), .beginsWith, .constant(.text("1")), []))
             let range = try contacts.main.explain(
-                FetchRequest(ContactEntity.self, where: prefix, order: [.ascending(\.uid)]))
+                ObjectRequest(ContactEntity.self, where: prefix, order: [.ascending(\.uid)]))
             #expect(range.warnings.isEmpty, "\(range)")
             #expect(range.steps.contains { $0.contains("INDEX") })
             #expect(try contacts.count(ContactEntity.self, where: prefix) == 11)
@@ -200,7 +200,7 @@ struct RequestTests {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
         let rooms = try container.dataSource(RoomDataSource.self)
         try await rooms.add(ItemData(key: "a", number: 1, text: nil))
-        var request = FetchRequest(Sender.self)
+        var request = ObjectRequest(Sender.self)
         request.after = FetchCursor(try #require(try rooms.fetch(Room.self).first))
         let error = #expect(throws: DataSourceError.self) { try rooms.fetch(request) }
         #expect(error?.code == .invalidPredicate)

@@ -10,7 +10,7 @@ struct RequestWindowTests {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<5))
-            let request = FetchRequest(ContactEntity.self, limit: window.limit, offset: window.offset)
+            let request = ObjectRequest(ContactEntity.self, limit: window.limit, offset: window.offset)
             func refuses(_ body: () throws -> Void, _ line: Int = #line) {
                 let error = #expect(throws: DataSourceError.self, "line \(line)") { try body() }
                 #expect(error?.code == .invalidRequest && error?.message.contains("negative") == true, "line \(line)")
@@ -26,7 +26,7 @@ struct RequestWindowTests {
             refuses { try contacts.register(RecordingDelegate(), dataKey: "list", request) }
             if window.limit < 0 {
                 refuses { _ = try contacts.fetch(ContactEntity.self, limit: window.limit) }
-                refuses { _ = try contacts.list(FetchRequest(ContactEntity.self, limit: window.limit)) }
+                refuses { _ = try contacts.list(ObjectRequest(ContactEntity.self, limit: window.limit)) }
             }
             var updates = contacts.updates(request).makeAsyncIterator()
             #expect(await updates.next()?.reason.failure?.code == .invalidRequest)
@@ -34,7 +34,7 @@ struct RequestWindowTests {
                 try await contacts.perform { try $0.fetch(request).count }
             }
             #expect(inBatch?.code == .invalidRequest)
-            #expect(try contacts.fetch(FetchRequest(ContactEntity.self, limit: 0)).isEmpty)
+            #expect(try contacts.fetch(ObjectRequest(ContactEntity.self, limit: 0)).isEmpty)
         }
     }
 
@@ -42,7 +42,7 @@ struct RequestWindowTests {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            let request = FetchRequest(ContactEntity.self)
+            let request = ObjectRequest(ContactEntity.self)
             #expect(Set(try contacts.main.values(request, \.uid)) == ["uid-0", "uid-1", "uid-2"])
             let phones: [String?] = try contacts.main.values(request, \.phone)
             #expect(phones == ["0", nil, "2"])

@@ -21,29 +21,29 @@ struct ContactValue: ManagedObjectConvertible, Equatable {
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<20))
             let sort = [FetchOrder<ContactEntity>.descending(\.uid)]
-            let all = try await contacts.fetch(as: ContactValue.self, FetchRequest(order: sort))
+            let all = try await contacts.fetch(as: ContactValue.self, ObjectRequest(order: sort))
             #expect(all.map(\.uid) == contactList(0..<20).map(\.uid).sorted().reversed())
             let some = try await contacts.fetch(
                 as: ContactValue.self,
-                FetchRequest(where: .isIn(\.uid, ["uid-3", "uid-4", "uid-5"]), order: sort, limit: 1, offset: 1))
+                ObjectRequest(where: .isIn(\.uid, ["uid-3", "uid-4", "uid-5"]), order: sort, limit: 1, offset: 1))
             #expect(some.map(\.uid) == ["uid-4"])
             #expect(
                 try await contacts.fetch(
                     as: ContactValue.self,
-                    FetchRequest(
+                    ObjectRequest(
                         where: FetchPredicate(#Predicate { $0.name == "name 7" })
                     )
                 ).count == 1)
             #expect(
-                try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.name == "name 8")).first?.uid
+                try await contacts.fetch(as: ContactValue.self, ObjectRequest(where: \.name == "name 8")).first?.uid
                     == "uid-8")
             #expect(
                 try await contacts.fetch(
-                    as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.name == "?" }))
+                    as: ContactValue.self, ObjectRequest(where: FetchPredicate(#Predicate { $0.name == "?" }))
                 )
                 .isEmpty)
-            #expect(try container.main.fetch(as: ContactValue.self, FetchRequest(order: sort)) == all)
-            #expect(try container.main.fetch(as: ContactValue.self, FetchRequest(order: sort, limit: 1)) == [all[0]])
+            #expect(try container.main.fetch(as: ContactValue.self, ObjectRequest(order: sort)) == all)
+            #expect(try container.main.fetch(as: ContactValue.self, ObjectRequest(order: sort, limit: 1)) == [all[0]])
         }
     }
 
@@ -63,9 +63,9 @@ struct ContactValue: ManagedObjectConvertible, Equatable {
                 let contact = try context.insert(ContactEntity.self)
                 contact.uid = "1"
                 contact.name = "new"
-                return try context.fetch(as: ContactValue.self, FetchRequest(where: \.name == "new"))
+                return try context.fetch(as: ContactValue.self, ObjectRequest(where: \.name == "new"))
                     + context.fetch(
-                        as: ContactValue.self, FetchRequest(where: FetchPredicate(#Predicate { $0.uid == "1" })))
+                        as: ContactValue.self, ObjectRequest(where: FetchPredicate(#Predicate { $0.uid == "1" })))
             }
             #expect(values.map(\.uid) == ["1", "1"])
         }

@@ -66,8 +66,8 @@ struct TierAnswers: Equatable, Sendable {
 
     /// The objects of the first page and of all after it.
     fileprivate static func pages(
-        _ request: FetchRequest<SampleEntity>, first: [SampleEntity],
-        _ fetch: (FetchRequest<SampleEntity>) throws -> [SampleEntity]
+        _ request: ObjectRequest<SampleEntity>, first: [SampleEntity],
+        _ fetch: (ObjectRequest<SampleEntity>) throws -> [SampleEntity]
     ) throws -> [Int64] {
         var request = request
         var page = first
@@ -91,7 +91,7 @@ struct TierAnswers: Equatable, Sendable {
 }
 
 extension ManagedObjectContext {
-    func answers(_ request: FetchRequest<SampleEntity>) throws -> TierAnswers {
+    func answers(_ request: ObjectRequest<SampleEntity>) throws -> TierAnswers {
         let objects = try fetch(request)
         return TierAnswers(
             fetched: objects.map(\.objectID.key), ids: try ids(request).map(\.key), count: try count(request),
@@ -112,7 +112,7 @@ extension ManagedObjectContext {
 
 /// A request, and the rows that its predicate lets pass, in order.
 struct TierQuestion: Sendable {
-    var request: FetchRequest<SampleEntity>
+    var request: ObjectRequest<SampleEntity>
     var all: [StoredRow]
 
     var expected: TierAnswers { .expected(self) }
@@ -139,8 +139,8 @@ struct TierQuestion: Sendable {
     }
 }
 
-extension FetchRequest {
-    fileprivate var distinct: FetchRequest {
+extension ObjectRequest {
+    fileprivate var distinct: ObjectRequest {
         var request = self
         request.isDistinct = true
         return request

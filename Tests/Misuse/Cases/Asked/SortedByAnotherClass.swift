@@ -5,4 +5,4 @@ final class Company: ManagedObject {
     override class var entityName: String { "Company" }
 }
 
-let companies = FetchRequest(Company.self, order: [.ascending(\Contact.name)])
+let companies = ObjectRequest(Company.self, order: [.ascending(\Contact.name)])

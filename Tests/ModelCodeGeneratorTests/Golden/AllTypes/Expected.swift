@@ -259,8 +259,8 @@ nonisolated public class Étage: ManagedObject {
 
 nonisolated extension Place {
     /// The fetch request `TitledPlaces`: `title != ""`.
-    public static func fetchRequestTitledPlaces() throws -> FetchRequest<Place> {
-        try FetchRequest(Place.self, where: FetchPredicate(format: "title != \"\""), limit: 20)
+    public static func fetchRequestTitledPlaces() throws -> ObjectRequest<Place> {
+        try ObjectRequest(Place.self, where: FetchPredicate(format: "title != \"\""), limit: 20)
     }
 }
 
@@ -380,7 +380,7 @@ nonisolated extension ManagedObjectModel {
                 ]),
         ],
         fetchRequests: [FetchRequestTemplate(name: "TitledPlaces", entityName: "Place", predicateFormat: "title != \"\"", fetchLimit: 20)],
-        configurations: [ModelConfiguration(name: "Families", entityNames: ["Child", "Parent"])],
+        configurations: [EntityConfiguration(name: "Families", entityNames: ["Child", "Parent"])],
         versionIdentifier: "1.0",
         classes: allTypesClasses())
 }

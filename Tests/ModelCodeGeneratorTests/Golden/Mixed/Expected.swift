@@ -96,8 +96,8 @@ nonisolated package class Disc_Reissue: Disc {
 
 nonisolated extension Atlas {
     /// The fetch request `booksByTitle`: `title == "\(x)"`.
-    package static func fetchRequestBooksByTitle2() throws -> FetchRequest<Atlas> {
-        try FetchRequest(Atlas.self, where: FetchPredicate(format: "title == \"\\(x)\""))
+    package static func fetchRequestBooksByTitle2() throws -> ObjectRequest<Atlas> {
+        try ObjectRequest(Atlas.self, where: FetchPredicate(format: "title == \"\\(x)\""))
     }
 
     // The fetch request Open parenthesis has no function: ( in its predicate is not closed.
@@ -105,15 +105,15 @@ nonisolated extension Atlas {
 
 nonisolated extension Book {
     /// The fetch request `books by title`: `title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)`.
-    package static func fetchRequestBooksByTitle(title: (any Sendable)?, `class`: (any Sendable)?) throws -> FetchRequest<Book> {
-        try FetchRequest(Book.self, where: FetchPredicate(format: "title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)").substituting(["title": title, "class": `class`]), limit: 3)
+    package static func fetchRequestBooksByTitle(title: (any Sendable)?, `class`: (any Sendable)?) throws -> ObjectRequest<Book> {
+        try ObjectRequest(Book.self, where: FetchPredicate(format: "title CONTAINS[cd] $title AND (pages > $class OR title == '$no' OR title == $title)").substituting(["title": title, "class": `class`]), limit: 3)
     }
 }
 
 nonisolated extension Disc {
     /// The fetch request `All records`: all objects of `Record`.
-    package static func fetchRequestAllRecords() -> FetchRequest<Disc> {
-        var request = FetchRequest(Disc.self)
+    package static func fetchRequestAllRecords() -> ObjectRequest<Disc> {
+        var request = ObjectRequest(Disc.self)
         request.includesSubentities = false
         return request
     }

@@ -111,7 +111,7 @@ extension RecordDataSource: RecordKeeper {
     func objects() throws -> [Record] { try main.fetch(Object.self) }
 
     nonisolated func follow(_ body: @Sendable ([RecordData]) -> Void) async {
-        for await update in updates(FetchRequest(Object.self, order: [.ascending(\.key)])) {
+        for await update in updates(ObjectRequest(Object.self, order: [.ascending(\.key)])) {
             body(update.snapshot.map { row in row.map { $0.data } })
         }
     }

@@ -43,7 +43,7 @@ struct PairClient: Sendable {
     private mutating func save(_ revision: Int64, _ opened: ScheduleWorld.Opened) async {
         world.note(name, "saves \(revision)")
         let keepers = tables.map { opened.keepers[$0] }
-        let (first, second): (AnyDataSource, AnyDataSource) = (keepers[0], keepers[1])
+        let (first, second): (EntityDataSource, EntityDataSource) = (keepers[0], keepers[1])
         let values = tables.indices.map { record($0, revision) }
         let changesItsMind = random.next(below: 5) == 0
         do {

@@ -7,7 +7,7 @@ internal import SQLiteStore
 typealias Ours = OpenStore<ContactSource>
 
 /// A store of the library's, open.
-struct OpenStore<Source: AnyDataSource>: Sendable {
+struct OpenStore<Source: EntityDataSource>: Sendable {
     let url: URL
     let container: PersistentContainer
     let source: Source

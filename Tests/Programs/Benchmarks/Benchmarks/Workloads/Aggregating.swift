@@ -9,7 +9,8 @@ extension Bench {
         let sql = "SELECT count(*), total(score), avg(age), min(birthday), max(name) FROM ContactEntity"
         return try await aggregating("W17", "SELECT CAST(\"total(score)\" AS INTEGER) FROM (\(sql))") { ours in
             let (count, sum, age, first, last) = try ours.source.main.aggregate(
-                FetchRequest<ContactEntity>(), .count(), .sum(\.score), .average(\.age), .min(\.birthday), .max(\.name))
+                ObjectRequest<ContactEntity>(), .count(), .sum(\.score), .average(\.age), .min(\.birthday), .max(\.name)
+            )
             guard count == Int64(n), age != nil, first != nil, last != nil else {
                 throw WrongResult("\(count) contacts, of \(age ?? 0) years")
             }
@@ -23,7 +24,7 @@ extension Bench {
         let sum = "SELECT CAST(sum(count * average) AS INTEGER) FROM (\(sql))"
         return try await aggregating("W17-groups", sum) { ours in
             let groups = try ours.source.main.aggregate(
-                FetchRequest<ContactEntity>(), groupBy: \.age, .count(), .average(\.score))
+                ObjectRequest<ContactEntity>(), groupBy: \.age, .count(), .average(\.score))
             return Int(groups.reduce(0) { $0 + Double($1.values.0) * ($1.values.1 ?? 0) }.rounded())
         }
     }

@@ -83,7 +83,7 @@ extension Bench {
         try (0..<lists).map { index in
             let delegate = CountingDelegate()
             try ours.source.register(
-                delegate, dataKey: "list \(index)", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+                delegate, dataKey: "list \(index)", ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
             return delegate
         }
     }

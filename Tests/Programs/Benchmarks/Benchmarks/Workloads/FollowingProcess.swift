@@ -51,7 +51,7 @@ extension Bench {
         of other: ContactSource, _ reports: Latencies, _ saves: Latencies,
         begin: @MainActor (Int) throws -> (@MainActor () async throws -> (start: UInt64, end: UInt64))
     ) async throws {
-        let request = FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)])
+        let request = ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)])
         var updates = other.updates(request).makeAsyncIterator()
         _ = await updates.next()
         for save in 0..<200 {

@@ -57,7 +57,7 @@ extension Bench {
         let delegate = CountingDelegate(changeLimit: changeLimit)
         try ours.source.register(
             delegate, dataKey: "list",
-            FetchRequest(ContactEntity.self, where: \ContactEntity.score < 100, order: [SortDescriptor(\.name)]))
+            ObjectRequest(ContactEntity.self, where: \ContactEntity.score < 100, order: [SortDescriptor(\.name)]))
         let bound = ours.source.numberOfItems("list", inSection: 0)
         try expect(bound == count / 10, "\(bound) rows are bound")
         let turns = try await self.turns { try await work() }

@@ -65,8 +65,8 @@ extension Bench {
     @MainActor
     private func request(
         _ page: Page, _ middle: Int, _ ours: Ours
-    ) throws -> (request: FetchRequest<ContactEntity>, sql: String) {
-        var request = FetchRequest(
+    ) throws -> (request: ObjectRequest<ContactEntity>, sql: String) {
+        var request = ObjectRequest(
             ContactEntity.self, where: page.predicate, order: [SortDescriptor(\.name)], limit: 50,
             offset: page.start == .offset ? middle : 0)
         if page.start != .cursor { return (request, page.sql.replacing("{offset}", with: String(middle))) }
@@ -81,7 +81,7 @@ extension Bench {
 
     @MainActor
     private func fetch(
-        _ request: FetchRequest<ContactEntity>, _ times: Int, _ ours: Ours
+        _ request: ObjectRequest<ContactEntity>, _ times: Int, _ ours: Ours
     ) throws -> (Sample, [String]) {
         var page: [ContactEntity] = []
         let sample = try ours.measureOnMain {

@@ -30,7 +30,7 @@ extension Bench {
         let delegate = CountingDelegate()
         let turns = try await turns {
             try await ours.source.registerOffMain(
-                delegate, dataKey: "all", FetchRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
+                delegate, dataKey: "all", ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]))
         }
         let bound = ours.source.numberOfItems("all", inSection: 0)
         try expect(bound == count, "\(bound) rows are bound")

@@ -43,7 +43,7 @@ extension Bench {
         var messages: [MailMessage] = []
         var total: Int64 = 0
         let sample = try ours.measureOnMain {
-            var request = FetchRequest<MailMessage>()
+            var request = ObjectRequest<MailMessage>()
             request.prefetch = [\.thread]
             messages = try ours.source.main.fetch(request)
             for message in messages { total += Int64(message.size) + Int64(message.thread?.title.utf8.count ?? 0) }
@@ -79,7 +79,7 @@ extension Bench {
         var total: Int64 = 0
         let sample = try ours.measureOnMain {
             let threads = try ours.source.main.values(
-                FetchRequest<MailThread>(), \.title, \.messages.count, \.messages[max: \.date])
+                ObjectRequest<MailThread>(), \.title, \.messages.count, \.messages[max: \.date])
             for (_, count, newest) in threads { total += Int64(count) + Int64(newest ?? 0) }
         }
         try expect(sample.statements <= 2, "\(sample.statements) statements ran")

@@ -25,7 +25,7 @@ extension Bench {
     @MainActor
     private func renameTimes(_ ours: OpenStore<MailSource>, _ threads: Int) async throws -> [UInt64] {
         let delegate = RowCountingDelegate()
-        let request = FetchRequest(MailMessage.self, order: [.ascending(\.thread?.title)])
+        let request = ObjectRequest(MailMessage.self, order: [.ascending(\.thread?.title)])
         try ours.source.register(delegate, dataKey: "list", request)
         let main = ours.container.mainTier
         await main.listsAreSettled()

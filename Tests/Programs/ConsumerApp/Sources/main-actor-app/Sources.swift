@@ -82,7 +82,7 @@ final class TagList: DataSourceDelegate {
     init(_ tags: TagDataSource) throws {
         self.tags = tags
         try tags.register(
-            self, dataKey: "tags", FetchRequest(Tag.self, order: [.ascending(\.name)]), sectionBy: \.isPinned)
+            self, dataKey: "tags", ObjectRequest(Tag.self, order: [.ascending(\.name)]), sectionBy: \.isPinned)
         show()
     }
 

@@ -25,14 +25,14 @@ func run() async throws {
     try expect("notes", try await notes.add(data), SaveReport(inserted: 2))
     try notes.show()
     try expect("shown", notes.shown, 2)
-    let request = FetchRequest<Note>(where: \.tagName == "work")
+    let request = ObjectRequest<Note>(where: \.tagName == "work")
     try expect("texts", try await notes.fetch(as: NoteText.self, request).map(\.text), ["work"])
     let count = try await notes.perform { context in
         for note in try context.fetch(Note.self) { note.text += "!" }
         return try context.count(Note.self)
     }
     try expect("count", count, 2)
-    let read = try await container.read { context in try context.values(FetchRequest<Note>(), \.text) }
+    let read = try await container.read { context in try context.values(ObjectRequest<Note>(), \.text) }
     try expect("read", Set(read), ["work!", "play!"])
     try expect("sync", try await tags.sync([TagData(name: "new")], entity: Tag.self).deleted, 2)
     try await container.close()

@@ -7,19 +7,19 @@ import Testing
 
 /// Large saves, whose rows are written while their hooks still run.
 @MainActor
-struct HeadStartTests {
+struct EarlyWriteTests {
     @Test func rowsOfALargeSaveAreWrittenWhileItsHooksRun() async throws {
         try await withTimedContainer { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
             try await contacts.add(
                 pausing(5_000) {
                     waitForRows(4_000, container, store)
-                    #expect(store.rowsAhead >= 4_000)
+                    #expect(store.earlyRows >= 4_000)
                     // Nobody sees them.
                     let count = try RawConnection(url).column("SELECT count(*) FROM ContactEntity")
                     #expect(count == ["0"])
                 })
-            #expect(store.rowsAhead == 0)
+            #expect(store.earlyRows == 0)
             #expect(try RawConnection(url).column("SELECT count(*) FROM ContactEntity") == ["5000"])
             #expect(try contacts.count(ContactEntity.self) == 5_000)
         }
@@ -33,10 +33,10 @@ struct HeadStartTests {
             let (isAhead, isGroupSaved) = (AsyncStream<Void>.makeStream(), Gate())
             let values = pausing(5_000) {
                 waitForRows(1, container, store)
-                #expect(store.rowsAhead > 0)
+                #expect(store.earlyRows > 0)
                 isAhead.continuation.finish()
                 isGroupSaved.wait()
-                #expect(store.rowsAhead == 0)
+                #expect(store.earlyRows == 0)
             }
             async let large = contacts.add(values)
             for await _ in isAhead.stream {}
@@ -55,17 +55,17 @@ struct HeadStartTests {
                 try await contacts.add(
                     pausing(5_000) {
                         waitForRows(1, container, store)
-                        #expect(store.rowsAhead > 0)
+                        #expect(store.earlyRows > 0)
                         throw Poison()
                     })
             }
-            #expect(store.rowsAhead == 0)
+            #expect(store.earlyRows == 0)
             try RawConnection(url).execute("BEGIN IMMEDIATE; COMMIT")
             #expect(try await contacts.add(pausing(2_000) {}).inserted == 2_000)
         }
     }
 
-    /// A save that is checked and found wrong, after its rows were written ahead.
+    /// A save that is checked and found wrong, after its rows were written early.
     @Test func aSaveThatBreaksARuleLeavesNothing() async throws {
         try await withTimedContainer { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
@@ -78,18 +78,18 @@ struct HeadStartTests {
                 }
             }
             #expect(error?.code == .uniquenessViolated)
-            #expect(store.rowsAhead == 0)
+            #expect(store.earlyRows == 0)
             #expect(try RawConnection(url).column("SELECT count(*) FROM ContactEntity") == ["0"])
         }
     }
 
     /// Nothing is written of a sync that is only planned.
-    @Test func aPlannedSyncWritesNothingAhead() async throws {
+    @Test func aPlannedSyncWritesNothingEarly() async throws {
         try await withTimedContainer { container, store, _, _ in
             let contacts = try container.dataSource(PausingSource.self)
             let values = pausing(3_000) {
                 for _ in 0..<20 { container.stack.root.waitForQueue() }
-                #expect(store.rowsAhead == 0)
+                #expect(store.earlyRows == 0)
             }
             #expect(try await contacts.planSync(values, entity: ContactEntity.self).inserted == 3_000)
             #expect(try contacts.count(ContactEntity.self) == 0)
@@ -103,11 +103,11 @@ struct HeadStartTests {
             try await contacts.add(
                 pausing(5_000) {
                     waitForRows(1, container, store)
-                    #expect(store.rowsAhead > 0)
+                    #expect(store.earlyRows > 0)
                     container.stack.root.waitForQueue()
                     // The first time it finds that rows have come since it was set.
-                    for _ in 0..<3 where store.rowsAhead > 0 { timers.fire() }
-                    #expect(store.rowsAhead == 0)
+                    for _ in 0..<3 where store.earlyRows > 0 { timers.fire() }
+                    #expect(store.earlyRows == 0)
                     try RawConnection(url).execute("INSERT INTO GroupEntity (gid, name) VALUES ('2', 'other')")
                 })
             #expect(try contacts.count(ContactEntity.self) == 5_000)
@@ -120,14 +120,14 @@ struct HeadStartTests {
         try await withTimedContainer { container, store, timers, url in
             let contacts = try container.dataSource(PausingSource.self)
             let pauses = Guarded<[Int]>([])
-            var values = pausing(12_000) { #expect(store.rowsAhead == 0) }
+            var values = pausing(12_000) { #expect(store.earlyRows == 0) }
             for index in stride(from: 2_000, to: 11_500, by: 300) {
                 values[index].pause = {
                     // Each time more rows have come since the timer fired. The first time it may not be set yet.
                     let (count, before) = pauses.withLock { ($0.count, $0.last ?? 0) }
                     if count < 20 { waitForRows(before + 1, container, store) }
                     if count > 0 { timers.fire() }
-                    pauses.withLock { $0.append(store.rowsAhead) }
+                    pauses.withLock { $0.append(store.earlyRows) }
                 }
             }
             try await contacts.add(values)
@@ -149,9 +149,9 @@ struct HeadStartTests {
                 guard let store = store.withLock({ $0 }) else { return work() }
                 gate.wait()
                 gate.open()
-                let before = store.rowsAhead
+                let before = store.earlyRows
                 work()
-                turns.withLock { $0.append(store.rowsAhead - before) }
+                turns.withLock { $0.append(store.earlyRows - before) }
             }
         }
         try await withTimedContainer(counted) { container, opened, _, _ in

@@ -7,20 +7,20 @@ import Testing
 
 /// A server that gets rows of a save while it is still being made.
 @Suite(.enabled(if: PostgreSQLServer.isInstalled, Comment(rawValue: PostgreSQLServer.comment)))
-struct ServerHeadStartTests {
+struct ServerEarlyWriteTests {
     private func rows(_ keys: ClosedRange<Int64>) -> [StoredRow] {
         keys.map { StoredRow(key: $0, row: TestModel.row(code: "code \($0)")) }
     }
 
     private func items(_ keys: ClosedRange<Int64>) -> NewRows { NewRows(entity: TestModel.item, rows(keys)) }
 
-    /// A save of the rows 1 to 2,000, of which those up to 1,500 are written ahead.
-    private func writeAhead(_ store: PostgreSQLStore) -> ChangeSet {
-        let (all, headStart) = (rows(1...2_000), HeadStart())
+    /// A save of the rows 1 to 2,000, of which those up to 1,500 are written early.
+    private func writeEarly(_ store: PostgreSQLStore) -> ChangeSet {
+        let (all, earlyWrite) = (rows(1...2_000), EarlyWrite())
         var set = ChangeSet.of(insert: all, number: 1)
-        set.headStart = headStart
+        set.earlyWrite = earlyWrite
         for part in [all[..<200], all[200..<1_500]] {
-            _ = store.write(NewRows(entity: TestModel.item, Array(part)), ahead: headStart)
+            _ = store.write(NewRows(entity: TestModel.item, Array(part)), for: earlyWrite)
         }
         return set
     }
@@ -31,8 +31,8 @@ struct ServerHeadStartTests {
         let traces = Traces()
         options.tracing = traces.tracing
         let store = try PostgreSQLStore.open(options)
-        let set = writeAhead(store)
-        #expect(store.rowsAhead == 1_500)
+        let set = writeEarly(store)
+        #expect(store.earlyRows == 1_500)
         #expect(try place.keys() == [])
         let sent = (traces.all("INSERT INTO \"store 1\".\"Item\"") + traces.all("COPY")).map(\.rowCount)
         #expect(sent == [200, 1_300])
@@ -56,7 +56,7 @@ struct ServerHeadStartTests {
         let store = try place.open()
         let start = try store.position()
         let cut = isAfterwards ? place.proxy.cutReply(to: statement) : place.proxy.cutBefore(statement)
-        let set = writeAhead(store)
+        let set = writeEarly(store)
         let failure = code { try store.write([set]) }
         #expect(cut.isMet)
         #expect(failure == nil || failure == .storeUnavailable)
@@ -71,10 +71,10 @@ struct ServerHeadStartTests {
     @Test func keysAndLeasesComeMeanwhile() throws {
         let place = try FailurePlace()
         let store = try place.open(isDirect: true)
-        let set = writeAhead(store)
+        let set = writeEarly(store)
         #expect(try store.reserveKeys(10).count == 10)
         #expect(try store.takeLeases([TestModel.item], for: "a source").table.leases.map(\.source) == ["a source"])
-        #expect(store.rowsAhead == 1_500)
+        #expect(store.earlyRows == 1_500)
         try store.write([set])
         #expect(try place.keys().count == 2_000)
         store.close()
@@ -87,10 +87,10 @@ struct ServerHeadStartTests {
         let other = try place.server.session(database: place.database)
         try other.run("BEGIN")
         try other.run("LOCK TABLE \"store 1\".\"Item\" IN SHARE MODE")
-        let headStart = HeadStart()
-        #expect(!store.write(items(1...20), ahead: headStart))
-        #expect(headStart.isOver && !headStart.isOpen)
-        #expect(store.rowsAhead == 0)
+        let earlyWrite = EarlyWrite()
+        #expect(!store.write(items(1...20), for: earlyWrite))
+        #expect(earlyWrite.isOver && !earlyWrite.isOpen)
+        #expect(store.earlyRows == 0)
         try other.run("COMMIT")
         #expect(try store.count() == 0)
         try store.write([.of(insert: rows(1...20), number: 1)])
@@ -103,13 +103,13 @@ struct ServerHeadStartTests {
         let place = try FailurePlace()
         let store = try place.open()
         place.proxy.takeNoMore()
-        let refused = HeadStart()
-        #expect(!store.write(items(1...20), ahead: refused))
+        let refused = EarlyWrite()
+        #expect(!store.write(items(1...20), for: refused))
         #expect(refused.isOver && !refused.isOpen)
         try store.write([.of(insert: rows(1...20), number: 1)])
         place.proxy.goAway()
         #expect(code { try store.write([.of(insert: rows(31...40), number: 2)]) } == .storeUnavailable)
-        #expect(!store.write(items(31...40), ahead: HeadStart()))
+        #expect(!store.write(items(31...40), for: EarlyWrite()))
         place.proxy.comeBack()
         try store.write([.of(insert: rows(31...40), number: 2)])
         #expect(try place.keys().count == 30)
@@ -120,8 +120,8 @@ struct ServerHeadStartTests {
     @Test func theRowsOfAHaltedProcessGoAway() throws {
         let place = try FailurePlace()
         let store = try place.open(isDirect: true)
-        let set = writeAhead(store)
-        #expect(store.rowsAhead == 1_500)
+        let set = writeEarly(store)
+        #expect(store.earlyRows == 1_500)
         // It waits for the transaction.
         try place.run("INSERT INTO \"Item\" (_key, code) VALUES (5000, 'code 7')")
         #expect(try place.keys() == [5000])

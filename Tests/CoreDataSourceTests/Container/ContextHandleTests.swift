@@ -2,7 +2,7 @@ import CoreDataSource
 import Testing
 
 @MainActor
-struct BackgroundContextTests {
+struct ContextHandleTests {
     @Test func aBackgroundContextWritesWhatItsDataSourcesOwn() async throws {
         try await withChat { container, senders, rooms in
             let one = container.newBackgroundContext(for: senders)
@@ -106,7 +106,7 @@ struct BackgroundContextTests {
     }
 
     @Test func aBackgroundContextKeepsItsContainer() async throws {
-        let background: BackgroundContext<PrivateContext>
+        let background: ContextHandle<PrivateContext>
         weak var released: PersistentContainer?
         do {
             let container = try await PersistentContainer(model: .chat, store: .inMemory)

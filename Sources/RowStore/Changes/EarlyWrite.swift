@@ -10,7 +10,7 @@ package struct NewRows: Sendable {
 }
 
 /// The rows of one large save that are handed to the store before the save is made.
-package final class HeadStart: Sendable {
+package final class EarlyWrite: Sendable {
     private struct State {
         var waiting: [NewRows] = []
         var isWriting = false
@@ -30,7 +30,7 @@ package final class HeadStart: Sendable {
 
     package init() {}
 
-    /// Whether no more rows are written ahead.
+    /// Whether no more rows are written early.
     package var isOver: Bool { state.withLock { $0.isOver } }
 
     /// Whether so many of the rows had to be written again that it was not worth it.
@@ -100,7 +100,7 @@ package final class HeadStart: Sendable {
         }
     }
 
-    /// Notes how much of what was written ahead could stay.
+    /// Notes how much of what was written early could stay.
     package func note(written: Int, rewritten: Int) {
         state.withLock { ($0.written, $0.rewritten) = (written, rewritten) }
     }
@@ -118,8 +118,8 @@ package final class HeadStart: Sendable {
 }
 
 /// What a store has written of a save that is still being made.
-package struct RowsAhead {
-    package let headStart: HeadStart
+package struct EarlyRows {
+    package let earlyWrite: EarlyWrite
     /// By entity, in the order in which they were written.
     private var rows: [Int: [StoredRow]] = [:]
 
@@ -131,8 +131,8 @@ package struct RowsAhead {
         package var wrong: [NewRows] = []
     }
 
-    package init(_ headStart: HeadStart) {
-        self.headStart = headStart
+    package init(_ earlyWrite: EarlyWrite) {
+        self.earlyWrite = earlyWrite
     }
 
     /// How many rows were written.
@@ -141,55 +141,55 @@ package struct RowsAhead {
     package mutating func add(_ new: NewRows) { rows[new.entity, default: []] += new.rows }
 
     /// Whether they are of the only save of the group.
-    package func isOf(_ group: [ChangeSet]) -> Bool { group.count == 1 && group[0].headStart === headStart }
+    package func isOf(_ group: [ChangeSet]) -> Bool { group.count == 1 && group[0].earlyWrite === earlyWrite }
 
-    /// What is left of the save, which is noted in the head start.
+    /// What is left of the save, which is noted in the early write.
     package func remainder(of set: ChangeSet) -> Remainder {
         var (early, remainder) = (rows, Remainder())
         for var changes in set.entities {
             if let rows = early.removeValue(forKey: changes.entity) {
-                let wrong = changes.removeInserted(ahead: rows)
+                let wrong = changes.removeInserted(equalTo: rows)
                 if !wrong.isEmpty { remainder.wrong.append(NewRows(entity: changes.entity, wrong)) }
             }
             remainder.changes.append(changes)
         }
         remainder.wrong += early.map { NewRows(entity: $0.key, $0.value) }
-        headStart.note(written: count, rewritten: remainder.wrong.reduce(0) { $0 + $1.rows.count })
+        earlyWrite.note(written: count, rewritten: remainder.wrong.reduce(0) { $0 + $1.rows.count })
         return remainder
     }
 }
 
 extension EntityChanges {
-    /// Leaves out the inserted rows that were written ahead just so.
+    /// Leaves out the inserted rows that were written early with the same values.
     ///
     /// It is one pass if both lists are in the order of their keys. In another order it is right too: rows are then taken out
     /// and written again.
     ///
-    /// - Returns: The rows written ahead that have other values now, or are not inserted any more.
-    fileprivate mutating func removeInserted(ahead early: [StoredRow]) -> [StoredRow] {
+    /// - Returns: The rows written early that have other values now, or are not inserted any more.
+    fileprivate mutating func removeInserted(equalTo early: [StoredRow]) -> [StoredRow] {
         var wrong: [StoredRow] = []
         var rest: [StoredRow] = []
-        var place = 0
+        var next = 0
         for (index, new) in inserted.enumerated() {
-            while place < early.count, early[place].key < new.key {
-                wrong.append(early[place])
-                place += 1
+            while next < early.count, early[next].key < new.key {
+                wrong.append(early[next])
+                next += 1
             }
-            guard place < early.count else {
+            guard next < early.count else {
                 rest += inserted[index...]
                 break
             }
-            guard early[place].key == new.key else {
+            guard early[next].key == new.key else {
                 rest.append(new)
                 continue
             }
-            if !early[place].row.isIdentical(to: new.row) {
-                wrong.append(early[place])
+            if !early[next].row.isIdentical(to: new.row) {
+                wrong.append(early[next])
                 rest.append(new)
             }
-            place += 1
+            next += 1
         }
-        wrong += early[place...]
+        wrong += early[next...]
         inserted = rest
         return wrong
     }

@@ -3,7 +3,7 @@ public import Foundation
 /// Reading registered lists, as they were last reported: during a group of calls as they are after it. The objects may be newer.
 ///
 /// If the name is not registered, or its delegate is gone, the results are those of an empty list.
-extension AnyDataSource {
+extension EntityDataSource {
     /// How many sections a list has; 1 without a section key, even if it is empty.
     public func numberOfSections(_ dataKey: String) -> Int {
         boundLists[dataKey]?.shown.sectionCount ?? 0
@@ -88,10 +88,10 @@ extension AnyDataSource {
 /// Lists that follow every save, bound to a delegate by a name.
 ///
 /// ```swift
-/// let request = FetchRequest(ContactEntity.self, order: [.ascending(\.name)])
+/// let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
 /// try contacts.register(self, dataKey: "list", request, sectionBy: \.initial)
 /// ```
-extension AnyDataSource {
+extension EntityDataSource {
     /// Binds a list to a delegate: the list is filled at once, and the delegate is notified of every change from now on.
     ///
     /// The list compares the saved rows with what it shows and does not query the store again, so the cost depends on what
@@ -115,10 +115,10 @@ extension AnyDataSource {
     ///   for a request with an offset, with a limit below 1, or for distinct values, and for a computed section, or a part of the
     ///   predicate that needs the objects, that follows a relationship.
     public func register<Object: ManagedObject>(
-        _ delegate: any DataSourceDelegate, dataKey: String, _ request: FetchRequest<Object>,
+        _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
     ) throws {
-        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy), leavesValuesApart: true)
+        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy), defersValues: true)
         mainTier.prepareToFetch()
         let engine = try mainTier.lists.engine(key, query)
         boundLists.bind(engine, page: ListPage(request, mainTier), dataKey: dataKey, to: delegate)
@@ -131,7 +131,7 @@ extension AnyDataSource {
     /// the data key is registered again or unregistered meanwhile, that counts, and this call is cancelled.
     ///
     /// ```swift
-    /// try await contacts.registerOffMain(view, dataKey: "all", FetchRequest(ContactEntity.self, order: [.ascending(\.name)]))
+    /// try await contacts.registerOffMain(view, dataKey: "all", ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
     /// ```
     ///
     /// - Parameters:
@@ -142,10 +142,10 @@ extension AnyDataSource {
     /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws, and `CancellationError` if the task was cancelled, or the data
     ///   key was used again; nothing is registered then.
     public func registerOffMain<Object: ManagedObject>(
-        _ delegate: any DataSourceDelegate, dataKey: String, _ request: FetchRequest<Object>,
+        _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
     ) async throws {
-        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy), leavesValuesApart: true)
+        let (key, query) = try mainTier.listQuery(ListRequest(request, sectionBy), defersValues: true)
         mainTier.prepareToFetch()
         let registration = boundLists.beginFilling(dataKey)
         defer { boundLists.endFilling(dataKey, registration) }
@@ -201,7 +201,7 @@ extension AnyDataSource {
 }
 
 /// Lists that are observed, or looped over.
-extension AnyDataSource {
+extension EntityDataSource {
     /// A list to observe, filled at once: see ``LiveList``.
     ///
     /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``.
@@ -211,7 +211,7 @@ extension AnyDataSource {
     ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
     /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws.
     public func list<Object: ManagedObject>(
-        _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil
+        _ request: ObjectRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil
     ) throws -> LiveList<Object> {
         try LiveList(ListRequest(request, sectionBy), mainTier)
     }
@@ -219,7 +219,7 @@ extension AnyDataSource {
     /// A list as values that follow every save: see ``ListUpdates``.
     ///
     /// ```swift
-    /// let request = FetchRequest(ContactEntity.self, order: [.ascending(\.name, [.caseInsensitive])], limit: 50)
+    /// let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name, [.caseInsensitive])], limit: 50)
     /// for await update in contacts.updates(request, sectionBy: \.initial) { print(update.snapshot.count) }
     /// ```
     ///
@@ -231,7 +231,7 @@ extension AnyDataSource {
     ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
     ///   - buffering: Which updates a loop gets if it is slower than the saves; `.latest` by default.
     public nonisolated func updates<Object: ManagedObject>(
-        _ request: FetchRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil, buffering: ListBuffering = .latest
+        _ request: ObjectRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil, buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
         ListUpdates(main: mainTier, request: ListRequest(request, sectionBy), buffering: buffering)
     }
@@ -242,7 +242,7 @@ extension AnyDataSource {
     /// for await update in mail.updates(of: thread, \.messages, order: [.ascending(\.date)]) { show(update.snapshot) }
     /// ```
     ///
-    /// For conditions and ordered relationships, make a `FetchRequest` from the object and the key path.
+    /// For conditions and ordered relationships, make an `ObjectRequest` from the object and the key path.
     ///
     /// - Parameters:
     ///   - owner: The object that has the relationship, from any context.
@@ -253,6 +253,6 @@ extension AnyDataSource {
         of owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, order: [FetchOrder<Object>] = [],
         buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
-        updates(FetchRequest(owner, keyPath, order: order), buffering: buffering)
+        updates(ObjectRequest(owner, keyPath, order: order), buffering: buffering)
     }
 }

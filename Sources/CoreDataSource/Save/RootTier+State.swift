@@ -1,6 +1,6 @@
 internal import RowStore
 
-extension RootContext {
+extension RootTier {
     /// The log, and the callers that wait for it.
     struct State {
         var log: SaveLog
@@ -126,7 +126,7 @@ extension RootContext {
             return saves.compactMap { save in
                 let number = save.changes.number
                 let origin = save.changes.origin
-                let error = cause(number, DataSourceError(takenBackAfter: first[origin] ?? RootContext.discarded))
+                let error = cause(number, DataSourceError(takenBackAfter: first[origin] ?? RootTier.discarded))
                 if first[origin] == nil { first[origin] = error }
                 if save.isAwaited {
                     refused[number] = error
@@ -169,7 +169,7 @@ extension RootContext {
         mutating func discardPending() -> (count: Int, notifications: [Notification])? {
             guard log.committing == nil else { return nil }
             let numbers = Set(log.pending.map(\.changes.number))
-            _ = takeBack(numbers) { _, _ in RootContext.discarded }
+            _ = takeBack(numbers) { _, _ in RootTier.discarded }
             forgetFailure()
             return (numbers.count, takeNotifications())
         }
@@ -180,18 +180,18 @@ extension RootContext {
             followed = 0
             forgetFailure()
             feed.append(.unknown(nil))
-            for save in lost where save.isAwaited { refused[save.changes.number] = RootContext.storeReset }
+            for save in lost where save.isAwaited { refused[save.changes.number] = RootTier.storeReset }
             let reports = lost.compactMap { save in
-                save.isAwaited ? nil : save.source.map { StoreFailure.Report(.saveRefused, RootContext.storeReset, $0) }
+                save.isAwaited ? nil : save.source.map { StoreFailure.Report(.saveRefused, RootTier.storeReset, $0) }
             }
             return (takeNotifications(), reports)
         }
 
         /// Why a save that is based on rows of that state cannot be accepted; nil if it can.
         func refusal(_ origin: Int, basedOn basis: FeedPosition) -> DataSourceError? {
-            if log.isResetting || basis.generation < log.generation { return RootContext.storeReset }
+            if log.isResetting || basis.generation < log.generation { return RootTier.storeReset }
             guard feed.hasTakenBack(origin, after: basis.number) else { return nil }
-            return DataSourceError(takenBackAfter: failure?.error ?? RootContext.discarded)
+            return DataSourceError(takenBackAfter: failure?.error ?? RootTier.discarded)
         }
     }
 }

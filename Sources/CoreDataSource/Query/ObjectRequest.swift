@@ -5,7 +5,7 @@ internal import RowStore
 /// Which objects to fetch, in what order, and which part of the result.
 ///
 /// ```swift
-/// var request = FetchRequest(ContactEntity.self, where: \.age >= 18)
+/// var request = ObjectRequest(ContactEntity.self, where: \.age >= 18)
 /// request.order = [.ascending(\.name, [.caseInsensitive, .numeric])]
 /// request.limit = 50
 /// let page = try contacts.fetch(request)
@@ -14,7 +14,7 @@ internal import RowStore
 /// ```
 ///
 /// A request is a value: it can be kept, changed and sent anywhere. It is checked when it is used.
-public struct FetchRequest<Object: ManagedObject>: Sendable {
+public struct ObjectRequest<Object: ManagedObject>: Sendable {
     /// Nil for all objects.
     public var predicate: FetchPredicate<Object>?
     /// Objects that compare equal come in the order of creation.
@@ -89,7 +89,7 @@ public struct FetchRequest<Object: ManagedObject>: Sendable {
     }
 
     /// The same request for at most that many objects.
-    func limited(to count: Int) -> FetchRequest {
+    func limited(to count: Int) -> ObjectRequest {
         var request = self
         request.limit = limit.map { min($0, count) } ?? count
         return request
@@ -160,7 +160,7 @@ struct FetchPlan {
     }
 
     init<Object: ManagedObject>(
-        _ request: FetchRequest<Object>, entity: EntityLayout, in model: ModelLayout, withGoneObjects: Set<Int> = []
+        _ request: ObjectRequest<Object>, entity: EntityLayout, in model: ModelLayout, withGoneObjects: Set<Int> = []
     ) throws(DataSourceError) {
         try request.checkWindow()
         let resolver = PredicateResolver(entity, in: model, withGoneObjects: withGoneObjects)
@@ -196,7 +196,7 @@ public struct FetchExplanation: Sendable, Hashable {
     public var steps: [String]
     /// What is slow about it, and what to do.
     public var warnings: [String]
-    /// The relationships that are read with the objects (``FetchRequest/prefetch``). Other relationships are read for all
+    /// The relationships that are read with the objects (``ObjectRequest/prefetch``). Other relationships are read for all
     /// objects of the fetch at once, when the first object needs them.
     public var prefetched: [String] = []
     /// The relationships of the entity, and the attributes with large values that lie apart, that this context has read for one

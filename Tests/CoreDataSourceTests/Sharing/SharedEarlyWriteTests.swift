@@ -6,7 +6,7 @@ import Testing
 
 /// Large saves into a file that others may open too: their rows are written while their hooks run as long as nobody has.
 @MainActor
-struct SharedHeadStartTests {
+struct SharedEarlyWriteTests {
     @Test func whoeverIsAloneWritesWhileHooksRun() async throws {
         try await withTimedContainer(isShared: true) { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
@@ -17,13 +17,13 @@ struct SharedHeadStartTests {
                     let count = try RawConnection(url).column("SELECT count(*) FROM ContactEntity")
                     #expect(count == ["0"])
                 })
-            #expect(store.rowsAhead == 0)
+            #expect(store.earlyRows == 0)
             #expect(try RawConnection(url).column("SELECT count(*) FROM ContactEntity") == ["9000"])
             #expect(try await contacts.add(pausing(9_000) {}) == SaveReport())
         }
     }
 
-    @Test func nothingIsWrittenAheadWhileOthersHaveTheStore() async throws {
+    @Test func nothingIsWrittenEarlyWhileOthersHaveTheStore() async throws {
         try await withTimedContainer(isShared: true) { container, store, _, url in
             let other = try PersistentContainer.shared(url)
             let contacts = try container.dataSource(PausingSource.self)
@@ -31,7 +31,7 @@ struct SharedHeadStartTests {
             try await contacts.add(
                 pausing(5_000) {
                     for _ in 0..<20 { container.stack.root.waitForQueue() }
-                    #expect(store.rowsAhead == 0)
+                    #expect(store.earlyRows == 0)
                     try waitHere { _ = try await groups.add(GroupData(gid: "1", name: "one")) }
                 })
             #expect(try other.main.count(ContactEntity.self) == 5_000)
@@ -45,7 +45,7 @@ struct SharedHeadStartTests {
             let contacts = try container.dataSource(PausingSource.self)
             let opened = Guarded<Task<PersistentContainer, any Error>?>(nil)
             var values = pausing(9_000) {
-                #expect(store.rowsAhead == 0)
+                #expect(store.earlyRows == 0)
                 // It is there, and what is saved is not yet.
                 let other = try waitHere { try await #require(opened.withLock { $0 }).value }
                 let count = try waitHere { try await other.read { try $0.count(ContactEntity.self) } }
@@ -55,7 +55,7 @@ struct SharedHeadStartTests {
                 waitForRows(1, container, store)
                 opened.withLock { $0 = Task.detached { try PersistentContainer.shared(url) } }
                 // It has said that it comes before it waits for its turn.
-                while store.rowsAhead > 0, try !isAnybodyComing(url) { usleep(100) }
+                while store.earlyRows > 0, try !isAnybodyComing(url) { usleep(100) }
             }
             try await contacts.add(values)
             let other = try await #require(opened.withLock { $0 }).value
@@ -73,8 +73,8 @@ struct SharedHeadStartTests {
                     container.stack.root.waitForQueue()
                     let opening = Task.detached { try PersistentContainer.shared(url) }
                     // The first time it finds that rows have come since it was set.
-                    for _ in 0..<3 where store.rowsAhead > 0 { timers.fire() }
-                    #expect(store.rowsAhead == 0)
+                    for _ in 0..<3 where store.earlyRows > 0 { timers.fire() }
+                    #expect(store.earlyRows == 0)
                     try waitHere { try await opening.value.close() }
                 })
             #expect(try contacts.count(ContactEntity.self) == 5_000)
@@ -91,7 +91,7 @@ struct SharedHeadStartTests {
                         throw Poison()
                     })
             }
-            #expect(store.rowsAhead == 0)
+            #expect(store.earlyRows == 0)
             let other = try PersistentContainer.shared(url)
             try await other.dataSource(ContactDataSource.self).add(contactList(0..<3))
             #expect(try contacts.count(ContactEntity.self) == 3)
@@ -108,7 +108,7 @@ struct SharedHeadStartTests {
                     pausing(5_000) {
                         waitForRows(1, container, store)
                         isClosing.open()
-                        while store.rowsAhead > 0 { usleep(100) }
+                        while store.earlyRows > 0 { usleep(100) }
                     })
             }
             isClosing.wait()

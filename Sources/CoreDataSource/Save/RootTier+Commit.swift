@@ -1,7 +1,7 @@
 package import RowStore
 
 /// Committing what is pending.
-extension RootContext {
+extension RootTier {
     /// Commits what is pending on this thread, if no other commit is under way.
     ///
     /// - Returns: Whether the outcome of the save with that number is known. If not, the commit under way is followed by one
@@ -84,7 +84,7 @@ extension RootContext {
         let delay = state.withLock { state -> Duration? in
             guard state.log.pendingCount > 0, !state.isRetryScheduled, !state.isClosed else { return nil }
             state.isRetryScheduled = true
-            return RootContext.pause(beforeTry: state.failureCount)
+            return RootTier.pause(beforeTry: state.failureCount)
         }
         guard let delay else { return }
         scheduling.after(delay) { [weak self] in
@@ -99,7 +99,7 @@ extension RootContext {
         let delay = state.withLock { state -> Duration? in
             if state.isResumeScheduled { return nil }
             state.isResumeScheduled = true
-            return min(RootContext.pause(beforeTry: state.postponeCount), RootContext.longestPauseForLocks)
+            return min(RootTier.pause(beforeTry: state.postponeCount), RootTier.longestPauseForLocks)
         }
         guard let delay else { return }
         scheduling.after(delay) { [weak self] in

@@ -1,7 +1,7 @@
 package import RowStore
 
 /// Following the other containers that have the store open.
-extension RootContext {
+extension RootTier {
     /// Adds the saves of others to the log, so that all contexts take them in.
     ///
     /// - Parameter wanted: How far at least; nil for as far as possible.
@@ -70,7 +70,7 @@ extension RootContext {
     }
 }
 
-extension RootContext.State {
+extension RootTier.State {
     fileprivate mutating func take(_ event: FeedEvent, _ block: PendingBlock?) {
         switch event {
         case .changes(var changes):
@@ -90,7 +90,7 @@ extension RootContext.State {
 }
 
 /// Events that contexts must take in before they continue.
-extension RootContext {
+extension RootTier {
     /// How far the feed has come.
     package var feedPosition: FeedPosition {
         state.withLock { FeedPosition(generation: $0.log.generation, number: $0.feed.position) }
@@ -163,7 +163,7 @@ struct OutsideNews {
     }
 }
 
-extension RootContext.State {
+extension RootTier.State {
     /// Makes all followers reload the rows that another program may have written.
     ///
     /// A pending save has whole rows, of which the store takes only the columns that it changes. Until it is in the store or

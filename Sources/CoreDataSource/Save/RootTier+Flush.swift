@@ -4,7 +4,7 @@ package import RowStore
 ///
 /// What another executor throws is carried over as a result, here and wherever a call goes to one, and thrown by the caller.
 /// Optimized code of Swift 6.3 does not return to the caller's actor otherwise: https://github.com/swiftlang/swift/issues/88259.
-extension RootContext {
+extension RootTier {
     /// Waits for the outcome of the save with that number.
     package func committed(_ number: Int64) async throws {
         let outcome = await withCheckedContinuation {
@@ -65,7 +65,7 @@ extension RootContext {
 
     /// - Throws: `storeClosed` if no more saves are accepted.
     func checkOpen() throws(DataSourceError) {
-        if state.withLock({ $0.isClosed }) { throw RootContext.closed }
+        if state.withLock({ $0.isClosed }) { throw RootTier.closed }
     }
 
     /// Runs the attempt on the queue repeatedly until no commit is under way and it returns a value, and continues with that.
@@ -107,42 +107,44 @@ private final class Outcome: Sendable {
 ///
 /// The rows go into a transaction that nobody sees. The save itself goes through everything that other saves go through; only
 /// its commit finds rows that are there already. Whoever else has anything to write has the transaction rolled back.
-extension RootContext {
+extension RootTier {
     /// How long an open transaction may stand still before it is rolled back: other programs cannot write to a file meanwhile.
     private static let longestPause = Duration.milliseconds(250)
     /// How many such pauses it may last in all.
     private static let longestTime = 20
 
     /// Has the rows written on the queue, as far as nobody has anything else to write.
-    func write(_ rows: NewRows, ahead headStart: HeadStart) {
-        if headStart.add(rows) { writeNext(headStart) }
+    func write(_ rows: NewRows, for earlyWrite: EarlyWrite) {
+        if earlyWrite.add(rows) { writeNext(earlyWrite) }
     }
 
     /// Writes what was added in one piece, and goes on after whatever else waits for the queue.
-    private func writeNext(_ headStart: HeadStart) {
+    private func writeNext(_ earlyWrite: EarlyWrite) {
         queue.async {
-            guard let store = self.headStartStore, let rows = headStart.next(of: store.rowsWrittenAhead) else { return }
+            guard let store = self.earlyWriteStore, let rows = earlyWrite.next(of: store.rowsWrittenEarly) else {
+                return
+            }
             // Of this save or of another one: its commit does the rest.
-            guard self.pendingSaveCount == 0, store.write(rows, ahead: headStart) else { return headStart.end() }
-            if headStart.watch() { self.watch(headStart, seen: headStart.progress, turnsLeft: Self.longestTime) }
-            self.writeNext(headStart)
+            guard self.pendingSaveCount == 0, store.write(rows, for: earlyWrite) else { return earlyWrite.end() }
+            if earlyWrite.watch() { self.watch(earlyWrite, seen: earlyWrite.progress, turnsLeft: Self.longestTime) }
+            self.writeNext(earlyWrite)
         }
     }
 
-    /// Rolls back what was written ahead of a save that does not go on, or takes too long.
-    private func watch(_ headStart: HeadStart, seen: Int, turnsLeft: Int) {
-        scheduling.after(RootContext.longestPause) { [weak self, weak headStart] in
-            guard let self, let headStart, headStart.isOpen else { return }
-            let progress = headStart.progress
-            if progress == seen || turnsLeft == 0 { return self.abandon(headStart) }
-            self.watch(headStart, seen: progress, turnsLeft: turnsLeft - 1)
+    /// Rolls back what was written early for a save that does not go on, or takes too long.
+    private func watch(_ earlyWrite: EarlyWrite, seen: Int, turnsLeft: Int) {
+        scheduling.after(RootTier.longestPause) { [weak self, weak earlyWrite] in
+            guard let self, let earlyWrite, earlyWrite.isOpen else { return }
+            let progress = earlyWrite.progress
+            if progress == seen || turnsLeft == 0 { return self.abandon(earlyWrite) }
+            self.watch(earlyWrite, seen: progress, turnsLeft: turnsLeft - 1)
         }
     }
 
-    /// Rolls back what was written ahead of a save that will not be made.
-    func abandon(_ headStart: HeadStart) {
-        headStart.end()
-        headStartStore?.abandon(headStart)
+    /// Rolls back what was written early for a save that will not be made.
+    func abandon(_ earlyWrite: EarlyWrite) {
+        earlyWrite.end()
+        earlyWriteStore?.abandon(earlyWrite)
     }
 
     /// Waits until the queue has done what was enqueued so far. For tests.
@@ -150,7 +152,7 @@ extension RootContext {
 }
 
 /// Changes that the store makes itself, without anybody holding the rows.
-extension RootContext {
+extension RootTier {
     /// Makes a bulk change, and has everyone reload the rows of its entities.
     ///
     /// The caller has the queues of all contexts that may change these entities, so no save of them is made meanwhile. Those that
@@ -169,7 +171,7 @@ extension RootContext {
         let entities = Set(change.queries.map(\.entity))
         try commitSaves(of: entities)
         try state.withLock { (state) throws(DataSourceError) in
-            if state.isClosed { throw RootContext.closed }
+            if state.isClosed { throw RootTier.closed }
             if let refusal = state.refusal(source.origin, basedOn: basis) { throw refusal }
             state.bulkChangeCount += 1
         }
@@ -183,7 +185,7 @@ extension RootContext {
             return basis.generation < state.log.generation
         }
         wakeMainIfListening()
-        if isReset { throw RootContext.storeReset }
+        if isReset { throw RootTier.storeReset }
         return count
     }
 

@@ -16,7 +16,7 @@ internal import RowStore
 /// A background context keeps its container and its data sources alive.
 ///
 /// **Isolation**: none; it may be used from anywhere, by several calls at once.
-public struct BackgroundContext<Contexts>: Sendable {
+public struct ContextHandle<Contexts>: Sendable {
     private let enter: @Sendable (@Sendable (Contexts) throws -> Void) async throws -> Void
 
     init(_ enter: @escaping @Sendable (@Sendable (Contexts) throws -> Void) async throws -> Void) {
@@ -50,8 +50,8 @@ public struct BackgroundContext<Contexts>: Sendable {
 /// reads. Everything else is as ``perform(in:waitFor:_:)`` and ``read(_:)`` describe.
 extension PersistentContainer {
     /// A background context that only reads. Each of its calls sees one state of all rows.
-    public func newBackgroundContext() -> BackgroundContext<ReadContext> {
-        BackgroundContext { work in try await self.read(work) }
+    public func newBackgroundContext() -> ContextHandle<ReadContext> {
+        ContextHandle { work in try await self.read(work) }
     }
 
     /// A background context that writes the entities of data sources; each call is one save.
@@ -67,9 +67,9 @@ extension PersistentContainer {
     /// - Parameter sources: Data sources of this container. The contexts come in their order.
     public func newBackgroundContext<each Source: DataSourceProtocol>(
         for sources: repeat each Source
-    ) -> BackgroundContext<(repeat (each Source).Context)> {
+    ) -> ContextHandle<(repeat (each Source).Context)> {
         let tiers = tiers(of: repeat each sources, for: "newBackgroundContext(for:)")
-        return BackgroundContext { work in
+        return ContextHandle { work in
             try await self.perform(in: tiers, waitFor: .store) { contexts in
                 let contexts = ContextIterator(contexts)
                 try work((repeat contexts.next((each Source).Context.self)))

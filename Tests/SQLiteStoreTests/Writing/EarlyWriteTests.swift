@@ -4,18 +4,18 @@ import StoreTestModel
 import Testing
 
 /// What is in the file of a save whose rows are written while it is still being made.
-struct HeadStartTests {
-    @Test func rowsWrittenAheadAreInTheFileAfterTheCommitOnly() throws {
+struct EarlyWriteTests {
+    @Test func rowsWrittenEarlyAreInTheFileAfterTheCommitOnly() throws {
         try withSQLiteStore { store, folder in
-            let headStart = HeadStart()
-            #expect(store.write(NewRows(entity: TestModel.item, rows(1...300)), ahead: headStart))
-            #expect(store.rowsAhead == 300)
+            let earlyWrite = EarlyWrite()
+            #expect(store.write(NewRows(entity: TestModel.item, rows(1...300)), for: earlyWrite))
+            #expect(store.earlyRows == 300)
             #expect(try RawDatabase(folder).run("SELECT count(*) FROM Item") == ["0"])
             let before = store.counters.rowsWritten
-            try store.write([.of(insert: rows(1...400), number: 1, headStart)])
+            try store.write([.of(insert: rows(1...400), number: 1, earlyWrite)])
             #expect(try store.keys() == Array(1...400))
             #expect(store.counters.rowsWritten - before == 400)
-            #expect(store.rowsAhead == 0)
+            #expect(store.earlyRows == 0)
         }
     }
 
@@ -23,27 +23,27 @@ struct HeadStartTests {
     @Test func theCommitWritesOnlyWhatIsNotThere() throws {
         try withSQLiteStore { store, _ in
             let all = rows(1...400)
-            let headStart = HeadStart()
-            #expect(store.write(NewRows(entity: TestModel.item, Array(all.prefix(300))), ahead: headStart))
+            let earlyWrite = EarlyWrite()
+            #expect(store.write(NewRows(entity: TestModel.item, Array(all.prefix(300))), for: earlyWrite))
             let before = store.counters.statementsRun
-            try store.write([.of(insert: all, number: 1, headStart)])
+            try store.write([.of(insert: all, number: 1, earlyWrite)])
             // One a row, those that begin and end the transaction, and one for the bound of keys.
             #expect(store.counters.statementsRun - before <= 400 + 3)
             #expect(store.counters.statementsRun - before >= 400)
             #expect(store.counters.rowsWritten == 400)
-            #expect(!headStart.wasInVain)
+            #expect(!earlyWrite.wasInVain)
         }
     }
 
-    @Test func anAbandonedHeadStartLeavesNothing() throws {
+    @Test func anAbandonedEarlyWriteLeavesNothing() throws {
         try withSQLiteStore { store, folder in
             let raw = try RawDatabase(folder)
-            let headStart = HeadStart()
-            #expect(store.write(NewRows(entity: TestModel.item, rows(1...20)), ahead: headStart))
+            let earlyWrite = EarlyWrite()
+            #expect(store.write(NewRows(entity: TestModel.item, rows(1...20)), for: earlyWrite))
             #expect(throws: RawDatabase.Failure.self) { try raw.run("BEGIN IMMEDIATE") }
-            store.abandon(HeadStart())
+            store.abandon(EarlyWrite())
             #expect(throws: RawDatabase.Failure.self) { try raw.run("BEGIN IMMEDIATE") }
-            store.abandon(headStart)
+            store.abandon(earlyWrite)
             try raw.run("BEGIN IMMEDIATE; ")
             try raw.run("COMMIT")
             #expect(try store.count() == 0)
@@ -54,18 +54,18 @@ struct HeadStartTests {
     }
 
     /// Nobody waits for an attempt: it would wait for an hour here.
-    @Test(.timeLimit(.minutes(30))) func aHeadStartDoesNotWaitForAnotherProgram() throws {
+    @Test(.timeLimit(.minutes(30))) func anEarlyWriteDoesNotWaitForAnotherProgram() throws {
         let folder = try TemporaryFolder()
         var options = SQLiteStore.Options.test(folder)
         options.patience = .seconds(3_600)
         let store = try SQLiteStore.open(options)
         let other = try RawDatabase(folder)
         try other.run("BEGIN IMMEDIATE; ")
-        let headStart = HeadStart()
-        #expect(!store.write(NewRows(entity: TestModel.item, rows(1...20)), ahead: headStart))
-        #expect(headStart.isOver)
+        let earlyWrite = EarlyWrite()
+        #expect(!store.write(NewRows(entity: TestModel.item, rows(1...20)), for: earlyWrite))
+        #expect(earlyWrite.isOver)
         try other.run("COMMIT")
-        try store.write([.of(insert: rows(1...20), number: 1, headStart)])
+        try store.write([.of(insert: rows(1...20), number: 1, earlyWrite)])
         #expect(try store.count() == 20)
         store.close()
     }
@@ -85,10 +85,10 @@ struct HeadStartTests {
 
 extension ChangeSet {
     fileprivate static func of(
-        insert: [StoredRow], number: Int64, _ headStart: HeadStart
+        insert: [StoredRow], number: Int64, _ earlyWrite: EarlyWrite
     ) -> ChangeSet {
         var set = ChangeSet.of(insert: insert, number: number)
-        set.headStart = headStart
+        set.earlyWrite = earlyWrite
         return set
     }
 }

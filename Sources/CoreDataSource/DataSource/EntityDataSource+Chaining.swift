@@ -7,7 +7,7 @@ internal import RowStore
 ///     .writeSync { context in try context.insert(ContactEntity.self).uid = "1" }
 ///     .read { main in print(try main.count(ContactEntity.self)) }
 /// ```
-extension AnyDataSource {
+extension EntityDataSource {
     /// Blocks until the work has run in the private context and its rows are in the store, as ``performAndWait(_:)`` does.
     ///
     /// - Throws: What the work throws; nothing has happened then. Otherwise what `add` throws.

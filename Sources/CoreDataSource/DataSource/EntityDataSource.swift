@@ -8,7 +8,7 @@ internal import RowStore
 /// **Isolation**: reading objects and binding lists is on the main actor; `perform`, `update`, `delete` and `updates` can be
 /// called anywhere.
 @MainActor
-open class AnyDataSource {
+open class EntityDataSource {
     /// Where batches run.
     package nonisolated let tier: PrivateTier
     package nonisolated let mainTier: MainTier
@@ -59,7 +59,7 @@ public struct DataSourceBinding: ~Copyable {
 /// forget what they know of the entity, and lists read their rows again (``ListReason/Kind/bulkChange``). The rules of the model
 /// are checked on some of the rows. This is so in an exclusive SQLite store, for a predicate that uses no relationships, and
 /// for updates only without derived attributes; otherwise the rows are held in memory, about 500 bytes each.
-extension AnyDataSource {
+extension EntityDataSource {
     /// Gives every object that matches the same values.
     ///
     /// ```swift
@@ -103,7 +103,7 @@ extension AnyDataSource {
 }
 
 /// Running any work in the private context.
-extension AnyDataSource {
+extension EntityDataSource {
     /// Runs the work in the private context, saves its edits, and returns its result once the rows are in the store.
     ///
     /// - Parameters:
@@ -132,7 +132,7 @@ extension AnyDataSource {
     }
 }
 
-extension AnyDataSource {
+extension EntityDataSource {
     /// Remarks about the use of this data source since the container was opened, in the order in which they were made. Each is
     /// made once; there are at most 64.
     ///
@@ -143,7 +143,7 @@ extension AnyDataSource {
 }
 
 /// Drafts: edits on the main actor that can be thrown away.
-extension AnyDataSource {
+extension EntityDataSource {
     /// A draft with an editable copy of an object, and of the objects that it leads to.
     ///
     /// ```swift
@@ -176,12 +176,12 @@ extension AnyDataSource {
 }
 
 /// The most frequent reading verbs of ``main``, and values from any thread.
-extension AnyDataSource {
+extension EntityDataSource {
     /// The objects of a request, as ``ManagedObjectContext/fetch(_:)`` of ``main``.
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
     ///   `predicateFailed`, and what the store throws.
-    public func fetch<Object: ManagedObject>(_ request: FetchRequest<Object>) throws -> [Object] {
+    public func fetch<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> [Object] {
         try main.fetch(request)
     }
 
@@ -241,7 +241,7 @@ extension AnyDataSource {
     /// wait for those.
     ///
     /// ```swift
-    /// let grown = try await contacts.fetch(as: ContactValue.self, FetchRequest(where: \.age >= 18))
+    /// let grown = try await contacts.fetch(as: ContactValue.self, ObjectRequest(where: \.age >= 18))
     /// ```
     ///
     /// - Parameters:
@@ -249,7 +249,7 @@ extension AnyDataSource {
     ///   - request: Which objects, in which order; by default all, in the order of creation.
     /// - Throws: What `fetch` throws, and what the value's initializer throws.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
-        as type: Value.Type, _ request: FetchRequest<Value.Object> = FetchRequest()
+        as type: Value.Type, _ request: ObjectRequest<Value.Object> = ObjectRequest()
     ) async throws -> [Value] {
         try await tier.perform(waitFor: .store, values: 0) { try $0.fetch(as: type, request) }.result
     }

@@ -5,14 +5,14 @@ import SQLiteStore
 import TestSupport
 import Testing
 
-/// Waits until that many rows are written ahead.
+/// Waits until that many rows are written early.
 func waitForRows(_ count: Int, _ container: PersistentContainer, _ store: SQLiteStore) {
     var turns = 0
-    while store.rowsAhead < count, turns < 100_000 {
+    while store.earlyRows < count, turns < 100_000 {
         container.stack.root.waitForQueue()
         turns += 1
     }
-    #expect(store.rowsAhead >= count)
+    #expect(store.earlyRows >= count)
 }
 
 /// Opens a container whose timers run when the test says so: on a slow machine rows stand still for long.

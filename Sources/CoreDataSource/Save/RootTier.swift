@@ -5,10 +5,10 @@ package import RowStore
 ///
 /// A call that saves while the store is idle commits at once, on its own thread. A call that saves while a commit is under way
 /// leaves its changes in the log; they are committed together as soon as the store is free.
-package final class RootContext: Sendable {
+package final class RootTier: Sendable {
     package let store: any PersistentStore
     /// The store, if rows of a large save can be written to it while its hooks still run.
-    let headStartStore: (any HeadStartStore)?
+    let earlyWriteStore: (any EarlyWriteStore)?
     /// The store, if it can change any number of rows itself. In a shared store there is none, because others must be notified
     /// of each row.
     let bulkStore: (any BulkStore)?
@@ -43,7 +43,7 @@ package final class RootContext: Sendable {
         self.layout = layout
         self.store = store
         let isExclusive = store.sharing == nil && !store.isReadOnly
-        headStartStore = store.isReadOnly ? nil : store as? any HeadStartStore
+        earlyWriteStore = store.isReadOnly ? nil : store as? any EarlyWriteStore
         bulkStore = isExclusive ? store as? any BulkStore : nil
         self.scheduling = scheduling
         self.wakeMain = wakeMain
@@ -93,7 +93,7 @@ package final class RootContext: Sendable {
         var save = LoggedSave(changes, from: source, isAwaited: isAwaited)
         let block = PendingRows.block(changes, layout)
         let accepted = try state.withLock { (state) throws(DataSourceError) in
-            if state.isClosed { throw RootContext.closed }
+            if state.isClosed { throw RootTier.closed }
             save.changes.origin = source?.origin ?? 0
             let basis = basis ?? FeedPosition(generation: state.log.generation, number: state.feed.position)
             if let refusal = state.refusal(save.changes.origin, basedOn: basis) { throw refusal }
@@ -220,7 +220,7 @@ package final class RootContext: Sendable {
     }
 }
 
-extension RootContext {
+extension RootTier {
     static let discarded = DataSourceError(
         .pendingDiscarded, "The save was discarded before it reached the store. Save again.")
     static let storeReset = DataSourceError(
@@ -259,7 +259,7 @@ package struct RootLimits: Sendable {
 }
 
 /// Closing.
-extension RootContext {
+extension RootTier {
     /// Closes the store, once the commit that is under way has ended. It is for a container that is still there, and takes no
     /// more saves.
     func closeStore() async {
@@ -310,7 +310,7 @@ extension RootContext {
 }
 
 /// Emptying the store while the app runs.
-extension RootContext {
+extension RootTier {
     /// Empties the store, once the commit that is under way has ended. Saves that are not in the store are lost, and so are
     /// those that are based on older rows.
     ///
@@ -347,7 +347,7 @@ extension RootContext {
     /// - Throws: `storeReset` if the store has other rows than those of that generation.
     package func checkNotReset(since basis: FeedPosition) throws(DataSourceError) {
         if state.withLock({ $0.log.isResetting || basis.generation < $0.log.generation }) {
-            throw RootContext.storeReset
+            throw RootTier.storeReset
         }
     }
 }
