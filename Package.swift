@@ -10,14 +10,14 @@ let package = Package(
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
     products: [
         .library(name: "CoreDataSource", targets: ["CoreDataSource"]),
+        .library(name: "CoreDataSourceActiveRecord", targets: ["CoreDataSourceActiveRecord"]),
+        .library(name: "CoreDataSourceStores", targets: ["CoreDataSourceStores"]),
         .library(name: "DataSourceTesting", targets: ["DataSourceTesting"]),
         .library(name: "ModelReader", targets: ["ModelReader"]),
         .plugin(name: "ModelPlugin", targets: ["ModelPlugin"]),
         .plugin(name: "ModelResetPlugin", targets: ["ModelResetPlugin"]),
         .executable(name: "model-reset", targets: ["model-reset"]),
         .executable(name: "model-codegen", targets: ["model-codegen"]),
-        .executable(name: "package-catalog", targets: ["package-catalog"]),
-        .executable(name: "benchmarks", targets: ["benchmarks"]),
     ],
     traits: [
         .default(enabledTraits: isDevelopment ? ["PostgreSQL"] : []),
@@ -69,6 +69,10 @@ let package = Package(
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             exclude: ["CoreDataSource.docc"]),
+        .target(
+            name: "CoreDataSourceActiveRecord",
+            dependencies: ["CoreDataSource", "QueryLanguage", "RowStore", "ManagedModel"]),
+        .target(name: "CoreDataSourceStores", dependencies: ["CoreDataSource", "RowStore"]),
         .target(name: "DataSourceTesting", dependencies: ["CoreDataSource", "RowStore", "ManagedModel"]),
 
         // Programs.
@@ -90,7 +94,8 @@ let package = Package(
 
         // Examples.
         .executableTarget(
-            name: "address-book", dependencies: ["CoreDataSource"], path: "Sources/Examples/AddressBook",
+            name: "address-book", dependencies: ["CoreDataSource", "CoreDataSourceActiveRecord"],
+            path: "Sources/Examples/AddressBook",
             plugins: ["ModelPlugin"]),
         .target(name: "DebianControl", path: "Sources/Examples/DebianControl"),
         .executableTarget(
@@ -126,7 +131,7 @@ let package = Package(
                 "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "ModelReader", "CSQLite", "StoreFaults",
                 "StoreTestModel", "TestSupport",
             ]),
-        .target(name: "JSONFolderStore", dependencies: ["CoreDataSource"], path: "Tests/Support/JSONFolderStore"),
+        .target(name: "JSONFolderStore", dependencies: ["CoreDataSourceStores"], path: "Tests/Support/JSONFolderStore"),
         .testTarget(
             name: "StorePromiseTests",
             dependencies: [
@@ -140,7 +145,9 @@ let package = Package(
         .testTarget(
             name: "CoreDataSourceTests",
             dependencies: [
-                "CoreDataSource", "DataSourceTesting", "ModelReader", "QueryLanguage", "RowStore", "SQLiteStore",
+                "CoreDataSource", "CoreDataSourceActiveRecord", "CoreDataSourceStores", "DataSourceTesting",
+                "ModelReader",
+                "QueryLanguage", "RowStore", "SQLiteStore",
                 "ModelMigration", "ManagedModel", "CSQLite", "StoreFaults", "TestSupport", "JSONFolderStore",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
@@ -151,7 +158,8 @@ let package = Package(
         .executableTarget(
             name: "stress",
             dependencies: [
-                "CoreDataSource", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite", "CTaskHooks", "StoreFaults",
+                "CoreDataSource", "CoreDataSourceActiveRecord", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite",
+                "CTaskHooks", "StoreFaults",
                 "StoreTestModel", "TestSupport",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Tests/Programs/Stress", plugins: ["ModelPlugin"]),
@@ -167,7 +175,11 @@ let package = Package(
         .testTarget(name: "ReadmeTests", dependencies: ["TestSupport"]),
         .testTarget(
             name: "DocumentationTests",
-            dependencies: ["CoreDataSource", "DataSourceTesting", "ModelReader", "TestSupport"],
+            dependencies: [
+                "CoreDataSource", "CoreDataSourceActiveRecord", "CoreDataSourceStores", "DataSourceTesting",
+                "ModelReader",
+                "TestSupport",
+            ],
             plugins: ["ModelPlugin"]),
         .testTarget(name: "StructureTests", dependencies: ["TestSupport"]),
         .testTarget(name: "AddressBookTests", dependencies: ["TestSupport"]),

@@ -1,4 +1,5 @@
 import CoreDataSource
+import CoreDataSourceActiveRecord
 import Foundation
 import Testing
 

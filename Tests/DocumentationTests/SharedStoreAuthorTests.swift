@@ -1,4 +1,4 @@
-import CoreDataSource
+import CoreDataSourceStores
 import Testing
 
 /// All that an author of a shared store writes is exported by the library that apps import.

@@ -1,4 +1,4 @@
-import CoreDataSource
+import CoreDataSourceStores
 import Testing
 
 /// The snippets about stores of one's own that only read.

@@ -33,6 +33,28 @@ extension PersistentContainer {
         name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,
         configuration: Configuration = Configuration(), fileID: String = #fileID
     ) async throws {
+        let named = try NamedStore(name, model, configuration, fileID: fileID)
+        try await self.init(
+            model: named.model, store: named.location, databaseKey: databaseKey, configuration: configuration)
+    }
+}
+
+extension PersistentContainer {
+    /// Makes the directory and those that are missing on its path, with the permissions `0o700`.
+    package static func makeDirectory(_ url: URL) throws(DataSourceError) { try StoreFolder.make(url) }
+}
+
+/// The model and the file that belong to a name.
+struct NamedStore {
+    let model: ManagedObjectModel
+    let location: StoreLocation
+
+    /// Makes the missing directories on the path of the file, unless the store is read-only.
+    ///
+    /// - Throws: `notAFile`, `unreadableModel`, and what making a directory throws.
+    init(
+        _ name: String, _ model: ManagedObjectModel?, _ configuration: PersistentContainer.Configuration, fileID: String
+    ) throws(DataSourceError) {
         guard !name.isEmpty, !name.hasPrefix("."), !name.unicodeScalars.contains(where: { $0 == "/" || $0 == "\0" })
         else {
             throw DataSourceError(
@@ -40,12 +62,10 @@ extension PersistentContainer {
                 "\"\(name)\" cannot be the name of a container, because it is not a valid file name. Choose a name that is not empty, does not begin with a dot, and contains no slash."
             )
         }
-        let model = try model ?? ManagedObjectModel.compiled(named: name, intoModuleOf: fileID)
-        let directory = configuration.directory ?? Configuration.defaultDirectory
-        if !configuration.isReadOnly { try StoreFolder.make(directory) }
-        try await self.init(
-            model: model, store: .sqlite(directory.appending(component: "\(name).sqlite")), databaseKey: databaseKey,
-            configuration: configuration)
+        self.model = if let model { model } else { try .compiled(named: name, intoModuleOf: fileID) }
+        let directory = configuration.directory ?? PersistentContainer.Configuration.defaultDirectory
+        if !configuration.isReadOnly { try PersistentContainer.makeDirectory(directory) }
+        location = .sqlite(directory.appending(component: "\(name).sqlite"))
     }
 }
 
@@ -53,7 +73,7 @@ extension ManagedObjectModel {
     /// The model with that name that was generated for a module.
     ///
     /// - Parameter fileID: `Module/File.swift`.
-    fileprivate static func compiled(
+    package static func compiled(
         named name: String, intoModuleOf fileID: String
     ) throws(DataSourceError) -> ManagedObjectModel {
         let module = fileID.prefix { $0 != "/" }

@@ -58,16 +58,8 @@ extension PersistentContainer {
     private static func open(
         _ description: StoreDescription, _ model: ManagedObjectModel
     ) async throws -> PersistentContainer {
-        var model = model
-        if let name = description.modelConfiguration {
-            do { model = try model.restricted(toConfiguration: name) } catch {
-                throw DataSourceError(
-                    .unreadableModel, "The store \(description.name) cannot be opened. \(error.message)",
-                    entityName: error.entityName)
-            }
-        }
-        return try await PersistentContainer(
-            model: model, store: description.location, databaseKey: description.databaseKey,
+        try await PersistentContainer(
+            model: try description.restricted(model), store: description.location, databaseKey: description.databaseKey,
             configuration: description.configuration)
     }
 
@@ -77,6 +69,19 @@ extension PersistentContainer {
             precondition(
                 names.insert(description.name).inserted,
                 "Two store descriptions are named \(description.name). Give each store a different name.")
+        }
+    }
+}
+
+extension StoreDescription {
+    /// The part of the model that the store holds.
+    ///
+    /// - Throws: `unreadableModel` for a configuration that the model does not have, or that cannot have a store of its own.
+    package func restricted(_ model: ManagedObjectModel) throws(DataSourceError) -> ManagedObjectModel {
+        guard let modelConfiguration else { return model }
+        do { return try model.restricted(toConfiguration: modelConfiguration) } catch {
+            throw DataSourceError(
+                .unreadableModel, "The store \(name) cannot be opened. \(error.message)", entityName: error.entityName)
         }
     }
 }

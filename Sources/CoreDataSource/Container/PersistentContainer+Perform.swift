@@ -61,7 +61,7 @@ extension PersistentContainer {
     }
 
     /// Traps if the data source belongs to another container.
-    func requireOwn(_ source: EntityDataSource, for call: StaticString) {
+    package func requireOwn(_ source: EntityDataSource, for call: StaticString) {
         precondition(
             source.tier.stack === stack,
             "A \(source.tier.owner) of another container was passed to \(call). Use the data sources of this container."

@@ -85,6 +85,8 @@ public final class PersistentContainer: Sendable {
         public var mainPatience: Duration
         /// How long a call waits for rows that another program keeps locked.
         package var lockPatience = Duration.seconds(10)
+        /// Whether opening may migrate or upgrade a store in a file.
+        var mayMigrate = true
 
         /// Makes a configuration. Each argument that is left out has its default; a limit that is too low is raised to the
         /// lowest possible value.
@@ -150,18 +152,13 @@ public final class PersistentContainer: Sendable {
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: Configuration = Configuration()
     ) async throws {
-        do { try model.validate() } catch {
-            throw DataSourceError(
-                .unreadableModel, "The model \(model.name) cannot be used. \(error.message)",
-                entityName: error.entityName)
-        }
-        let layout = ModelLayout(model)
-        let identity = StoreIdentity(
-            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
-            databaseKey: databaseKey, entityKeys: configuration.databaseKeys.entityKeys(layout),
-            entityNames: EntityNames(of: model))
-        let opened = try await BlockingExecutor.run { try location.open(layout, identity, configuration) }
-        self.init(layout, opened.store, startup: opened.startup, configuration: configuration)
+        let opening = try ContainerOpening(model, location, databaseKey, configuration)
+        self.init(opening, try await BlockingExecutor.run { try opening.run() })
+    }
+
+    /// Builds the tiers on what an opening has returned.
+    convenience init(_ opening: ContainerOpening, _ opened: ContainerOpening.Opened) {
+        self.init(opening.layout, opened.store, startup: opened.startup, configuration: opening.configuration)
     }
 
     /// Builds the tiers on a store that is open.

@@ -1,5 +1,5 @@
 public import Foundation
-public import RowStore
+package import RowStore
 internal import SQLiteStore
 
 #if PostgreSQL
@@ -16,7 +16,7 @@ internal import PostgreSQLStore
 public struct StoreLocation: Sendable, Hashable {
     package let url: URL?
     /// A custom store.
-    package var custom: CustomLocation?
+    package private(set) var custom: CustomLocation?
     #if PostgreSQL
     package var server: ServerLocation?
     #endif
@@ -36,6 +36,10 @@ public struct StoreLocation: Sendable, Hashable {
 
     /// Memory. Each container has a store of its own, which is gone when the container is.
     public static let inMemory = StoreLocation(url: nil)
+
+    package static func custom(_ location: CustomLocation) -> StoreLocation {
+        StoreLocation(url: nil, custom: location)
+    }
 }
 
 /// Who may have a store open.
@@ -55,46 +59,29 @@ package struct CustomLocation: Sendable, Hashable {
     package let name: String
     package let open: @Sendable (StoreOptions) throws -> (store: any PersistentStore, startup: StoreStartup)
 
+    package init(
+        name: String,
+        open: @escaping @Sendable (StoreOptions) throws -> (store: any PersistentStore, startup: StoreStartup)
+    ) {
+        self.name = name
+        self.open = open
+    }
+
     package static func == (one: CustomLocation, other: CustomLocation) -> Bool { one.name == other.name }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }
 
 extension StoreLocation {
-    /// A custom store: a file format, a web service, or anything else that keeps rows. <doc:WritingAStore> explains how to
-    /// write one.
-    ///
-    /// ```swift
-    /// let location = StoreLocation.custom(folder.path) { options in
-    ///     let store = try JSONFolderStore(folder, options)
-    ///     return (store, store.startup)
-    /// }
-    /// ```
-    ///
-    /// Data sources, saves, queries, lists, syncs and resets work as with any other store. A changed model or key resets it by
-    /// the same rules: ``StoreOptions/plan(for:)`` decides. Backups, migration, `Configuration.trace` and `model-reset` work
-    /// with the library's own stores only.
-    ///
-    /// - Parameters:
-    ///   - name: What the store is, such as its path. Locations with the same name are equal, and
-    ///     ``PersistentContainer/open(_:model:)`` opens only one of them.
-    ///   - open: Makes or opens the store, once for each container, on a thread that may wait. The store belongs to this
-    ///     container alone; if another process may have it open, and it has no ``PersistentStore/sharing``, throw `storeInUse`.
-    ///     If the closure throws, opening the container throws that error, and the store must be unchanged.
-    public static func custom(
-        _ name: String,
-        open:
-            @escaping @Sendable (_ options: StoreOptions) throws -> (
-                store: any PersistentStore, startup: StoreStartup
-            )
-    ) -> StoreLocation {
-        var location = StoreLocation(url: nil)
-        location.custom = CustomLocation(name: name, open: open)
-        return location
+    /// Whether opening it waits for a server.
+    var isOnServer: Bool {
+        #if PostgreSQL
+        server != nil
+        #else
+        false
+        #endif
     }
-}
 
-extension StoreLocation {
     /// Opens the store, or makes it.
     func open(
         _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: PersistentContainer.Configuration
@@ -120,6 +107,7 @@ extension StoreLocation {
             resetPolicy: configuration.resetPolicy, migrationProgress: configuration.migrationProgress)
         options.fileMode = configuration.fileMode
         options.isReadOnly = configuration.isReadOnly
+        options.mayMigrate = configuration.mayMigrate
         options.isShared = sharing == .processes
         options.tracing = tracing
         let store = try SQLiteStore.open(options)

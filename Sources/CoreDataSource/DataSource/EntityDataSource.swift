@@ -254,3 +254,41 @@ extension EntityDataSource {
         try await tier.perform(waitFor: .store, values: 0) { try $0.fetch(as: type, request) }.result
     }
 }
+
+/// What the forms of Skopelos are made of.
+extension EntityDataSource {
+    /// Runs the work in the private context, after all earlier calls, and returns at once.
+    ///
+    /// - Parameter callback: Called on the main actor, when main and its lists show the save or when it has failed. Without it, a
+    ///   failure is reported.
+    package nonisolated func performLater(
+        _ work: @escaping @Sendable (PrivateContext) throws -> Void,
+        callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)?
+    ) {
+        let (failures, source) = (tier.stack.root.failures, tier.source)
+        tier.performLater(work) { outcome in
+            if let callback { return callback(outcome.map { _ in }) }
+            guard case .failure(let error) = outcome else { return }
+            failures.report(StoreFailure.Report(.writeFailed, DataSourceError(ofWrite: error, source.name), source))
+        }
+    }
+
+    /// Deletes every object of the entities that this data source owns, in one save.
+    package nonisolated func deleteAllOwned() async throws {
+        _ = try await tier.perform(waitFor: .store) { [tier] in try $0.deleteAllOwned(from: tier.source) }
+    }
+}
+
+extension DataSourceError {
+    /// The outcome of a write that no caller awaits.
+    fileprivate init(ofWrite error: any Error, _ source: String) {
+        if let error = error as? DataSourceError {
+            self = error
+        } else {
+            self.init(
+                .writeFailed,
+                "A write of \(source) threw an error, so none of its edits were saved. See the cause, or pass a callback to get the error itself.",
+                cause: "\(error)")
+        }
+    }
+}

@@ -1,4 +1,5 @@
 import CoreDataSource
+import CoreDataSourceActiveRecord
 
 /// Writes and reads in a chain, with class methods of the objects, as in Skopelos.
 @MainActor

@@ -105,7 +105,7 @@ extension StoreStartup.Reason {
     }
 
     /// The differences, in words.
-    fileprivate var summary: String {
+    package var summary: String {
         var parts: [String] = []
         if isModelChanged { parts.append("the model changed: \(changedEntities.joined(separator: ", "))") }
         if isDatabaseKeyChanged { parts.append("the database key changed") }

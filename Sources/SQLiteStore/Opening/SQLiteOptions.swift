@@ -13,6 +13,8 @@ package struct SQLiteOptions: Sendable {
     package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
     /// The permissions of new files, and of an existing empty one. An existing store keeps its own.
     package var fileMode = 0o600
+    /// Whether the store may be migrated or upgraded. If not, opening throws `openingWouldBlock` before it changes anything.
+    package var mayMigrate = true
     /// Whether the store is only read: no file is made or changed.
     package var isReadOnly = false
     /// When the write-ahead log has this many frames (pages), an idle store copies them into the main file.

@@ -43,6 +43,7 @@ struct StoreOpening {
 
     private func open(_ found: FoundStore, _ probe: StoreProbe) throws(DataSourceError) -> Result {
         let decision = try StartupDecision(found, options.identity, options.resetPolicy)
+        try requireShortOpening(decision)
         // First, because a start that is killed after the reset would find a new store, and never remove the backups.
         let removedBackups = try decision.reason.map(removeStandardBackups) ?? []
         var result: Result
@@ -53,6 +54,21 @@ struct StoreOpening {
         }
         result.startup.removedBackups = removedBackups
         return result
+    }
+
+    /// - Throws: `openingWouldBlock` if rows would be carried over, and the caller cannot wait for that.
+    private func requireShortOpening(_ decision: StartupDecision) throws(DataSourceError) {
+        if options.mayMigrate { return }
+        switch decision {
+        case .create, .reset: return
+        case .proceed(let found) where found.format == StoreSchema.format: return
+        case .resetEntities(_, _, let found) where found.format == StoreSchema.format: return
+        case .proceed, .resetEntities, .migrate:
+            throw DataSourceError(
+                .openingWouldBlock,
+                "\(files.main) must be changed for the model of this app before it can be opened, which would block the main thread. Open it with try await, or on another thread.",
+                cause: decision.reason?.summary)
+        }
     }
 
     /// Removes the backups that ``ResetPolicy/standard`` made, if a reset for that reason does so.

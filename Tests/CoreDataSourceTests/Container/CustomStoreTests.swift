@@ -1,4 +1,5 @@
 import CoreDataSource
+import CoreDataSourceStores
 import Foundation
 import JSONFolderStore
 import Testing

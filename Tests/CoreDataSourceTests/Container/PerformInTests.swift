@@ -1,4 +1,5 @@
 import CoreDataSource
+import CoreDataSourceActiveRecord
 import Dispatch
 import RowStore
 import Testing

@@ -1,4 +1,5 @@
 import CoreDataSource
+import CoreDataSourceActiveRecord
 import Testing
 
 /// The verbs of a context, asked of the class.

@@ -1,4 +1,5 @@
 import CoreDataSource
+import CoreDataSourceStores
 import RowStore
 import Testing
 

@@ -1,4 +1,4 @@
-public import CoreDataSource
+public import CoreDataSourceStores
 public import Foundation
 import Synchronization
 

@@ -1,4 +1,4 @@
-import CoreDataSource
+import CoreDataSourceStores
 import Foundation
 
 /// JSON files of a folder that change together: all of them or none, whatever ends the process.

@@ -1,5 +1,6 @@
 import CSQLite
 import CoreDataSource
+import CoreDataSourceActiveRecord
 import Foundation
 
 /// Opens, restores and destroys stores while other tasks close them, and calls every function of a container that waits while it is

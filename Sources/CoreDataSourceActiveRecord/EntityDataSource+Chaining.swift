@@ -1,4 +1,4 @@
-internal import RowStore
+public import CoreDataSource
 
 /// Writing and reading in a chain, as in Skopelos.
 ///
@@ -19,6 +19,25 @@ extension EntityDataSource {
         return self
     }
 
+    /// Blocks until the work has run in the private context, and calls back with the outcome before it returns.
+    ///
+    /// ```swift
+    /// contacts.writeSync { context in try ContactEntity.create(in: context).uid = "1" } completion: { outcome in
+    ///     if case .failure(let error) = outcome { print(error) }
+    /// }
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - work: It runs once, on the queue of the private context. Its edits are one save.
+    ///   - completion: Called once on the calling thread, when the rows are in the store or the write has failed.
+    @discardableResult
+    public nonisolated func writeSync(
+        _ work: @Sendable (PrivateContext) throws -> Void, completion: (Result<Void, any Error>) -> Void
+    ) -> Self {
+        completion(Result { try performAndWait(work) })
+        return self
+    }
+
     /// Runs the work in the private context, after all earlier calls, and returns at once.
     ///
     /// Without a callback, a failure is reported to ``handleError(_:)`` and ``PersistentContainer/failures``, as
@@ -33,12 +52,7 @@ extension EntityDataSource {
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
         callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)? = nil
     ) -> Self {
-        let (failures, source) = (tier.stack.root.failures, tier.source)
-        tier.performLater(work) { outcome in
-            if let callback { return callback(outcome.map { _ in }) }
-            guard case .failure(let error) = outcome else { return }
-            failures.report(StoreFailure.Report(.writeFailed, DataSourceError(ofWrite: error, source.name), source))
-        }
+        performLater(work, callback: callback)
         return self
     }
 
@@ -59,21 +73,7 @@ extension EntityDataSource {
     /// - Throws: What a delete throws; nothing has happened then.
     @discardableResult
     public nonisolated func nuke() async throws -> Self {
-        _ = try await tier.perform(waitFor: .store) { [tier] in try $0.deleteAllOwned(from: tier.source) }
+        try await deleteAllOwned()
         return self
-    }
-}
-
-extension DataSourceError {
-    /// The outcome of a write that no caller awaits.
-    fileprivate init(ofWrite error: any Error, _ source: String) {
-        if let error = error as? DataSourceError {
-            self = error
-        } else {
-            self.init(
-                .writeFailed,
-                "A write of \(source) threw an error, so none of its edits were saved. See the cause, or pass a callback to get the error itself.",
-                cause: "\(error)")
-        }
     }
 }

@@ -1,4 +1,4 @@
-internal import RowStore
+public import CoreDataSource
 
 /// Class methods of managed objects, as in Skopelos.
 ///

@@ -1,3 +1,5 @@
+public import CoreDataSource
+
 /// Writing and reading in a chain, as in Skopelos.
 ///
 /// ```swift

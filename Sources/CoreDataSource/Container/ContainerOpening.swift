@@ -1,0 +1,115 @@
+public import ManagedModel
+internal import ModelMigration
+internal import RowStore
+
+/// The opening of one store: its arguments are checked before anything is read.
+struct ContainerOpening: Sendable {
+    typealias Opened = (store: any PersistentStore, startup: StoreStartup)
+
+    let layout: ModelLayout
+    private(set) var configuration: PersistentContainer.Configuration
+    private let location: StoreLocation
+    private let identity: StoreIdentity
+
+    /// - Throws: `unreadableModel`, `unknownEntity`.
+    init(
+        _ model: ManagedObjectModel, _ location: StoreLocation, _ databaseKey: String?,
+        _ configuration: PersistentContainer.Configuration
+    ) throws(DataSourceError) {
+        do { try model.validate() } catch {
+            throw DataSourceError(
+                .unreadableModel, "The model \(model.name) cannot be used. \(error.message)",
+                entityName: error.entityName)
+        }
+        layout = ModelLayout(model)
+        self.location = location
+        self.configuration = configuration
+        identity = StoreIdentity(
+            modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
+            databaseKey: databaseKey, entityKeys: configuration.databaseKeys.entityKeys(layout),
+            entityNames: EntityNames(of: model))
+    }
+
+    /// Opens the store on this thread.
+    func run() throws -> Opened {
+        try location.open(layout, identity, configuration)
+    }
+
+    /// Opens the store on a thread that may be the main thread.
+    ///
+    /// - Throws: `openingWouldBlock`, and what ``run()`` throws.
+    fileprivate func runAndWait() throws -> Opened {
+        precondition(
+            !QueueExecutor.isAnyCurrent,
+            "openAndWait was called inside a private context or container.read, where it could wait for itself. Open the container before."
+        )
+        guard !location.isOnServer else {
+            throw DataSourceError(
+                .openingWouldBlock,
+                "A store on a server cannot be opened while a thread waits, because the server may answer late or never. Use try await PersistentContainer(model:store:databaseKey:configuration:)."
+            )
+        }
+        var opening = self
+        opening.configuration.mayMigrate = !MainQueue.isCurrent
+        return try opening.run()
+    }
+}
+
+/// Opening while a thread waits, for `didFinishLaunching` and for tools without an event loop.
+extension PersistentContainer {
+    /// Opens the store, or makes it, and blocks the thread until that is done.
+    ///
+    /// ```swift
+    /// let container = try PersistentContainer.openAndWait(model: .contacts, store: .sqlite(url))
+    /// ```
+    ///
+    /// On the main thread the wait is short: a store that would have to be migrated or upgraded is not opened. While another
+    /// container of this process closes the store, the call waits for it, for at most 10 seconds. In code that can wait with
+    /// `await`, use ``init(model:store:databaseKey:configuration:)``.
+    ///
+    /// **Isolation**: none.
+    ///
+    /// - Precondition: It is not called in a hook, in `perform { }` or in `container.read { }`.
+    /// - Parameters:
+    ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
+    ///   - location: Where the rows are kept.
+    ///   - databaseKey: The app's own label for the contents, in clear text. If the store has another one, it is reset. Nil, the
+    ///     default, is whatever the store has.
+    ///   - configuration: How the container treats the store; each setting has its own default.
+    /// - Throws: `openingWouldBlock` for a store on a server, and on the main thread for a store that must be migrated or
+    ///   upgraded first; otherwise what ``init(model:store:databaseKey:configuration:)`` throws. No file has changed then.
+    public static func openAndWait(
+        model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
+        configuration: Configuration = Configuration()
+    ) throws -> PersistentContainer {
+        let opening = try ContainerOpening(model, location, databaseKey, configuration)
+        return PersistentContainer(opening, try opening.runAndWait())
+    }
+
+    /// Opens the store of that name, or makes it, and blocks the thread until that is done.
+    ///
+    /// ```swift
+    /// let container = try PersistentContainer.openAndWait(name: "Contacts")
+    /// ```
+    ///
+    /// **Isolation**: none.
+    ///
+    /// - Precondition: It is not called in a hook, in `perform { }` or in `container.read { }`.
+    /// - Parameters:
+    ///   - name: A file name without an extension, which most often is the name of the model.
+    ///   - model: The model; nil, the default, for the one with that name.
+    ///   - databaseKey: The app's own label for the contents, in clear text. If the store has another one, it is reset. Nil, the
+    ///     default, is whatever the store has.
+    ///   - configuration: How the container treats the store, and in which directory it is; each setting has its own default.
+    ///   - fileID: Names the module that has the model. Leave it out.
+    /// - Throws: What ``openAndWait(model:store:databaseKey:configuration:)`` throws, and what
+    ///   ``init(name:model:databaseKey:configuration:fileID:)`` throws. No file has changed then.
+    public static func openAndWait(
+        name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,
+        configuration: Configuration = Configuration(), fileID: String = #fileID
+    ) throws -> PersistentContainer {
+        let named = try NamedStore(name, model, configuration, fileID: fileID)
+        return try openAndWait(
+            model: named.model, store: named.location, databaseKey: databaseKey, configuration: configuration)
+    }
+}

@@ -1,0 +1,181 @@
+public import CoreDataSource
+public import Foundation
+internal import RowStore
+
+/// The container of an app, in a class to subclass: as the `DALService` of Skopelos, and as a subclass of `NSPersistentContainer`.
+///
+/// ```swift
+/// final class Persistence: PersistenceService {
+///     static let shared = Persistence(name: "Contacts")
+///
+///     override func handleError(_ failure: StoreFailure) { print(failure) }
+/// }
+///
+/// try Persistence.shared.loadAndWait()
+/// try Persistence.shared
+///     .writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = "1" }
+///     .readSync { main in print(try ContactEntity.count(in: main)) }
+/// ```
+///
+/// Making a service opens nothing. ``load()`` and ``loadAndWait()`` open the stores of its ``descriptions``.
+///
+/// ``PersistentContainer`` is final and `Sendable`, which an open class cannot be; a service has what is open.
+///
+/// **Isolation**: the main actor.
+@MainActor
+open class PersistenceService {
+    /// What ``load()`` opens, the store of ``container`` first. Changes after loading have no effect.
+    ///
+    /// By default one SQLite file in ``defaultDirectory``, named after the service.
+    public var descriptions: [StoreDescription]
+
+    private let name: String
+    private let givenModel: ManagedObjectModel?
+    private let fileID: String
+    private let defaultFile: URL
+    private var stores: [String: PersistentContainer] = [:]
+    private var order: [String] = []
+    /// The call of ``load()`` that is under way; others wait for it.
+    private var loading: Task<Void, any Error>?
+
+    /// The directory of the stores of this class.
+    ///
+    /// The default is ``PersistentContainer/Configuration/defaultDirectory``.
+    open class var defaultDirectory: URL { PersistentContainer.Configuration.defaultDirectory }
+
+    /// Describes the store; nothing is opened yet.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the store, and of its file without an extension. Most often it is the name of the model.
+    ///   - model: The model; nil, the default, for the one with that name that `ModelPlugin` compiled into the calling module.
+    ///   - location: Where the rows are; nil, the default, for an SQLite file in ``defaultDirectory``. Use `.inMemory` in tests.
+    ///   - fileID: Names the module that has the model. Leave it out.
+    public init(
+        name: String, model: ManagedObjectModel? = nil, store location: StoreLocation? = nil, fileID: String = #fileID
+    ) {
+        self.name = name
+        givenModel = model
+        self.fileID = fileID
+        defaultFile = type(of: self).defaultDirectory.appending(component: "\(name).sqlite")
+        descriptions = [StoreDescription(name: name, location: location ?? .sqlite(defaultFile))]
+    }
+
+    /// Called for every failure that no call can throw, of all stores of the service, until they are closed.
+    ///
+    /// The default does nothing.
+    open func handleError(_ failure: StoreFailure) {}
+
+    // MARK: Loading
+
+    /// Whether the stores are open.
+    public var isLoaded: Bool { !order.isEmpty }
+
+    /// Opens the stores of ``descriptions``, or makes them, and ``defaultDirectory`` if it is missing. A service that is loaded stays as it is.
+    ///
+    /// - Throws: The error of the first description that cannot be opened; the others are closed again then. The errors are
+    ///   those of ``PersistentContainer/init(name:model:databaseKey:configuration:fileID:)`` and
+    ///   ``PersistentContainer/open(_:model:)``.
+    public func load() async throws {
+        if isLoaded { return }
+        if let loading { return try await loading.value }
+        let task = Task { try await open() }
+        loading = task
+        defer { loading = nil }
+        try await task.value
+    }
+
+    private func open() async throws {
+        let descriptions = descriptions
+        let opened = await PersistentContainer.open(descriptions, model: try prepare())
+        let error = descriptions.lazy.compactMap { opened.errors[$0.name] }.first
+        // loadAndWait may have loaded the service meanwhile.
+        guard error == nil, !isLoaded else {
+            for container in opened.containers.values { try? await container.close() }
+            if let error, !isLoaded { throw error }
+            return
+        }
+        keep(opened.containers, in: descriptions.map(\.name))
+    }
+
+    /// Opens the stores of ``descriptions``, or makes them, and blocks the main thread until that is done.
+    ///
+    /// - Throws: `openingWouldBlock` for a store on a server, and for one that must be migrated first; otherwise what
+    ///   ``load()`` throws.
+    public func loadAndWait() throws {
+        guard !isLoaded else { return }
+        let model = try prepare()
+        var opened: [String: PersistentContainer] = [:]
+        for description in descriptions {
+            opened[description.name] = try PersistentContainer.openAndWait(description, model: model)
+        }
+        keep(opened, in: descriptions.map(\.name))
+    }
+
+    /// Closes the stores, as ``PersistentContainer/close()``. The service can be loaded again.
+    ///
+    /// - Throws: The first error of a store; all stores are closed all the same.
+    public func close() async throws {
+        let containers = order.compactMap { stores[$0] }
+        (stores, order) = ([:], [])
+        var failure: (any Error)?
+        for container in containers {
+            do { try await container.close() } catch { failure = failure ?? error }
+        }
+        if let failure { throw failure }
+    }
+
+    /// Makes what opening needs: the default directory, if one of the stores is there, and the model.
+    private func prepare() throws -> ManagedObjectModel {
+        if descriptions.contains(where: { $0.location == .sqlite(defaultFile) && !$0.configuration.isReadOnly }) {
+            try PersistentContainer.makeDirectory(type(of: self).defaultDirectory)
+        }
+        return try givenModel ?? ManagedObjectModel.compiled(named: name, intoModuleOf: fileID)
+    }
+
+    private func keep(_ containers: [String: PersistentContainer], in names: [String]) {
+        (stores, order) = (containers, names)
+        for container in containers.values {
+            let failures = container.failures
+            Task { [weak self] in
+                for await failure in failures { self?.handleError(failure) }
+            }
+        }
+    }
+
+    // MARK: Use
+
+    /// The container of the first description.
+    ///
+    /// - Precondition: The service is loaded.
+    public var container: PersistentContainer {
+        guard let first = order.first, let container = stores[first] else {
+            preconditionFailure(
+                "\(type(of: self)).container was used before the service was loaded. Call load() or loadAndWait() when the app starts, and handle the error that it throws."
+            )
+        }
+        return container
+    }
+
+    /// The container of the description with that name; nil if there is none, or if the service is not loaded.
+    public func container(named name: String) -> PersistentContainer? { stores[name] }
+
+    /// The data source of that class, of the container that owns its entities.
+    ///
+    /// - Throws: What ``PersistentContainer/dataSource(_:)`` throws.
+    public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {
+        let owner = order.lazy.compactMap { self.stores[$0] }.first { container in
+            type.entities.allSatisfy { entity in container.main.model.entity(named: entity.entityName) != nil }
+        }
+        return try (owner ?? container).dataSource(type)
+    }
+}
+
+extension PersistentContainer {
+    fileprivate static func openAndWait(
+        _ description: StoreDescription, model: ManagedObjectModel
+    ) throws -> PersistentContainer {
+        try openAndWait(
+            model: try description.restricted(model), store: description.location, databaseKey: description.databaseKey,
+            configuration: description.configuration)
+    }
+}

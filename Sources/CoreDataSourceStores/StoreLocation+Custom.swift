@@ -1,0 +1,34 @@
+public import CoreDataSource
+public import RowStore
+
+extension StoreLocation {
+    /// A custom store: a file format, a web service, or anything else that keeps rows. <doc:WritingAStore> explains how to
+    /// write one.
+    ///
+    /// ```swift
+    /// let location = StoreLocation.custom(folder.path) { options in
+    ///     let store = try JSONFolderStore(folder, options)
+    ///     return (store, store.startup)
+    /// }
+    /// ```
+    ///
+    /// Data sources, saves, queries, lists, syncs and resets work as with any other store. A changed model or key resets it by
+    /// the same rules: ``StoreOptions/plan(for:)`` decides. Backups, migration, `Configuration.trace` and `model-reset` work
+    /// with the library's own stores only.
+    ///
+    /// - Parameters:
+    ///   - name: What the store is, such as its path. Locations with the same name are equal, and
+    ///     ``PersistentContainer/open(_:model:)`` opens only one of them.
+    ///   - open: Makes or opens the store, once for each container, on a thread that may wait. The store belongs to this
+    ///     container alone; if another process may have it open, and it has no ``PersistentStore/sharing``, throw `storeInUse`.
+    ///     If the closure throws, opening the container throws that error, and the store must be unchanged.
+    public static func custom(
+        _ name: String,
+        open:
+            @escaping @Sendable (_ options: StoreOptions) throws -> (
+                store: any PersistentStore, startup: StoreStartup
+            )
+    ) -> StoreLocation {
+        .custom(CustomLocation(name: name, open: open))
+    }
+}

@@ -1,0 +1,148 @@
+import CoreDataSource
+import CoreDataSourceActiveRecord
+import Foundation
+import Testing
+
+/// The class to subclass, as in Skopelos and NSPersistentContainer.
+@MainActor
+struct PersistenceServiceTests {
+    /// An app's own service, which counts what it is told.
+    private final class Persistence: PersistenceService {
+        private(set) var failures: [StoreFailure.Kind] = []
+
+        override func handleError(_ failure: StoreFailure) { failures.append(failure.kind) }
+    }
+
+    /// A service whose stores are in a folder of the test.
+    private final class Elsewhere: PersistenceService {
+        static let directory = FileManager.default.temporaryDirectory.appending(component: UUID().uuidString)
+
+        override class var defaultDirectory: URL { directory }
+    }
+
+    @Test func aServiceIsLoadedOnceAndWritesAndReadsInAChain() async throws {
+        let service = Persistence(name: "Contacts", store: .inMemory)
+        #expect(!service.isLoaded)
+        try service.loadAndWait()
+        let container = service.container
+        try await service.load()
+        #expect(service.container === container)
+        let contacts = try service.dataSource(ContactDataSource.self)
+        var counts: [Int] = []
+        try service
+            .writeSync(in: contacts) { try ContactEntity.create(in: $0).uid = "1" }
+            .readSync { counts.append(try ContactEntity.count(in: $0)) }
+        #expect(counts == [1])
+        #expect(try await service.read { try $0.count(ContactEntity.self) } == 1)
+        try await service.close()
+        #expect(!service.isLoaded)
+    }
+
+    @Test func callsThatLoadAtTheSameTimeOpenOneContainer() async throws {
+        let service = Persistence(name: "Contacts", store: .inMemory)
+        async let first: Void = service.load()
+        async let second: Void = service.load()
+        _ = try await (first, second)
+        let container = service.container
+        try await service.load()
+        #expect(service.container === container)
+        try await service.close()
+    }
+
+    @Test func aFailedWriteWithoutACallbackIsHandled() async throws {
+        let service = Persistence(name: "Contacts", store: .inMemory)
+        try await service.load()
+        let contacts = try service.dataSource(ContactDataSource.self)
+        service.writeAsync(in: contacts) { _ in throw Poison() }
+        while service.failures.isEmpty { await Task.yield() }
+        #expect(service.failures == [.writeFailed])
+        try await service.close()
+    }
+
+    @Test func theDirectoryIsThatOfTheClass() async throws {
+        defer { try? FileManager.default.removeItem(at: Elsewhere.directory) }
+        let service = Elsewhere(name: "Contacts")
+        try await service.load()
+        let file = Elsewhere.directory.appending(component: "Contacts.sqlite")
+        #expect(FileManager.default.fileExists(atPath: file.path))
+        try await service.close()
+    }
+
+    @Test func ifOneStoreCannotBeOpenedNoneIs() async throws {
+        let directory = try TemporaryDirectory()
+        try Data("no database, but long enough to be one".utf8).write(to: directory.store)
+        let first = directory.url.appending(component: "first.sqlite")
+        for blocks in [false, true] {
+            let service = Persistence(name: "Contacts")
+            service.descriptions = [
+                StoreDescription(name: "first", location: .sqlite(first)),
+                StoreDescription(name: "second", location: .sqlite(directory.store)),
+            ]
+            let error = await #expect(throws: DataSourceError.self) {
+                if blocks { try service.loadAndWait() } else { try await service.load() }
+            }
+            #expect(error?.code == .notADatabase)
+            #expect(!service.isLoaded)
+            // Nobody has the first one open any more.
+            let container = try await PersistentContainer(model: .contacts, store: .sqlite(first))
+            try await container.close()
+        }
+    }
+
+    @Test func aServiceThatIsReleasedClosesItsStore() async throws {
+        let directory = try TemporaryDirectory()
+        weak var released: Persistence?
+        do {
+            let service = Persistence(name: "Contacts", store: .sqlite(directory.store))
+            try service.loadAndWait()
+            released = service
+        }
+        #expect(released == nil)
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
+        try await container.close()
+    }
+
+    @Test func beforeLoadingTheContainerTraps() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
+            _ = PersistenceService(name: "Contacts").container
+        }
+        #expect(
+            result?.standardErrorString.contains(
+                "PersistenceService.container was used before the service was loaded. Call load() or loadAndWait() when the app starts, and handle the error that it throws."
+            ) == true)
+    }
+
+    @Test func whatReadsTakesAContainerAndAReadOnlyOne() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
+        try await container.dataSource(ContactDataSource.self).add(contactList(0..<2))
+        #expect(try await count(container) == 2)
+        try await container.close()
+        let archive = try await ReadOnlyContainer(model: .contacts, store: .sqlite(directory.store))
+        #expect(try await count(archive) == 2)
+        var shown = 0
+        try archive.readSync { shown = try ContactEntity.count(in: $0) }
+        #expect(shown == 2)
+        try await archive.close()
+    }
+
+    private func count(_ contacts: some PersistenceReading) async throws -> Int {
+        try await contacts.read { try $0.count(ContactEntity.self) }
+    }
+
+    @Test(arguments: [false, true])
+    func aWriteThatBlocksCallsBackBeforeItReturns(fails: Bool) async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            var outcomes: [Bool] = []
+            contacts.writeSync { context in
+                try context.insert(ContactEntity.self).uid = "a"
+                if fails { throw Poison() }
+            } completion: { outcome in
+                if case .success = outcome { outcomes.append(true) } else { outcomes.append(false) }
+            }
+            #expect(outcomes == [!fails])
+            #expect(try contacts.count(ContactEntity.self) == (fails ? 0 : 1))
+        }
+    }
+}
