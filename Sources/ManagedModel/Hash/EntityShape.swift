@@ -1,6 +1,6 @@
-/// The parts of an entity that determine how its rows are stored, and nothing else: equal shapes have equal tables.
+/// The properties of an entity that determine its table. Entities with equal shapes have equal tables.
 ///
-/// The canonical form and the difference of two models are both made from shapes, so that both cover the same things.
+/// The canonical form and the difference of two models are both built from shapes, so both cover the same properties.
 package struct EntityShape: Hashable {
     package var name: String
     package var parentName: String?
@@ -10,7 +10,7 @@ package struct EntityShape: Hashable {
     package var attributes: [AttributeShape]
     /// Sorted by name.
     package var relationships: [RelationshipShape]
-    /// Each sorted, and sorted, without repetitions.
+    /// Without duplicates. The names within each constraint are sorted, and so are the constraints.
     package var uniquenessConstraints: [[String]]
 
     package init(of entity: EntityDescription, in lookup: ModelLookup) {
@@ -36,12 +36,12 @@ package struct EntityShape: Hashable {
 
 /// The shape of a stored attribute, or of one leaf of a composite.
 package struct AttributeShape: Hashable {
-    /// The attribute's name, preceded by those of the composite attributes that contain it.
+    /// The names of the enclosing composite attributes, outermost first, then the attribute's own name.
     package var path: [String]
     package var type: AttributeType
     package var isOptional: Bool
     package var derivationExpression: String?
-    /// The modifier of each attribute along the path.
+    /// One element for each attribute along ``path``.
     package var versionHashModifiers: [String?]
 
     package init(
@@ -66,7 +66,7 @@ package struct AttributeShape: Hashable {
         let shape = AttributeShape(
             path: (outer?.path ?? []) + [attribute.name],
             type: attribute.type,
-            // A composite that is absent has no leaves, so nothing inside an optional composite can be required.
+            // An absent composite has no leaf values, so every leaf of an optional composite is optional.
             isOptional: attribute.isOptional || outer?.isOptional ?? false,
             derivationExpression: attribute.derivationExpression,
             versionHashModifiers: (outer?.versionHashModifiers ?? []) + [attribute.versionHashModifier]
@@ -79,7 +79,7 @@ package struct AttributeShape: Hashable {
     }
 }
 
-/// The shape of a stored relationship. The delete rule is not part of it.
+/// The shape of a stored relationship. The shape has no delete rule, because the rule does not change the table.
 package struct RelationshipShape: Hashable {
     package var name: String
     package var destinationName: String
@@ -87,14 +87,14 @@ package struct RelationshipShape: Hashable {
     package var isToMany: Bool
     package var isOrdered: Bool
     package var isOptional: Bool
-    /// 0 for a to-one relationship, where optionality is enough; so is the maximum.
+    /// Always 0 for a to-one relationship: its optionality says enough.
     package var minimumCount: Int
-    /// 0 for no limit.
+    /// 0 for no limit. Always 0 for a to-one relationship.
     package var maximumCount: Int
     package var versionHashModifier: String?
 
-    /// The counts of a to-one relationship are left out, because old tools wrote other values than new ones: saving a model
-    /// with a newer tool must not change its hash.
+    /// Sets the counts of a to-one relationship to 0. Old and new tools write different counts, and saving a model with a
+    /// newer tool must not change the model's hash.
     package init(_ relationship: RelationshipDescription) {
         name = relationship.name
         destinationName = relationship.destinationName
@@ -109,7 +109,7 @@ package struct RelationshipShape: Hashable {
 }
 
 extension [String] {
-    /// The order of the bytes, which is the same on every machine and in every Unicode version.
+    /// Compares UTF-8 bytes: their order is the same on every machine and in every Unicode version.
     package func precedes(_ other: [String]) -> Bool {
         for (one, other) in zip(self, other) where !one.utf8.elementsEqual(other.utf8) {
             return one.utf8.lexicographicallyPrecedes(other.utf8)
@@ -119,7 +119,7 @@ extension [String] {
 }
 
 extension EntityShape {
-    /// One line for each fact. Names are quoted, so that different shapes never have the same lines.
+    /// One line for each property. Names are quoted, so that different shapes have different forms.
     func canonicalForm(parentHash: ModelHash?) -> String {
         var lines = ["entity \(name.quotedWord) schema \(ManagedObjectModel.schemaFormat)"]
         if let parentName {

@@ -7,7 +7,7 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
     /// The lower 64 bits.
     public var low: UInt64
 
-    /// The hash of those bits.
+    /// Makes a hash from its two halves.
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
@@ -41,33 +41,34 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// The version of the layout in which the stores keep a model. It is part of every hash, so raising it resets every store
-    /// whose layout this version of the package can no longer read.
+    /// The version of the layout in which stores keep a model. Every hash includes the version, so raising the version resets
+    /// every store with an older layout.
     public static let schemaFormat = 1
 
-    /// The persisted shape of the model as a string, in a fixed order. The hash is calculated from it.
+    /// The persisted shape of the model as a string, in a fixed order. ``hash`` is the hash of this string.
     ///
-    /// It covers entities, inheritance, abstractness, stored attributes with type and optionality, composites as their
+    /// The form covers entities, inheritance, abstractness, stored attributes with type and optionality, composites as their
     /// leaves, derivations, relationships with destination, inverse, arity, order and counts, uniqueness constraints,
-    /// version hash modifiers, and ``schemaFormat``. It leaves out delete rules, indexes, class names, default values,
-    /// validation bounds, transients, fetched properties, user info, and the order of the file.
+    /// version hash modifiers, and ``schemaFormat``. The form leaves out delete rules, indexes, class names, default values,
+    /// validation bounds, transient properties, fetched properties, user info, and the order of the file.
     ///
-    /// - Complexity: linear in the properties of the model, times the depth of inheritance. The same holds for the
-    ///   hashes below: keep them if they are needed often.
+    /// - Complexity: linear in the properties of the model, times the depth of inheritance. ``hash`` and ``entityHashes``
+    ///   cost the same: keep their values if you need them often.
     public var canonicalForm: String {
         var forms = CanonicalForms(self)
         return entities.sorted { [$0.name].precedes([$1.name]) }
             .reduce(into: "model schema \(Self.schemaFormat)\n") { $0 += forms.form(of: $1) }
     }
 
-    /// The persisted shape of one entity as a string. It holds the hash of the parent, so a change of a parent changes its
-    /// children, and a change of a child does not change its parent.
+    /// The persisted shape of one entity as a string. The string contains the parent's hash, so a change of the parent
+    /// changes the form of each child. A change of a child does not change the parent's form.
     public func canonicalForm(of entity: EntityDescription) -> String {
         var forms = CanonicalForms(self)
         return forms.form(of: entity)
     }
 
-    /// The hash of ``canonicalForm``: equal hashes, equal persisted shape. It is the same on every machine.
+    /// The hash of ``canonicalForm``. Models with equal hashes have equal persisted shapes. The hash is the same on every
+    /// machine.
     public var hash: ModelHash {
         ModelHash(hashing: canonicalForm)
     }
@@ -79,7 +80,7 @@ extension ManagedObjectModel {
     }
 }
 
-/// Canonical forms of entities, with the hashes of those that are parents made once.
+/// Builds the canonical forms of entities. The hash of each parent is calculated once.
 private struct CanonicalForms {
     let lookup: ModelLookup
     private var hashes: [String: ModelHash] = [:]
@@ -91,7 +92,8 @@ private struct CanonicalForms {
     mutating func form(of entity: EntityDescription) -> String {
         var parentHash: ModelHash?
         let lineage = lookup.lineage(of: entity)
-        // A valid model has no lineage without a root. Where it would end depends on where it began.
+        // Only an invalid model has a lineage without a root. Such a lineage depends on the entity where it begins, so
+        // the hashes along it are not kept.
         let isComplete = lineage.last?.parentName == nil
         for ancestor in lineage.dropFirst().reversed() {
             if isComplete, let hash = hashes[ancestor.name] {

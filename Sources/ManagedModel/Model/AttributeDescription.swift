@@ -4,46 +4,46 @@ public import Foundation
 public struct AttributeDescription: Sendable, Hashable {
     /// The name of the attribute.
     public var name: String
-    /// What kind of values it has.
+    /// The type of the attribute's values.
     public var type: AttributeType
-    /// Whether it may be saved without a value.
+    /// Whether an object can be saved without a value of the attribute.
     public var isOptional: Bool
-    /// Whether it is kept in memory only.
+    /// Whether values of the attribute are kept in memory only.
     public var isTransient: Bool
-    /// The value in a new object; nil for none. An empty string is a value.
+    /// The value in a new object; nil for no default value. An empty string is a default value.
     public var defaultValue: AttributeValue?
-    /// Whether the generated property is a plain number even if the attribute is optional; nil then reads as zero.
+    /// Whether an optional attribute has a generated property of a plain number type. A missing value then reads as zero.
     public var usesScalarValueType: Bool
-    /// The lowest allowed value, inclusive. For strings an `.integer`: the lowest length in characters.
+    /// The lowest allowed value, inclusive. For a string, an `.integer`: the minimum length in characters.
     public var minimum: AttributeValue?
-    /// The highest allowed value, inclusive. For strings an `.integer`: the highest length in characters.
+    /// The highest allowed value, inclusive. For a string, an `.integer`: the maximum length in characters.
     public var maximum: AttributeValue?
     /// A regular expression that the whole string must match.
     public var pattern: String?
-    /// The name of the transformer in the model. It is not used: a transformable is a `Codable` value.
+    /// The name of the transformer in the model. The library ignores the name: a transformable is a `Codable` value.
     public var valueTransformerName: String?
-    /// The declared type of a transformable: `[String]`, `Color`.
+    /// The Swift type of a transformable, as the model declares it: `[String]`, `Color`.
     public var customClassName: String?
-    /// Whether large values of the attribute lie apart: when objects are fetched for reading, values of more than 16 KB stay in the
-    /// store until they are needed. Stores keep all values in their rows. The flag is not part of the model's hash.
+    /// Whether large values of the attribute are deferred: a fetch for reading leaves values of more than 16 KB in the store
+    /// until they are needed. Stores keep all values in their rows. The flag is not part of the model's hash.
     public var allowsExternalBinaryDataStorage: Bool
     /// The name of the composite, when ``type`` is ``AttributeType/composite``.
     public var compositeName: String?
-    /// How a derived attribute gets its value; nil for an ordinary one.
+    /// The expression that calculates a derived attribute; nil for an attribute that your code sets.
     public var derivationExpression: String?
-    /// The old flag for an index of this attribute alone.
+    /// Whether the attribute has an index of its own. Old model files use this flag.
     public var isIndexed: Bool
-    /// A flag of the model that is not used.
+    /// A flag of the model file that the library ignores.
     public var preservesValueInHistoryOnDeletion: Bool
-    /// A flag of the model that is not used.
+    /// A flag of the model file that the library ignores.
     public var allowsCloudEncryption: Bool
-    /// A flag of the model that is not used.
+    /// A flag of the model file that the library ignores.
     public var isIndexedBySpotlight: Bool
-    /// Part of the hash: changing it changes the model. Nil for none.
+    /// A string in the model's hash: changing the string changes the hash. Nil for none.
     public var versionHashModifier: String?
     /// The attribute's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
-    /// The author's notes, by keys of their own. They are not part of the hash.
+    /// Notes of the model's author, by key. Notes are not part of the hash.
     public var userInfo: [String: String]
 
     /// Makes an attribute. Arguments that are left out have the defaults of a model file.
@@ -96,7 +96,7 @@ public struct AttributeDescription: Sendable, Hashable {
 
 /// The type of an attribute. The raw value is the word in the model file.
 public enum AttributeType: String, Sendable, Hashable, CaseIterable {
-    /// No type, as of an attribute that names none in the file.
+    /// The attribute has no type in the file.
     case undefined = "Undefined"
     /// A whole number of 16 bits, `Int16`.
     case integer16 = "Integer 16"
@@ -126,11 +126,11 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     case transformable = "Transformable"
     /// The id of an object. Models do not name this type.
     case objectID = "Object ID"
-    /// Several attributes together, described by ``CompositeDescription``.
+    /// A group of attributes, described by a ``CompositeDescription``.
     case composite = "Composite"
 }
 
-/// A default value or a bound, as it is written in a model.
+/// A default value or a bound of an attribute.
 public enum AttributeValue: Sendable, Hashable {
     /// True or false.
     case boolean(Bool)
@@ -140,7 +140,7 @@ public enum AttributeValue: Sendable, Hashable {
     case double(Double)
     /// A decimal number.
     case decimal(Decimal)
-    /// A string; an empty one is a value.
+    /// A string, which may be empty.
     case string(String)
     /// Seconds since 2001-01-01 00:00:00 UTC.
     case date(TimeInterval)

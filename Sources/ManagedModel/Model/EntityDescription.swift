@@ -1,31 +1,31 @@
-/// An entity: a kind of object, its properties, and its place in the inheritance of the model.
+/// An entity: the name, the parent and the properties of one kind of object.
 public struct EntityDescription: Sendable, Hashable {
     /// The name of the entity.
     public var name: String
-    /// The class as it is written in the model: `X`, `.X` (the app's own module), `Module.X`, or nil for the generic class.
+    /// The class as the model names it: `X`, `.X` (in the app's own module) or `Module.X`; nil for the generic class.
     public var className: String?
     /// The name of the parent entity; nil for a root entity.
     public var parentName: String?
-    /// Whether it has no objects of its own, only those of its sub-entities.
+    /// Whether only sub-entities of the entity have objects.
     public var isAbstract: Bool
-    /// The entity's own attributes, in the order of the file. Inherited ones are in the parent.
+    /// The entity's own attributes, in the order of the file. The parent lists the inherited attributes.
     public var attributes: [AttributeDescription]
     /// The entity's own relationships, in the order of the file.
     public var relationships: [RelationshipDescription]
-    /// The entity's own fetched properties. They are read and kept, but have no accessors.
+    /// The entity's own fetched properties. No accessors are generated for them.
     public var fetchedProperties: [FetchedPropertyDescription]
-    /// The indexes that the store makes for it.
+    /// The indexes that a store creates for the entity.
     public var indexes: [FetchIndexDescription]
-    /// Each constraint is a list of names of attributes or to-one relationships whose values must be unique together. Rows in
-    /// which one of them is nil never collide.
+    /// Each constraint lists the names of attributes or to-one relationships whose values must be unique in combination. A row
+    /// with a nil value in the list never conflicts with another row.
     public var uniquenessConstraints: [[String]]
-    /// The author's notes, by keys of their own. They are not part of the hash.
+    /// Notes of the model's author, by key. Notes are not part of the hash.
     public var userInfo: [String: String]
-    /// Part of the hash: changing it changes the model. Nil for none.
+    /// A string in the model's hash: changing the string changes the hash. Nil for none.
     public var versionHashModifier: String?
     /// The entity's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
-    /// What code is generated for it.
+    /// The code that is generated for the entity.
     public var codeGeneration: CodeGeneration
 
     /// Makes an entity. Arguments that are left out have the defaults of a model file.
@@ -60,7 +60,7 @@ public struct EntityDescription: Sendable, Hashable {
     }
 }
 
-/// What the code generator makes for an entity (`codeGenerationType` in the file).
+/// The code that the generator writes for an entity (`codeGenerationType` in the file).
 public enum CodeGeneration: String, Sendable, Hashable {
     /// Nothing: the author writes the class and its properties.
     case manual
@@ -74,9 +74,9 @@ public enum CodeGeneration: String, Sendable, Hashable {
 public struct FetchIndexDescription: Sendable, Hashable {
     /// The name of the index in the model.
     public var name: String
-    /// What it sorts by, the most significant first.
+    /// The properties that the index sorts by, the most significant first.
     public var elements: [Element]
-    /// Whether the model declares it in the old form, without a name (`compoundIndex` in the file).
+    /// Whether the model declares the index in the old form, without a name (`compoundIndex` in the file).
     public var isCompound: Bool
 
     /// Makes an index.

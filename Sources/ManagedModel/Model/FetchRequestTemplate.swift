@@ -2,15 +2,15 @@
 public struct FetchRequestTemplate: Sendable, Hashable {
     /// The name of the request in the model.
     public var name: String
-    /// The name of the entity that is fetched.
+    /// The name of the fetched entity.
     public var entityName: String
     /// A format string, which may contain `$VARIABLES`; nil for all objects.
     public var predicateFormat: String?
     /// The result type in the model. The generated function returns objects.
     public var resultType: ResultType
-    /// The most results; 0 for no limit.
+    /// The maximum number of results; 0 for no limit.
     public var fetchLimit: Int
-    /// Whether objects of sub-entities are found too.
+    /// Whether the results include objects of sub-entities.
     public var includesSubentities: Bool
 
     /// Makes a request. Arguments that are left out have the defaults of a model file.
@@ -30,13 +30,13 @@ public struct FetchRequestTemplate: Sendable, Hashable {
         self.includesSubentities = includesSubentities
     }
 
-    /// What a fetch returns. The raw value is the number in the file.
+    /// The kind of results of a fetch. The raw value is the number in the file.
     public enum ResultType: Int, Sendable, Hashable {
         /// The objects.
         case objects = 0
-        /// Their ids.
+        /// The IDs of the objects.
         case objectIDs = 1
-        /// Their values, by the names of properties.
+        /// The values of the objects, by property name.
         case dictionaries = 2
     }
 }
@@ -45,11 +45,11 @@ public struct FetchRequestTemplate: Sendable, Hashable {
 public struct FetchedPropertyDescription: Sendable, Hashable {
     /// The name of the property.
     public var name: String
-    /// A flag of the model that is not used.
+    /// A flag of the model file that the library ignores.
     public var isOptional: Bool
     /// The fetch. Its predicate may use `$FETCH_SOURCE`.
     public var fetchRequest: FetchRequestTemplate
-    /// The author's notes, by keys of their own.
+    /// Notes of the model's author, by key.
     public var userInfo: [String: String]
 
     /// Makes a fetched property.

@@ -1,7 +1,7 @@
-/// The entities of an app, their attributes and how they relate.
+/// The entities of an app, with their attributes and relationships.
 ///
-/// A model is a plain value: `ModelPlugin` generates it as a Swift literal, or `ModelReader` reads it at run time. Models are
-/// not registered anywhere; two containers may use the same one.
+/// A model is a plain value: `ModelPlugin` generates the model as a Swift literal, or `ModelReader` reads it at run time.
+/// Models are not registered anywhere, and two containers can use the same model.
 public struct ManagedObjectModel: Sendable {
     /// The name of the bundle, without its extension: `Contacts`.
     public var name: String
@@ -13,33 +13,34 @@ public struct ManagedObjectModel: Sendable {
     public var composites: [CompositeDescription]
     /// The fetch requests stored with the model.
     public var fetchRequests: [FetchRequestTemplate]
-    /// Named subsets of the entities. The unnamed default configuration, which holds all of them, is not listed.
+    /// Named subsets of the entities. The unnamed default configuration with all entities is not listed.
     public var configurations: [EntityConfiguration]
-    /// The configuration that ``restricted(toConfiguration:)`` has made this model of; nil for a whole model. It is not part of the
-    /// hash.
+    /// The name passed to ``restricted(toConfiguration:)``; nil for a whole model. The name is not part of the hash.
     public package(set) var configurationName: String?
-    /// The author's own label for this version. It is not part of the hash.
+    /// The author's own label for this version. The label is not part of the hash.
     public var versionIdentifier: String
-    /// The versions before this one, in the bundle or the lock file, from which a migration cannot go by this version alone. They are
-    /// not part of the hash.
+    /// The earlier versions, in the bundle or the lock file, from which a migration needs more than the names and renaming
+    /// identifiers of this version. They are not part of the hash.
     public var earlierVersions: [EarlierVersion]
-    /// The Swift class of each entity that has one, by entity name. It is part of neither the hash nor equality.
+    /// The Swift classes of entities, by entity name. The classes affect neither the hash nor equality.
     ///
-    /// Generated code sets it; a model that was read at run time has no classes, and its objects are plain `ManagedObject`s.
+    /// Generated code sets the classes. A model that was read at run time has no classes: its objects are plain
+    /// `ManagedObject`s.
     public var classes: [String: any AnyObject.Type]
 
-    /// Makes a model of entities in any order.
+    /// Makes a model.
     ///
     /// - Parameters:
     ///   - name: The name of the bundle, without its extension.
-    ///   - version: The name of the version; nil, the default, for the name of the model.
+    ///   - version: The name of the version; nil, the default, means the name of the model.
     ///   - entities: Every entity, in any order.
     ///   - composites: The composite types that attributes name, in any order.
     ///   - fetchRequests: The fetch requests stored with the model, in any order.
     ///   - configurations: Named subsets of the entities.
     ///   - versionIdentifier: The author's own label for the version.
-    ///   - earlierVersions: The versions before this one from which a migration cannot go by this version alone.
-    ///   - classes: The Swift class of each entity that has one, by entity name.
+    ///   - earlierVersions: The earlier versions from which a migration needs more than the names and renaming identifiers
+    ///     of this version.
+    ///   - classes: The Swift classes of entities, by entity name.
     public init(
         name: String,
         version: String? = nil,
@@ -64,7 +65,7 @@ public struct ManagedObjectModel: Sendable {
 
     /// The entity with that name, or nil.
     public func entity(named name: String) -> EntityDescription? {
-        // They are sorted by name, unless the array was changed.
+        // The entities are sorted by name, unless the app changed the array.
         var (low, high) = (0, entities.count)
         while low < high {
             let middle = (low + high) / 2
@@ -99,11 +100,11 @@ public struct EntityConfiguration: Sendable, Hashable {
     }
 }
 
-/// A value made of several attributes, stored as one column per leaf.
+/// A type made of several attributes. A store has one column for each leaf.
 public struct CompositeDescription: Sendable, Hashable {
-    /// The name by which attributes refer to it.
+    /// The name by which attributes refer to the composite.
     public var name: String
-    /// Its parts. An attribute can itself be a composite.
+    /// The attributes of the composite. An attribute can itself be a composite.
     public var attributes: [AttributeDescription]
 
     /// Makes a composite.
@@ -114,7 +115,7 @@ public struct CompositeDescription: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// The entity and its ancestors, nearest first. A cycle, which no checked model has, ends the list.
+    /// The entity and its ancestors, nearest first. In an invalid model, the list ends at the start of a cycle.
     public func lineage(of entity: EntityDescription) -> [EntityDescription] {
         var lineage = [entity]
         while let parentName = lineage.last?.parentName, let parent = self.entity(named: parentName),
@@ -130,7 +131,7 @@ extension ManagedObjectModel {
         entities.filter { $0.parentName == name }
     }
 
-    /// The entity of that name and all entities below it.
+    /// The entity of that name and all its direct and indirect sub-entities, sorted by name.
     public func family(ofEntityNamed name: String) -> [EntityDescription] {
         guard entities.contains(where: { $0.parentName == name }) else { return entity(named: name).map { [$0] } ?? [] }
         var names: Set = [name]
@@ -143,22 +144,23 @@ extension ManagedObjectModel {
     }
 }
 
-/// What the elements of an earlier version of a model are called now, for versions from which the names and the renaming identifiers
-/// of now alone would lead elsewhere.
+/// The names of entities and properties in an earlier version of a model.
 ///
-/// One version renames an attribute, and the next one gives its old name to a new attribute: whoever skips the version between them
-/// can only guess what became of the values. A bundle has its versions, and the lock file what was edited in place, so what reads them
-/// follows the names from each to the next.
+/// A migration needs these names if the current names and renaming identifiers lead to the wrong element. For example, one
+/// version renames an attribute, and the next version gives the old name to a new attribute. A migration that skips the
+/// version between them cannot tell which attribute has the values. The model reader therefore follows the names from each
+/// version to the next: a bundle contains its versions, and the lock file contains the versions that were edited in place.
 public struct EarlierVersion: Sendable, Hashable {
-    /// The hash of that version, and the hash of each of its configurations. A store of it was made for one of them.
+    /// The hash of the earlier version and the hashes of its configurations. A store of that version has one of them.
     public var hashes: Set<String>
-    /// The names that entities have in that version, by their names now, without those that are new.
+    /// The names of entities in the earlier version, by their current names. New entities are left out.
     public var entityNames: [String: String]
-    /// The names that properties have in that version, by the name of the entity now, and their own names now; the leaves of
-    /// composites as `address.city`. An entity that is not listed has the properties that its names and identifiers say.
+    /// The names of properties in the earlier version, by the current name of the entity and the current name of the property.
+    /// A leaf of a composite is named as in `address.city`. For an entity that is not listed, the current names and renaming
+    /// identifiers of its properties are right.
     public var propertyNames: [String: [String: String]]
 
-    /// Makes the names of a version.
+    /// Makes an earlier version.
     public init(
         hashes: Set<String>, entityNames: [String: String], propertyNames: [String: [String: String]] = [:]
     ) {
@@ -168,17 +170,17 @@ public struct EarlierVersion: Sendable, Hashable {
     }
 }
 
-/// A model that is compiled into a module of an app, for code that knows only its name.
+/// A model that is compiled into an app, for code that finds the model by its name.
 ///
-/// `ModelPlugin` generates a class for each model; apps use ``ManagedObjectModel`` and need no class of their own.
+/// `ModelPlugin` generates a conforming class for each model. Apps use ``ManagedObjectModel`` and write no such class.
 nonisolated public protocol GeneratedModel: AnyObject {
     /// The model.
     static var model: ManagedObjectModel { get }
 }
 
 extension ManagedObjectModel {
-    /// The name of the class that is generated for the model with that name. Different models have different classes: a scalar
-    /// that is not an ASCII letter or digit becomes its number.
+    /// The name of the class that is generated for a model. Different model names give different class names: a scalar that is
+    /// not an ASCII letter or digit becomes its hexadecimal number.
     package static func generatedClassName(forModelNamed name: String) -> String {
         var className = "GeneratedModel_"
         for scalar in name.unicodeScalars {

@@ -2,48 +2,48 @@
 public struct RelationshipDescription: Sendable, Hashable {
     /// The name of the relationship.
     public var name: String
-    /// The name of the entity that it leads to.
+    /// The name of the destination entity.
     public var destinationName: String
     /// The relationship of the destination that points back; nil for none.
     public var inverseName: String?
-    /// Whether it may have more than one destination.
+    /// Whether the relationship can have more than one destination.
     public var isToMany: Bool
-    /// Whether its destinations have an order. Only to-many relationships can.
+    /// Whether the destinations have an order. Only a to-many relationship can be ordered.
     public var isOrdered: Bool
-    /// Whether it may be saved without a destination.
+    /// Whether an object can be saved without a destination.
     public var isOptional: Bool
-    /// Whether it is kept in memory only.
+    /// Whether the links are kept in memory only.
     public var isTransient: Bool
-    /// The fewest destinations allowed. An optional relationship may be empty regardless of this.
+    /// The minimum number of destinations. An optional relationship may be empty in any case.
     public var minimumCount: Int
-    /// The most destinations allowed; 0 for no limit.
+    /// The maximum number of destinations; 0 for no limit.
     public var maximumCount: Int
-    /// What happens to the destinations when the source is deleted. It is not part of the hash.
+    /// What happens to the destinations when the source is deleted. The rule is not part of the hash.
     public var deleteRule: DeleteRule
-    /// Part of the hash: changing it changes the model. Nil for none.
+    /// A string in the model's hash: changing the string changes the hash. Nil for none.
     public var versionHashModifier: String?
     /// The relationship's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
-    /// The author's notes, by keys of their own. They are not part of the hash.
+    /// Notes of the model's author, by key. Notes are not part of the hash.
     public var userInfo: [String: String]
 
     /// Makes a relationship.
     ///
     /// - Parameters:
     ///   - name: The name of the relationship.
-    ///   - destinationName: The name of the entity that it leads to.
+    ///   - destinationName: The name of the destination entity.
     ///   - inverseName: The relationship of the destination that points back; nil for none.
-    ///   - isToMany: Whether it may have more than one destination.
-    ///   - isOrdered: Whether its destinations have an order.
-    ///   - isOptional: Whether it may be saved without a destination.
-    ///   - isTransient: Whether it is kept in memory only.
-    ///   - minimumCount: The fewest destinations; 0 by default.
-    ///   - maximumCount: The most destinations; 0 for no limit. Nil, the default, means 1 for a to-one relationship and no
-    ///     limit for a to-many one.
+    ///   - isToMany: Whether the relationship can have more than one destination.
+    ///   - isOrdered: Whether the destinations have an order.
+    ///   - isOptional: Whether an object can be saved without a destination.
+    ///   - isTransient: Whether the links are kept in memory only.
+    ///   - minimumCount: The minimum number of destinations; 0 by default.
+    ///   - maximumCount: The maximum number of destinations; 0 for no limit. Nil, the default, means 1 for a to-one
+    ///     relationship and no limit for a to-many relationship.
     ///   - deleteRule: What happens to the destinations when the source is deleted; `.nullify` by default.
-    ///   - versionHashModifier: Part of the hash; nil for none.
-    ///   - renamingIdentifier: The relationship's name in an older version of the model; nil if it has not changed.
-    ///   - userInfo: The author's notes, by keys of their own.
+    ///   - versionHashModifier: A string in the model's hash; nil for none.
+    ///   - renamingIdentifier: The relationship's name in an older version of the model; nil if the name has not changed.
+    ///   - userInfo: Notes of the model's author, by key.
     public init(
         name: String,
         destinationName: String,
@@ -77,17 +77,17 @@ public struct RelationshipDescription: Sendable, Hashable {
 
 /// What happens to the destinations when the source of a relationship is deleted. The raw value is the word in the file.
 public enum DeleteRule: String, Sendable, Hashable {
-    /// Nothing happens: their links to the source may then lead nowhere.
+    /// Nothing happens. Links of the destinations may then lead to a deleted object.
     case noAction = "No Action"
-    /// They lose their link to the source.
+    /// The destinations lose their link to the source.
     case nullify = "Nullify"
-    /// They are deleted too.
+    /// The destinations are deleted too.
     case cascade = "Cascade"
-    /// The source cannot be deleted as long as there is a destination.
+    /// The source cannot be deleted while it has a destination.
     case deny = "Deny"
 }
 
-/// A relationship where it is declared.
+/// The name of a relationship, with the entity that declares the relationship.
 package struct RelationshipName: Sendable, Hashable {
     package let entity: String
     package let name: String

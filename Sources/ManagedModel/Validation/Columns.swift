@@ -2,12 +2,12 @@
 ///
 /// The position of a column in ``ManagedObjectModel/columns(of:)`` is the index that generated properties use.
 public struct ColumnDescription: Sendable, Hashable {
-    /// The property's name; `property.leaf` for the leaf of a composite; `property.entity` for the entity of a to-one
-    /// relationship whose destination can vary; `property.position` for its place if the inverse is ordered.
+    /// The property's name; `property.leaf` for a leaf of a composite; `property.entity` for the entity of a destination whose
+    /// entity has sub-entities; `property.position` for the index of the row's object in an ordered inverse.
     public var name: String
     /// What the column holds.
     public var role: Role
-    /// False for transient attributes: they are kept in memory, are part of a save, and have no column in the store.
+    /// False for a transient attribute: a save includes its value, but the store has no column for it.
     public var isStored: Bool
 
     /// Makes a column.
@@ -19,14 +19,14 @@ public struct ColumnDescription: Sendable, Hashable {
 
     /// What a column holds.
     public enum Role: Sendable, Hashable {
-        /// An attribute, or a leaf of a composite; the description is then the leaf's.
+        /// An attribute or a leaf of a composite, with its description.
         case attribute(AttributeDescription)
         /// The key of a to-one relationship's destination.
         case destinationKey(RelationshipDescription)
         /// The number of the destination's entity, if the destination has sub-entities.
         case destinationEntity(RelationshipDescription)
-        /// The place of the row's object among the others of an ordered to-many relationship, whose inverse has the previous
-        /// column.
+        /// The index of the row's object in an ordered to-many relationship. The previous column belongs to the inverse of
+        /// that relationship.
         case position(RelationshipDescription)
     }
 
@@ -37,20 +37,21 @@ public struct ColumnDescription: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// The columns of an entity's rows: inherited ones first, so that a property has the same index in every sub-entity; then
-    /// its own attributes in the order of the model, composites as their leaves; then the to-one relationships whose links are
-    /// stored in the row.
+    /// The columns of an entity's rows.
+    ///
+    /// Inherited columns come first, so that a property has the same index in every sub-entity. The entity's own attributes
+    /// follow in the order of the model, with each composite as its leaves. The to-one relationships whose links are stored in
+    /// the row come last.
     public func columns(of entity: EntityDescription) -> [ColumnDescription] {
         columns(of: entity, format: ManagedObjectModel.storeFormat)
     }
 
-    /// The columns in a store of that format.
     package func columns(of entity: EntityDescription, format: Int64) -> [ColumnDescription] {
         lineage(of: entity).reversed().flatMap { ownColumns(of: $0, format) }
     }
 
     /// The format of a store in which both sides of a one-to-one relationship have a column, and ordered one-to-many
-    /// relationships have no places.
+    /// relationships have no position column.
     package static let firstStoreFormat: Int64 = 1
 
     /// The format of new stores: see ``linkStorage(of:)``.
@@ -78,9 +79,9 @@ extension ManagedObjectModel {
         else { return [] }
         return composite.attributes.flatMap { leaf in
             var leaf = leaf
-            // A composite that is absent has no leaves, so nothing inside an optional composite can be required.
+            // An absent composite has no leaf values, so every leaf of an optional composite is optional.
             leaf.isOptional = leaf.isOptional || attribute.isOptional
-            // And nothing in it can have a default value, or it would never be absent.
+            // A default value of a leaf would make the composite present in every new object.
             if attribute.isOptional { leaf.defaultValue = nil }
             return leaves(
                 of: leaf, named: "\(name).\(leaf.name)", isStored: isStored, insideComposites: outer + [compositeName])
@@ -106,24 +107,24 @@ extension ManagedObjectModel {
     }
 }
 
-/// Where a store keeps the links of a relationship.
+/// The location of a relationship's links in a store.
 package enum LinkStorage: Sendable, Hashable {
     /// In a column of the source's own row.
     case column
     /// In the column of the inverse, in the destinations' rows.
     case inverseColumn(RelationshipName)
-    /// In rows of their own, each with a source and a destination, made for the relationship with that name: this one, or its
-    /// inverse, whose sources are this one's destinations.
+    /// In separate rows, each with a source and a destination. The rows belong to the relationship or to its inverse. The rows
+    /// of the inverse are reversed: their sources are the destinations of the relationship.
     case pairs(RelationshipName, isReversed: Bool)
-    /// Nowhere: a transient to-many relationship.
+    /// Nowhere, because the relationship is transient and to-many.
     case none
 }
 
 extension ManagedObjectModel {
-    /// Where the links of a relationship are kept.
+    /// The location of a relationship's links in a store of the current format.
     ///
-    /// Links of a one-to-one relationship are in the column of the side whose entity and name come first. Links of a
-    /// relationship that is its own inverse are in the rows of both ends.
+    /// A one-to-one relationship uses the column of the side that sorts first by entity and name. A one-to-one relationship
+    /// that is its own inverse uses the column in the rows of both ends.
     package func linkStorage(of name: RelationshipName) -> LinkStorage {
         guard let relationship = relationship(name) else { return .none }
         guard !relationship.isTransient else { return relationship.isToMany ? .none : .column }
@@ -140,12 +141,12 @@ extension ManagedObjectModel {
         }
     }
 
-    /// The relationship with that name that an entity declares.
+    /// Nil for an inherited relationship: only the entity that declares a relationship has it.
     package func relationship(_ name: RelationshipName) -> RelationshipDescription? {
         entity(named: name.entity)?.relationships.first { $0.name == name.name }
     }
 
-    /// The inverse of a relationship, where it is declared; nil if there is none.
+    /// The name of the inverse, with the entity that declares it; nil if the relationship has no inverse.
     package func inverse(of relationship: RelationshipDescription) -> RelationshipName? {
         guard let name = relationship.inverseName, let destination = entity(named: relationship.destinationName) else {
             return nil
@@ -154,7 +155,7 @@ extension ManagedObjectModel {
             .map { RelationshipName(entity: $0.name, name: name) }
     }
 
-    /// The inverse of a relationship; nil if there is none, or if it is transient, so that no store has it.
+    /// Nil if the relationship has no inverse, or a transient inverse.
     package func storedInverse(of relationship: RelationshipDescription) -> RelationshipDescription? {
         guard let inverse = inverse(of: relationship).flatMap(self.relationship), !inverse.isTransient else {
             return nil
@@ -164,7 +165,7 @@ extension ManagedObjectModel {
 }
 
 extension RelationshipName {
-    /// Whether it is the side of a pair that stores the links. A relationship that is its own inverse does.
+    /// Whether this side of the relationship stores the links. True for a relationship that is its own inverse.
     fileprivate func precedes(_ inverse: RelationshipName) -> Bool {
         !((inverse.entity, inverse.name) < (entity, name))
     }

@@ -4,13 +4,13 @@ internal import Foundation
 package enum DerivationExpression: Sendable, Hashable {
     /// The moment of the save.
     case now
-    /// The value at the end of a path: of another attribute, of a leaf of a composite, or of related objects, as in
+    /// The value at the end of a key path: another attribute, a leaf of a composite, or a value of related objects, as in
     /// `category.name`, `articles.@count` and `articles.@sum.words`.
     case path([String])
-    /// The string of another attribute, transformed.
+    /// The transformed string of another attribute.
     case changed([String], TextChange)
 
-    /// Nil if it is not supported.
+    /// Nil if the expression is not supported.
     package init?(_ text: String) {
         let text = text.trimmingCharacters(in: .whitespaces)
         if text == "now()" {
@@ -37,7 +37,7 @@ package enum DerivationExpression: Sendable, Hashable {
         }
     }
 
-    /// The keys of a path; nil if it is none.
+    /// The keys of a key path; nil if the string is not a key path.
     private static func keys(_ text: String) -> [String]? {
         let keys = text.parts(separatedBy: ".").map { $0.trimmingCharacters(in: .whitespaces) }
         let marks = "():,".unicodeScalars
@@ -47,7 +47,7 @@ package enum DerivationExpression: Sendable, Hashable {
         return isPath ? keys : nil
     }
 
-    /// The functions of an expression that calculate one value from many objects, as operators of a key path.
+    /// The key path operators of the aggregate functions, by function name.
     private static let aggregates = [
         "count": "@count", "sum": "@sum", "average": "@avg", "avg": "@avg", "min": "@min", "max": "@max",
     ]
@@ -56,7 +56,7 @@ package enum DerivationExpression: Sendable, Hashable {
 /// A transformation of a string. The raw value is the word in the expression.
 package enum TextChange: String, Sendable, Hashable, CaseIterable {
     case uppercase, lowercase
-    /// Without case and marks, for searching.
+    /// Without case and diacritics, for searching.
     case canonical
 
     package func callAsFunction(_ text: String) -> String {

@@ -1,4 +1,4 @@
-/// What is wrong with a model: a duplicate name, a cycle, or a reference to something that does not exist.
+/// A fault in a model, such as a duplicate name, a cycle, or a reference to an unknown entity.
 public struct ModelError: Error, Sendable, Hashable {
     /// The kind of the fault.
     public var code: Code
@@ -6,7 +6,7 @@ public struct ModelError: Error, Sendable, Hashable {
     public var entityName: String?
     /// The property at fault, if there is one.
     public var propertyName: String?
-    /// What is wrong, and what to do about it.
+    /// Describes the fault and how to correct it.
     public var message: String
 
     /// Makes an error.
@@ -21,7 +21,7 @@ public struct ModelError: Error, Sendable, Hashable {
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
-        /// Makes a kind, of a name that no other kind has.
+        /// Makes a kind. Its name must differ from the names of all other kinds.
         public init(_ description: String) {
             self.description = description
         }
@@ -30,19 +30,19 @@ public struct ModelError: Error, Sendable, Hashable {
         public static let duplicateName = Code("duplicateName")
         /// A name is empty or contains a dot.
         public static let invalidName = Code("invalidName")
-        /// An entity is its own ancestor, or a composite holds itself.
+        /// An entity is its own ancestor, or a composite contains itself.
         public static let inheritanceCycle = Code("inheritanceCycle")
         /// A parent, destination, inverse, composite or constrained property does not exist.
         public static let unknownReference = Code("unknownReference")
         /// A relationship's inverse does not point back at it.
         public static let inverseMismatch = Code("inverseMismatch")
-        /// An attribute is derived from one of another type, from one that does not exist, or from itself.
+        /// An attribute is derived from an attribute of another type, from an unknown attribute, or from itself.
         public static let invalidDerivation = Code("invalidDerivation")
         /// The pattern of an attribute is not a regular expression.
         public static let invalidPattern = Code("invalidPattern")
         /// An entity has more properties than a table can have columns.
         public static let tooLarge = Code("tooLarge")
-        /// Entities or composites are nested more deeply than any real model needs.
+        /// Entities or composites are nested too deeply.
         public static let tooDeep = Code("tooDeep")
     }
 }

@@ -1,10 +1,10 @@
-/// A model's entities and composites by name, built once where a whole model is walked.
+/// A model's entities and composites by name. Build one lookup for each walk over a whole model.
 package struct ModelLookup {
     package let entities: [String: EntityDescription]
     package let composites: [String: CompositeDescription]
     /// The names of the entities that have sub-entities.
     package let parentNames: Set<String>
-    /// The relationships of each entity, by the entity's name and their own.
+    /// By the entity's name and the relationship's name.
     private let relationships: [String: [String: RelationshipDescription]]
 
     package init(_ model: ManagedObjectModel) {
@@ -26,19 +26,19 @@ package struct ModelLookup {
         return lineage
     }
 
-    /// Whether one of the two is the other or an ancestor of it.
+    /// Whether both entities are the same, or one of them is an ancestor of the other.
     package func isRelated(_ one: EntityDescription, to other: EntityDescription) -> Bool {
         lineage(of: one).contains { $0.name == other.name } || lineage(of: other).contains { $0.name == one.name }
     }
 
-    /// The entity's relationship with that name, including inherited ones.
+    /// The entity's own or inherited relationship with that name.
     package func relationship(named name: String, of entity: EntityDescription) -> RelationshipDescription? {
         lineage(of: entity).lazy.compactMap { relationships[$0.name]?[name] }.first
     }
 
-    /// Why a relationship's inverse is invalid, as a sentence; nil if it is valid or there is none.
+    /// The fault in a relationship's inverse; nil if the inverse is valid or absent.
     ///
-    /// An inverse must be a relationship of the destination, or of an ancestor of it, that points back.
+    /// A valid inverse is the destination's own or inherited relationship, and points back.
     package func inverseFault(
         of relationship: RelationshipDescription, in entity: EntityDescription
     ) -> (code: ModelError.Code, sentence: String)? {
@@ -63,12 +63,12 @@ package struct ModelLookup {
 extension ManagedObjectModel {
     /// The model of one configuration: its entities, and the fetch requests for them.
     ///
-    /// Abstract ancestors of its entities are included. Everything else that an entity needs must be in the configuration,
-    /// because a store of that model has nothing else.
+    /// Abstract ancestors of the entities are included. The configuration must list every other parent and every destination
+    /// of a relationship, because a store of the restricted model contains only these entities.
     ///
     /// - Parameter name: One of ``configurations``.
-    /// - Throws: `unknownReference` if there is no such configuration, if it names an entity that the model does not have, or
-    ///   if it lacks the parent of one of its entities (unless that is abstract) or the destination of a relationship.
+    /// - Throws: `unknownReference` if the configuration does not exist, if it lists an unknown entity, or if it lacks the
+    ///   destination of a relationship or a parent that is not abstract.
     /// - Complexity: linear in the properties of the model, times the depth of inheritance.
     public func restricted(toConfiguration name: String) throws(ModelError) -> ManagedObjectModel {
         guard let configuration = configurations.first(where: { $0.name == name }) else {

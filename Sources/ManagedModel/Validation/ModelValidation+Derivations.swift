@@ -1,5 +1,6 @@
 extension ModelValidation {
-    /// Checks that what each derived attribute is derived from exists and has its type, and that nothing is derived from itself.
+    /// Checks that the source of each derived attribute exists and has a fitting type, and that no attribute is derived from
+    /// itself.
     func checkDerivations() throws(ModelError) {
         for entity in model.entities where entity.attributes.contains(where: { $0.derivationExpression != nil }) {
             let columns = model.columns(of: entity)
@@ -19,8 +20,7 @@ extension ModelValidation {
         }
     }
 
-    /// The name of the attribute of the same object from which one is derived; nil if it is derived from something else, or
-    /// not at all.
+    /// The name of the source, if a derived attribute has its source in the same object; otherwise nil.
     private func source(
         of attribute: AttributeDescription, _ entity: EntityDescription, _ columns: [ColumnDescription]
     ) throws(ModelError) -> String? {
@@ -66,15 +66,14 @@ extension ModelValidation {
         return name
     }
 
-    // MARK: Of other objects
+    // MARK: Sources in other objects
 
-    /// Whether a path leads along a relationship.
+    /// Whether a key path begins with a relationship.
     private func leadsToOthers(_ path: [String], _ entity: EntityDescription) -> Bool {
         path.first.map { lookup.relationship(named: $0, of: entity) != nil } ?? false
     }
 
-    /// Checks a derivation along relationships: to one after the other, then to an attribute, or to many and an aggregate of
-    /// theirs.
+    /// Checks a key path that begins with a relationship and ends in an attribute or in an aggregate.
     private func checkRelatedSource(
         _ path: [String], of attribute: AttributeDescription, _ entity: EntityDescription
     ) throws(ModelError) {
@@ -105,8 +104,8 @@ extension ModelValidation {
         if !fits.contains(attribute.type) { throw invalid(attribute, entity, wrongType(text, type, attribute.type)) }
     }
 
-    /// The entity at the end of a path along relationships, the aggregate of its objects if they are many, and the keys that are
-    /// left.
+    /// Follows the relationships of a key path. Returns the last destination, the aggregate if a relationship is to-many, and
+    /// the remaining keys.
     private func end(
         of path: [String], of attribute: AttributeDescription, _ entity: EntityDescription
     ) throws(ModelError) -> (owner: EntityDescription, aggregate: String?, keys: ArraySlice<String>) {
@@ -138,7 +137,7 @@ extension ModelValidation {
         return (owner, aggregate, keys)
     }
 
-    /// Checks that a source is stored, and not itself calculated from other objects.
+    /// Checks that a source is stored and is not itself derived from other objects.
     private func checkSource(
         _ source: AttributeDescription, _ owner: EntityDescription, of attribute: AttributeDescription,
         _ entity: EntityDescription
@@ -163,7 +162,8 @@ extension ModelValidation {
         return leadsToOthers(path, entity)
     }
 
-    /// What is calculated when it is read is in no index.
+    /// No uniqueness constraint can cover an attribute that is derived from other objects: the value is calculated when it is
+    /// read, so no index contains it.
     private func checkConstraintsWithoutDerivations(_ entity: EntityDescription) throws(ModelError) {
         for attribute in entity.attributes where isOfOthers(attribute, entity) {
             let isUnique = model.entities.contains { other in
@@ -204,10 +204,10 @@ extension ModelValidation {
 extension AttributeType {
     fileprivate var isInteger: Bool { [.integer16, .integer32, .integer64].contains(self) }
 
-    /// Whether it has no values that can be compared.
+    /// Whether values of the type cannot be compared.
     fileprivate var isOpaque: Bool { [.binary, .transformable, .composite, .undefined, .objectID].contains(self) }
 
-    /// The types that can have an aggregate of such values, or one of them if there is no aggregate; the most natural one first.
+    /// The possible types of an attribute that is derived from values of this type, the most natural type first.
     fileprivate func results(of aggregate: String?) -> [AttributeType] {
         switch (aggregate, self) {
         case (nil, _): isOpaque ? [] : [self]

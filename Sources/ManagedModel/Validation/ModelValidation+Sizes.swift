@@ -1,7 +1,8 @@
 extension ModelValidation {
-    /// Every composite exists, composites have no cycles, and no entity has more properties than a table can have columns.
+    /// Checks that every composite exists, that composites have no cycles, and that no entity has more properties than a table
+    /// can have columns.
     ///
-    /// Sizes are added up without expanding the composites, because nested composites can double at each level.
+    /// Adds up sizes without expanding the composites: with nested composites, the number of leaves can double at each level.
     func checkSizes() throws(ModelError) {
         var sizes: [String: Int] = [:]
         for composite in model.composites {
@@ -29,7 +30,7 @@ extension ModelValidation {
         for attribute in entity.attributes {
             size += try self.size(of: attribute, owner: entity.name, within: [], sizes: &sizes)
         }
-        // A to-one relationship whose destination can vary also has a column for the entity.
+        // A to-one relationship whose destination has sub-entities also has a column for the entity.
         for relationship in entity.relationships {
             size += lookup.parentNames.contains(relationship.destinationName) ? 2 : 1
         }
@@ -81,16 +82,17 @@ extension ModelValidation {
     }
 }
 
-/// Limits that no real model comes near, so that a hostile one costs little.
+/// Limits on the cost of a hostile model. Real models stay far below them.
 package enum ModelLimits {
-    /// The most ancestors of an entity, and the deepest nesting of composites.
+    /// The maximum number of ancestors of an entity, and the maximum depth of nested composites.
     package static let nesting = 64
-    /// The most properties of an entity, including inherited ones and those of composites: as many as an SQLite table has
-    /// columns.
+    /// The maximum number of properties of an entity, with inherited properties and attributes of composites. It is the
+    /// maximum number of columns of an SQLite table.
     package static let properties = 2_000
-    /// The most properties of all entities together, counted in the same way.
+    /// The maximum number of properties of all entities together, counted in the same way.
     package static let propertiesInAll = 500_000
-    /// The most entities of a model that is read back from a store, and its longest text in bytes.
+    /// The maximum number of entities of a model that is read back from a store.
     package static let storedEntities = 2_000
+    /// The maximum size of such a model, in bytes.
     package static let textSize = 16 << 20
 }

@@ -1,11 +1,14 @@
 internal import Foundation
 
 extension ManagedObjectModel {
-    /// Checks that the model is valid: names are unique, inheritance and composites have no cycles, every parent, destination,
-    /// inverse, composite and constrained property exists, what is derived from another attribute has its type, and patterns are
-    /// regular expressions.
+    /// Checks that the model is valid.
     ///
-    /// Models from `ModelReader` and from generated code have been checked; call this for a model made in code.
+    /// In a valid model, names are unique, and inheritance and composites have no cycles. Every parent, destination, inverse,
+    /// composite and constrained property exists. Derived attributes have the types of their sources, and patterns are regular
+    /// expressions.
+    ///
+    /// Models from `ModelReader` and from generated code are already checked. Call this method for a model that you build in
+    /// code.
     ///
     /// - Throws: the first fault found, in the order of the model.
     /// - Complexity: linear in the properties of the model, times the depth of inheritance.
@@ -16,7 +19,7 @@ extension ManagedObjectModel {
         try validation.checkPatterns()
     }
 
-    /// ``validate()`` without what determines no table, for the model of a store that an earlier release has made.
+    /// ``validate()`` without the checks that concern no table, for the model of a store that an earlier release made.
     package func validateShape() throws(ModelError) {
         try validateStructure()
         let validation = ModelValidation(model: self)
@@ -24,8 +27,8 @@ extension ManagedObjectModel {
         try validation.checkConstraints()
     }
 
-    /// The part of ``validate()`` that limits the cost of walking the model. A reader that has to repair relationships does so
-    /// between this part and the rest.
+    /// The part of ``validate()`` that limits the cost of walking the model. The model reader repairs relationships after this
+    /// part and before the rest.
     package func validateStructure() throws(ModelError) {
         let validation = ModelValidation(model: self)
         try validation.checkNames()
@@ -103,7 +106,7 @@ extension ModelValidation {
         }
     }
 
-    /// No entity may define a property of one of its ancestors again: both would need the same column.
+    /// Checks that no entity redefines a property of an ancestor: both properties would need the same column.
     func checkRedefinitions() throws(ModelError) {
         let names = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, Set(propertyNames(of: $0))) })
         for entity in model.entities {
@@ -158,7 +161,8 @@ extension ModelValidation {
 }
 
 extension ModelValidation {
-    /// Every constraint has elements, and all of them have columns: attributes, leaves of composites, and to-one relationships.
+    /// Checks that every constraint has elements, and that every element has a column: an attribute, a leaf of a composite, or
+    /// a to-one relationship.
     func checkConstraints() throws(ModelError) {
         for entity in model.entities where !entity.uniquenessConstraints.isEmpty {
             let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
@@ -207,7 +211,6 @@ extension ModelValidation {
 }
 
 extension ModelValidation {
-    /// Checks that the pattern of each attribute is a regular expression. Another one could check no value.
     func checkPatterns() throws(ModelError) {
         for entity in model.entities { try checkPatterns(entity.attributes, of: entity.name) }
         for composite in model.composites { try checkPatterns(composite.attributes, of: composite.name) }
@@ -217,7 +220,7 @@ extension ModelValidation {
         for attribute in attributes {
             guard let pattern = attribute.pattern, !pattern.isEmpty else { continue }
             do {
-                // Separately, because an expression with unbalanced parentheses could become valid when it is put into parentheses.
+                // The first check is needed because the parentheses could make an unbalanced expression valid.
                 _ = try NSRegularExpression(pattern: pattern)
                 _ = try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z")
             } catch {

@@ -58,14 +58,14 @@ package struct TextWords {
         return word
     }
 
-    /// Reads the word if it is next.
+    /// Takes the next word if it equals the argument.
     package mutating func take(_ word: String) -> Bool {
         guard next < words.count, words[next] == .word(word) else { return false }
         next += 1
         return true
     }
 
-    /// Reads the word and the name after it, if they are next; nil if the word is not.
+    /// Takes the given word and the name after it; nil if the next word differs.
     package mutating func takeName(after word: String) -> String? {
         take(word) ? takeName() : nil
     }
@@ -74,7 +74,7 @@ package struct TextWords {
 }
 
 extension String {
-    /// The string in quotes, on one line, as ``TextWords`` reads it; different strings stay different.
+    /// The string in quotes, escaped to fit on one line. ``TextWords`` reads the original string back.
     package var quotedWord: String {
         var quoted = "\""
         for scalar in unicodeScalars {
@@ -90,17 +90,17 @@ extension String {
 }
 
 extension StringProtocol {
-    /// The parts of a name or a path, compared by Unicode scalars.
+    /// The parts of a name or a path, split at Unicode scalars.
     ///
-    /// A string is a sequence of characters, and a separator followed by a combining mark is another character than the
-    /// separator alone. SQL, paths and formats work with scalars, so splitting by characters would miss some separators.
+    /// Splitting by characters would miss a separator that is followed by a combining mark, because both together are one
+    /// character. SQL, paths and formats work with scalars.
     package func parts(separatedBy separator: Unicode.Scalar, omittingEmpty: Bool = false) -> [String] {
         unicodeScalars.split(separator: separator, omittingEmptySubsequences: omittingEmpty).map {
             String(String.UnicodeScalarView($0))
         }
     }
 
-    /// What follows the prefix, compared by Unicode scalars; nil if the string does not begin with it.
+    /// The rest of the string after the prefix, compared by Unicode scalars; nil if the string has another beginning.
     package func remainder(afterPrefix prefix: String) -> String? {
         guard unicodeScalars.starts(with: prefix.unicodeScalars) else { return nil }
         return String(String.UnicodeScalarView(unicodeScalars.dropFirst(prefix.unicodeScalars.count)))
