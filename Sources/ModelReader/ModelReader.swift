@@ -8,23 +8,25 @@ internal import ModelMigration
 ///     for diagnostic in document.diagnostics { print(diagnostic) }
 ///     let model = document.model
 ///
-/// Unusual values that older tools wrote are loaded with a diagnostic; references that lead nowhere are errors. A hostile file
+/// Unusual values from older tools are loaded with a diagnostic. References to unknown elements are errors. A hostile file
 /// causes an error and never a trap, and its cost is proportional to its size.
 ///
 /// **Isolation**: none; calls are independent and can run on any thread. Reading blocks on the disk.
 public struct ModelReader: Sendable {
     private init() {}
 
-    /// Reads one version of a model, and from the versions before it what its elements were called: those in its bundle (see
-    /// ``ModelBundle/versions(before:)``), and those in the lock file that `model-reset check --update` has written, if that is the
-    /// `model.lock` or the `Models/model.lock` of a folder above the bundle, up to the one with `Package.swift` or `.git`.
+    /// Reads one version of a model, and reads the earlier names of its elements from the earlier versions.
+    ///
+    /// Earlier versions are in the bundle (see ``ModelBundle/versions(before:)``) and in the lock file that
+    /// `model-reset check --update` wrote. The reader looks for a `model.lock` or `Models/model.lock` in the folders above the
+    /// bundle, up to the folder with `Package.swift` or `.git`.
     ///
     /// - Parameters:
     ///   - url: A `.xcdatamodeld` bundle, or the `.xcdatamodel` directory of one version.
-    ///   - version: The name of the version, with or without `.xcdatamodel`; nil for the current one.
-    ///   - followsVersions: Whether the versions before it are read, too; what does not plan a migration needs none of them.
-    /// - Throws: ``ModelReaderError``, which says which file and line is at fault.
-    /// - Complexity: linear in the size of the files, and that of a migration's plan for each version that is followed.
+    ///   - version: The name of the version, with or without `.xcdatamodel`; nil for the current version.
+    ///   - followsVersions: Whether the earlier versions are read, too. Only code that plans migrations needs them.
+    /// - Throws: ``ModelReaderError`` with the file and line at fault.
+    /// - Complexity: linear in the size of the files, plus the cost of a migration plan for each earlier version.
     public static func read(
         _ url: URL, version: String? = nil, followsVersions: Bool = true
     ) throws(ModelReaderError) -> ModelDocument {
@@ -59,9 +61,9 @@ public struct ModelReader: Sendable {
     /// - Parameters:
     ///   - data: The XML.
     ///   - name: The name of the model.
-    ///   - version: The name of the version; nil if it is the name of the model.
+    ///   - version: The name of the version; nil for the name of the model.
     ///   - file: The name of the file in errors and diagnostics; nil for the name of the model.
-    /// - Throws: ``ModelReaderError``, as for a file.
+    /// - Throws: ``ModelReaderError`` with the line at fault.
     public static func read(
         data: Data, name: String, version: String? = nil, file: String? = nil
     ) throws(ModelReaderError) -> ModelDocument {
@@ -78,7 +80,7 @@ public struct ModelReader: Sendable {
 /// Finding a model by its name.
 extension ModelReader {
     /// The directories that are searched for models: the resources of the program's bundle, the program's own directory, and
-    /// the bundles in these two, where a package has its resources.
+    /// the bundles in both directories, because a package has its resources in such bundles.
     public static var modelDirectories: [URL] {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
         var directories: [URL] = []
@@ -100,9 +102,10 @@ extension ModelReader {
     /// - Parameters:
     ///   - name: The name of a `.xcdatamodeld` bundle, or of an `.xcdatamodel` directory, without its extension.
     ///   - version: As for ``read(_:version:followsVersions:)``.
-    ///   - directories: The directories to search; the first one that has the model is used. Nil, the default, for
-    ///     ``modelDirectories``.
-    /// - Throws: ``ModelReaderError``: `notFound` if no directory has it; otherwise what ``read(_:version:followsVersions:)`` throws.
+    ///   - directories: The directories to search, in order. The first directory with the model is used. Nil, the default,
+    ///     means ``modelDirectories``.
+    /// - Throws: ``ModelReaderError``: `notFound` if no directory has the model, or an error of
+    ///   ``read(_:version:followsVersions:)``.
     public static func read(
         named name: String, version: String? = nil, in directories: [URL]? = nil
     ) throws(ModelReaderError) -> ModelDocument {

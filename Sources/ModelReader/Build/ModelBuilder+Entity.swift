@@ -95,7 +95,7 @@ extension ModelBuilder {
         return type
     }
 
-    /// An attribute without a type cannot be stored.
+    /// True for an attribute without a type, because it cannot be stored.
     private mutating func isTransient(_ element: MarkupElement, type: AttributeType) -> Bool {
         let isTransient = flag("transient", of: element)
         guard type == .undefined, !isTransient else { return isTransient }
@@ -167,7 +167,7 @@ extension ModelBuilder {
             userInfo: userInfo(of: element))
     }
 
-    /// Generators write -1 for no limit.
+    /// -1 in the file means no limit: code generators write it.
     private mutating func maximumCount(
         of element: MarkupElement, isToMany: Bool
     ) throws(ModelReaderError) -> Int {
@@ -216,7 +216,7 @@ extension ModelBuilder {
             userInfo: userInfo(of: element))
     }
 
-    /// Absent flags have the defaults of the run time, where the result type determines two of them.
+    /// A missing flag has the default value of Core Data at run time.
     mutating func fetchRequest(_ element: MarkupElement) throws(ModelReaderError) -> FetchRequestTemplate {
         let name = try required("name", of: element)
         let resultType = resultType(of: element)
@@ -238,7 +238,7 @@ extension ModelBuilder {
 }
 
 extension ModelBuilder {
-    /// The indexes of both forms. Old ones have no names and get one from their columns.
+    /// The indexes of the new form and of the old form. An old index has no name in the file: its columns name it.
     mutating func indexes(of element: MarkupElement) throws(ModelReaderError) -> [FetchIndexDescription] {
         var indexes: [FetchIndexDescription] = []
         for child in element.children(named: "fetchIndex") {

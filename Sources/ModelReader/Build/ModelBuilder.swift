@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Turns a tree of elements into the declarations of a model. Names of other entities are not resolved yet.
+/// Turns a tree of elements into the declarations of a model. ``ModelLinker`` resolves the names of other entities later.
 struct ModelBuilder {
     let file: String
     var log: DiagnosticLog
@@ -47,7 +47,7 @@ struct ModelBuilder {
         }
     }
 
-    /// The scan has limited the depth.
+    /// The recursion is safe because ``MarkupScan`` limits the depth.
     private mutating func noteUnknown(in element: MarkupElement) {
         let known = Vocabulary.attributes(of: element.name)
         for attribute in element.attributes.keys.sorted() where !known.contains(attribute) {
@@ -66,7 +66,7 @@ struct ModelBuilder {
     private mutating func composite(_ element: MarkupElement) throws(ModelReaderError) -> CompositeDescription {
         let name = try required("name", of: element)
         lines.note(element.line, of: name)
-        // A composite has no hash of its own: its attributes have one each.
+        // The hash covers the attributes of a composite, and not the composite itself.
         for attribute in ["versionHashModifier", "elementID"] where element.filled(attribute) != nil {
             log.warn(
                 element.line,
@@ -85,12 +85,12 @@ struct ModelBuilder {
     }
 }
 
-/// A model whose names have not been resolved yet, and the positions for its errors.
+/// A model whose names are not resolved yet, with the line numbers for its errors.
 struct ModelDraft {
     var model: ManagedObjectModel
     var log: DiagnosticLog
     var lines = SourceLines()
-    /// The entity that the file gives for a relationship's inverse, by the relationship.
+    /// The `inverseEntity` of each relationship in the file.
     var inverseEntities: [PropertyPath: String] = [:]
 }
 
@@ -113,14 +113,14 @@ struct SourceLines {
         properties[PropertyPath(owner: owner, property: property)] = line
     }
 
-    /// The line of the property, or of its owner.
+    /// The line of the property; the line of the owner if the property is unknown.
     func line(of property: String?, in owner: String?) -> Int? {
         guard let owner else { return nil }
         return property.flatMap { properties[PropertyPath(owner: owner, property: $0)] } ?? owners[owner]
     }
 }
 
-/// The helpers that read values for all elements.
+/// Reading values of all kinds of elements.
 extension ModelBuilder {
     func required(_ attribute: String, of element: MarkupElement) throws(ModelReaderError) -> String {
         guard let text = element.filled(attribute) else {
@@ -138,7 +138,7 @@ extension ModelBuilder {
         return absent
     }
 
-    /// A count is part of what is stored or fetched, so an invalid one is an error.
+    /// An invalid count is an error, because counts affect the stored and the fetched objects.
     func count(
         _ attribute: String, of element: MarkupElement, from lowest: Int = 0
     ) throws(ModelReaderError) -> Int? {

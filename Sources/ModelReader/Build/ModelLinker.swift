@@ -1,7 +1,7 @@
 internal import ManagedModel
 
-/// Resolves the names of a draft. Optional references that lead nowhere are removed with a diagnostic; all others must be
-/// valid.
+/// Resolves the names of a draft. Unknown names in optional references are removed with a diagnostic. All other names must
+/// be valid.
 struct ModelLinker {
     private var draft: ModelDraft
 
@@ -11,7 +11,7 @@ struct ModelLinker {
 
     mutating func link() throws(ModelReaderError) -> ModelDocument {
         do throws(ModelError) {
-            // First the checks that limit the cost of the others.
+            // These checks limit the cost of the later checks.
             try draft.model.validateStructure()
             resolveInverseEntities()
             dropFaultyInverses()
@@ -25,7 +25,8 @@ struct ModelLinker {
         return ModelDocument(model: draft.model, diagnostics: draft.log.all)
     }
 
-    /// An inverse is looked up in the destination, so the file must give that entity or a related one for it.
+    /// An inverse is looked up in the destination, so the file must give the destination or a related entity as the inverse's
+    /// entity.
     private mutating func resolveInverseEntities() {
         let lookup = ModelLookup(draft.model)
         editRelationships { relationship, entity, draft in
@@ -44,7 +45,7 @@ struct ModelLinker {
         }
     }
 
-    /// Removing one inverse can leave another without its partner, so this is repeated until all pairs agree.
+    /// Repeats until all pairs agree, because removing an inverse can make another inverse invalid.
     private mutating func dropFaultyInverses() {
         var isSettled = false
         while !isSettled {
@@ -72,7 +73,7 @@ struct ModelLinker {
         }
     }
 
-    /// A unique attribute and a mandatory to-one inverse cannot both be kept when a conflict is merged.
+    /// A merge of duplicates cannot keep both a unique attribute and a mandatory to-one inverse.
     private mutating func noteMandatoryInverses() {
         let lookup = ModelLookup(draft.model)
         for entity in draft.model.entities where !entity.uniquenessConstraints.isEmpty {
@@ -92,8 +93,9 @@ struct ModelLinker {
 }
 
 extension ModelLinker {
-    /// An index can have attributes and to-one relationships, including inherited ones. Nothing else has a column with values: what is
-    /// derived from other objects is calculated when it is read.
+    /// An index can have the entity's own and inherited attributes and to-one relationships. Other properties have no column,
+    /// and an attribute that is derived from other objects has no stored value, because the value is calculated when it is
+    /// read.
     private mutating func dropFaultyIndexElements() {
         let lookup = ModelLookup(draft.model)
         for (number, entity) in draft.model.entities.enumerated() where !entity.indexes.isEmpty {
@@ -148,7 +150,7 @@ extension ModelLinker {
 }
 
 extension AttributeDescription {
-    /// Whether its value is that of related objects.
+    /// Whether the value is derived from related objects.
     fileprivate func isDerivedFromOthers(_ isRelationship: (String) -> Bool) -> Bool {
         guard let derivationExpression, case .path(let path) = DerivationExpression(derivationExpression) else {
             return false
@@ -164,7 +166,7 @@ extension ModelDraft {
 }
 
 extension ModelReaderError {
-    /// The error for an invalid model, with the place in the file that declares the faulty element.
+    /// The error for an invalid model, with the line that declares the faulty element.
     init(_ error: ModelError, file: String, lines: SourceLines) {
         self.init(
             error.code, file: file, line: lines.line(of: error.propertyName, in: error.entityName), error.message)

@@ -1,11 +1,11 @@
-/// The elements of the format, their attributes and their allowed contents. Anything else is new or a mistake, and gets a
-/// diagnostic; some known ones have no effect.
+/// The elements of the format, with their attributes and their children. Any other element or attribute gets a diagnostic.
+/// Some of the known elements and attributes have no effect.
 enum Vocabulary {
     static func attributes(of element: String) -> Set<String> { attributes[element] ?? [] }
 
     static func children(of element: String) -> Set<String> { children[element] ?? [] }
 
-    /// The positions of entities in Xcode's diagram. They are skipped.
+    /// The element with the positions of entities in Xcode's diagram. The reader skips this element.
     static let layout = "elements"
 
     private static let children: [String: Set<String>] = [

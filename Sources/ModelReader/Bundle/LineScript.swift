@@ -1,4 +1,4 @@
-/// How the lines of one text become those of another: which ones are kept, dropped and added, in their order.
+/// The steps that turn the lines of a first string into the lines of a second string: keep, drop and add, in order.
 struct LineScript {
     private enum Step: Equatable {
         case keep(Int)
@@ -8,7 +8,7 @@ struct LineScript {
 
     private var steps: [Step] = []
 
-    /// A line of a script, as ``lines`` has it; false for anything else.
+    /// Reads a line of ``lines`` back; false if the line is not a step.
     mutating func append(_ line: some StringProtocol) -> Bool {
         let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return false }
@@ -21,7 +21,6 @@ struct LineScript {
         return true
     }
 
-    /// A line for each step.
     var lines: [String] {
         steps.map { step in
             switch step {
@@ -32,7 +31,8 @@ struct LineScript {
         }
     }
 
-    /// The other text; nil if this one has fewer lines than the script speaks of. What comes after the last step is kept.
+    /// The lines of the second string; nil if the script keeps or drops more lines than there are. Lines after the last step
+    /// are kept.
     func applied(to lines: [String]) -> [String]? {
         var result: [String] = []
         var position = 0
@@ -53,9 +53,10 @@ struct LineScript {
 }
 
 extension LineScript {
-    /// Compares two texts whose lines are sorted in blocks, a block being a line that is not indented and those that are below it.
+    /// Compares the lines of two strings. A block is a line without indentation, with the indented lines below it. Blocks are
+    /// sorted, and so are the lines within each block.
     ///
-    /// - Complexity: linear in the length of the texts.
+    /// - Complexity: linear in the length of the strings.
     init(from old: [String], to new: [String]) {
         let (oldBlocks, newBlocks) = (LineScript.blocks(old), LineScript.blocks(new))
         var position = 0
@@ -86,7 +87,7 @@ extension LineScript {
         add(.drop(old.count - position))
     }
 
-    /// Joins steps of one kind.
+    /// Joins the step with the last step if both keep or both drop lines.
     private mutating func add(_ step: Step) {
         switch (steps.last, step) {
         case (_, .keep(0)), (_, .drop(0)): break
@@ -101,9 +102,9 @@ extension LineScript {
         return zip(starts, starts.dropFirst() + [lines.count]).map { $0..<$1 }
     }
 
-    /// For each new line the old one that it is, none of them before that of the line before.
+    /// The position of the equal old line for each new line; nil if there is none. The positions increase.
     private static func matches(_ old: [String], _ new: [String]) -> [(new: Int, old: Int?)] {
-        // By their bytes: equal strings can have others, and so another hash.
+        // Lines are compared by bytes: equal strings can have different bytes, and so different hashes.
         let positions = Dictionary(old.enumerated().map { (Array($1.utf8), $0) }) { first, _ in first }
         var next = 0
         return new.enumerated().map { index, line in

@@ -1,16 +1,17 @@
 internal import Foundation
 package import ManagedModel
 
-/// What a lock file knows of the versions of a model: also those that were edited in place, and are in no bundle any more.
+/// The versions of a model in a lock file. They include versions that were edited in place and are no longer in a bundle.
 struct LockedVersions {
     /// Oldest first.
     private(set) var models: [LockedModel] = []
-    /// Why a lock file beside the model says nothing.
+    /// The reason why the lock file cannot be read.
     private(set) var error: LockFileError?
 
-    /// Looks for `model.lock` and `Models/model.lock` in the folder of a model and in those above it, up to that of the package.
+    /// Looks for `model.lock` and `Models/model.lock` in the folder of a model and in its parent folders, up to the folder of
+    /// the package.
     ///
-    /// - Parameter url: The bundle. A lock file in which it is not named is another one's.
+    /// - Parameter url: The bundle. A lock file that does not name this bundle is skipped.
     init(of url: URL) {
         let model = url.standardizedFileURL.resolvingSymlinksInPath()
         var folder = model.deletingLastPathComponent()
@@ -27,7 +28,7 @@ struct LockedVersions {
         }
     }
 
-    /// How many folders are searched at most.
+    /// The maximum number of folders to search.
     private static let deepest = 16
 
     private mutating func take(_ file: URL, _ model: URL) {
@@ -57,25 +58,27 @@ struct LockedVersions {
 }
 
 extension LockedVersions {
-    /// The versions before one, oldest first: those of a bundle, and before each of them what was locked under its name.
+    /// The versions before a version, oldest first: the earlier versions of the bundle, and before each of them the models that
+    /// were locked under its name.
     ///
     /// - Parameters:
-    ///   - earlier: Those of the bundle before the version, oldest first.
-    ///   - later: Those of the bundle that are neither before it nor the version itself.
-    ///   - isCurrent: Whether the version is the current one. Then what was locked under a name that is gone was before it.
+    ///   - earlier: The earlier versions of the bundle, oldest first.
+    ///   - later: The names of all versions of the bundle except the version itself and the earlier versions.
+    ///   - isCurrent: Whether the version is the current version of the bundle. If so, models that were locked under a name
+    ///     that the bundle no longer has are earlier versions.
     func merged(with earlier: [ManagedObjectModel], version: String, later: Set<String>, isCurrent: Bool)
         -> [ManagedObjectModel]
     {
         let positions = Dictionary(earlier.enumerated().map { ($1.version, $0) }) { first, _ in first }
         var chains = Array(repeating: [ManagedObjectModel](), count: earlier.count + 1)
-        // The place of what comes after, for names that no bundle has.
+        // The position of the next newer model, for a locked model whose name is not in the bundle.
         var place = isCurrent ? earlier.count : nil
         for locked in models.reversed() where !later.contains(locked.version) {
             if let position = locked.version == version ? earlier.count : positions[locked.version] {
                 place = min(position, place ?? position)
             }
             guard let place else { continue }
-            // What a release locked that wrote models in another way says nothing, and so does what is older.
+            // A model in the format of another release cannot be read. Older models are not used either.
             guard let model = locked.model else { break }
             chains[place].insert(model, at: 0)
         }
@@ -83,14 +86,14 @@ extension LockedVersions {
     }
 }
 
-/// A configuration of a locked model. A store can be made for it alone, so it has a hash of its own.
+/// A configuration of a locked model. The configuration has a hash of its own, because a store can be made for it alone.
 package struct LockedConfiguration: Sendable, Equatable {
     package let name: String
     package let hash: ModelHash
     /// In the order of the model.
     package let entityNames: [String]
 
-    /// Nil for a configuration that no store can be made for, because it leaves out what its entities need.
+    /// Nil if no store can be made for the configuration, because it lacks the parent or a destination of one of its entities.
     init?(_ configuration: EntityConfiguration, of model: ManagedObjectModel) {
         do { hash = try model.restricted(toConfiguration: configuration.name).hash } catch { return nil }
         name = configuration.name
@@ -99,7 +102,7 @@ package struct LockedConfiguration: Sendable, Equatable {
 
     static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("configuration ") }
 
-    /// Reads ``line`` back; nil if this type would not write it.
+    /// Reads ``line`` back; nil if this type would not write such a line.
     init?(_ line: String) {
         guard var words = TextWords(line), words.take("configuration"), let name = words.takeName(), words.take("hash"),
             let hash = words.takeWord().flatMap({ ModelHash($0) }), words.take("entities")

@@ -1,25 +1,25 @@
 public import Foundation
 internal import ManagedModel
 
-/// A `.xcdatamodeld` bundle: the versions of a model, and which of them is current. A separate `.xcdatamodel` counts as a
-/// bundle of itself.
+/// A `.xcdatamodeld` bundle: the versions of a model, and the name of the current version. A separate `.xcdatamodel` counts
+/// as a bundle with one version.
 public struct ModelBundle: Sendable {
-    /// Where the bundle is.
+    /// The location of the bundle.
     public let url: URL
     /// The name of the model, without an extension.
     public let name: String
-    /// The names of the versions without `.xcdatamodel`, sorted. The order does not reflect their age.
+    /// The names of the versions without `.xcdatamodel`, sorted. Their order is not the order of their age.
     public let versions: [String]
-    /// The version that the bundle names as current, or its only version if it names none. Nil if it names none of several
-    /// versions, or one that does not exist.
+    /// The version that the bundle names as current, or the only version of a bundle that names none. Nil if a bundle with
+    /// several versions names none, or if the named version does not exist.
     public let currentVersion: String?
-    /// The version that the bundle names as current, whether or not it exists.
+    /// The version that the bundle names as current, even if the version does not exist.
     private let namedVersion: String?
-    /// Why the current version is not known.
+    /// The reason why the current version is unknown.
     private let namingError: ModelReaderError?
     private let standsAlone: Bool
 
-    /// Lists the versions. Their contents are not read.
+    /// Lists the versions without reading them.
     ///
     /// - Throws: ``ModelReaderError`` if there is no model at the URL.
     public init(at url: URL) throws(ModelReaderError) {
@@ -53,7 +53,7 @@ public struct ModelBundle: Sendable {
         }
     }
 
-    /// The version with that name, with or without its extension; nil for the current one.
+    /// - Parameter name: The name of a version, with or without its extension; nil for the current version.
     func version(named name: String?) throws(ModelReaderError) -> String {
         guard let name else {
             if let currentVersion { return currentVersion }
@@ -61,7 +61,8 @@ public struct ModelBundle: Sendable {
             throw ModelReaderError(.noCurrentVersion, file: url.path, missingCurrentVersion)
         }
         let plain = Self.withoutExtension(name)
-        // The directory may be written in another form of Unicode, which is not equal to the file system.
+        // The directory's name on disk may have another Unicode form. The file system tells the forms apart, so the
+        // name on disk is returned.
         guard let version = versions.first(where: { $0 == name || $0 == plain }) else {
             throw ModelReaderError(.unknownVersion, file: url.path, "There is no version \(plain). \(listing)")
         }
@@ -129,15 +130,17 @@ public struct ModelBundle: Sendable {
 
     private static let versionSuffix = ".xcdatamodel"
 
-    /// Only this suffix is removed, because the name of a version may contain dots.
+    /// Removes only this suffix, because the name of a version may contain dots.
     private static func withoutExtension(_ name: String) -> String {
         name.hasSuffix(versionSuffix) ? String(name.dropLast(versionSuffix.count)) : name
     }
 }
 
-/// Reads files from outside: only regular files, and only up to a limit.
+/// Reads files that others wrote: only regular files, and only up to a limit.
 enum BoundedFile {
-    /// The bytes of the file, or nil if there is none.
+    /// The bytes of the file; nil if the file does not exist.
+    ///
+    /// - Parameter limit: The maximum size in bytes.
     static func read(_ url: URL, limit: Int) throws(ModelReaderError) -> Data? {
         let path = url.resolvingSymlinksInPath().path
         guard FileManager.default.fileExists(atPath: path) else { return nil }
@@ -166,10 +169,11 @@ enum BoundedFile {
 
 /// The age of versions.
 extension ModelBundle {
-    /// The versions that came before one, oldest first.
+    /// The earlier versions of a version, oldest first.
     ///
-    /// Only versions that Xcode's way of naming puts in order: the same name with a number at its end, as in `Model`, `Model 2` and
-    /// `Model 3`, or `1.9` and `1.10`. The one without a number is the first. Nothing else in a bundle says how old a version is.
+    /// The names give the order, as in Xcode: the same name with a number at the end, as in `Model`, `Model 2` and `Model 3`,
+    /// or `1.9` and `1.10`. The name without a number comes first. Versions with other names are left out, because a bundle
+    /// says nothing else about the age of its versions.
     public func versions(before version: String) -> [String] {
         let own = NumberedName(version)
         return versions.map(NumberedName.init).filter { $0.stem == own.stem && $0.precedes(own) }
@@ -180,7 +184,7 @@ extension ModelBundle {
 /// A name that ends with a number.
 private struct NumberedName {
     let name: String
-    /// What comes before the number and what separates them.
+    /// The part before the number, without the separator.
     let stem: String
     /// The parts of the number between its points.
     let numbers: [Int]
@@ -196,7 +200,7 @@ private struct NumberedName {
         }
         let parts = String(scalars[start...]).split(separator: ".", omittingEmptySubsequences: true)
         let numbers = parts.compactMap { Int($0) }
-        // Digits that no number holds are part of the name.
+        // Digits that overflow an integer are part of the name.
         guard numbers.count == parts.count else {
             (stem, self.numbers) = (name, [])
             return

@@ -1,7 +1,7 @@
 package import ManagedModel
 package import ModelMigration
 
-/// The models of a lock file: those that stores were made for when it was written.
+/// The models of a lock file: the models that an app had when the file was written.
 package struct ModelLock: Sendable {
     /// Sorted by path.
     package internal(set) var models: [LockedModel] = []
@@ -30,18 +30,18 @@ package struct LockedModel: Sendable, Equatable {
     package let path: String
     package let version: String
     package let hash: ModelHash
-    /// The text that the hash covers, as it was when the file was written.
+    /// The string that the hash covers.
     package internal(set) var canonicalForm: String
-    /// What a migration needs and the hash does not cover.
+    /// Needed by a migration. The hash does not cover them.
     package internal(set) var renamingIdentifiers = RenamingIdentifiers()
-    /// What a store's values need to be decoded, and the hash does not cover.
+    /// Needed to decode the values in a store. The hash does not cover them.
     package internal(set) var transformableTypes = TransformableTypes()
-    /// Those that a store can be made for, sorted by name.
+    /// The configurations that a store can be made for, sorted by name.
     package internal(set) var configurations: [LockedConfiguration] = []
-    /// What was locked before, newest first: at most ``earlierLimit``. None of them has earlier ones of its own.
+    /// The models that were locked before, newest first: at most ``earlierLimit``. Each of them has an empty ``earlier``.
     package internal(set) var earlier: [LockedModel] = []
 
-    /// A version that is older than these is migrated by the identifiers of the current one alone.
+    /// A migration of an older version uses the renaming identifiers of the current version alone.
     package static let earlierLimit = 50
 
     init(path: String, version: String, hash: ModelHash, canonicalForm: String) {
@@ -60,7 +60,8 @@ package struct LockedModel: Sendable, Equatable {
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// The model that was locked, to compare with a ``ManagedObjectModel/canonicalModel``. Nil for a model of another release.
+    /// The locked model, to compare with a ``ManagedObjectModel/canonicalModel``. Nil for a model in the format of another
+    /// release.
     package var model: ManagedObjectModel? {
         guard
             var model = ManagedObjectModel(canonicalForm: canonicalForm, renamingIdentifiers: renamingIdentifiers)
@@ -71,17 +72,17 @@ package struct LockedModel: Sendable, Equatable {
         return model
     }
 
-    // MARK: What was locked before
+    // MARK: Earlier models
 
-    /// Keeps what was locked until now.
+    /// Adds the models that are locked until now to ``earlier``.
     ///
-    /// - Parameter locked: The model of the lock file; of both sides, if Git left a merge conflict in it. Then only what both sides have
-    ///   is known to have come before.
+    /// - Parameter locked: The model of the lock file, or the models of both sides if Git left a merge conflict in the file.
+    ///   After a merge conflict, only the models that both sides have are known to be earlier.
     package mutating func keep(_ locked: [LockedModel]) {
         guard let first = locked.first else { return }
         let histories = locked.map(\.history)
         var earlier = first.history.filter { state in histories.allSatisfy { $0.contains(state) } }
-        // What has the same elements, and says nothing about names that this one does not say, is no step.
+        // A model with the same elements and without further renaming identifiers adds no names to follow.
         if let newest = earlier.first, newest.hash == hash,
             Set(newest.renamingIdentifiers.lines).isSubset(of: renamingIdentifiers.lines)
         {
@@ -98,13 +99,13 @@ package struct LockedModel: Sendable, Equatable {
     }
 }
 
-/// A lock file that no release of this library has written in this form.
+/// A fault in a lock file: this release cannot read the file.
 package struct LockFileError: Error, CustomStringConvertible {
     package var file: String
     package var line: Int?
     package static let mergeConflict = "mergeConflict"
 
-    /// A machine-readable word.
+    /// A machine-readable code.
     package var code = "malformedLock"
     package var message: String
 
@@ -124,7 +125,7 @@ package struct LockFileError: Error, CustomStringConvertible {
 }
 
 extension ModelDiagnostic {
-    /// A lock file that says nothing about names.
+    /// The warning that a faulty lock file is ignored.
     static func ignored(_ error: LockFileError) -> ModelDiagnostic {
         ModelDiagnostic(
             file: error.file, line: error.line ?? 1,
@@ -139,9 +140,11 @@ extension ModelLock {
 
         """
 
-    /// The file: a line for each model with its version and hash, followed by indented lines: the text that the hash covers, the
-    /// renaming identifiers, the types of transformables, the configurations, each with its hash, and what was locked before, each as
-    /// what has to be done with the lines of the one after it.
+    /// The contents of the file: for each model, a line with its version and hash, followed by indented lines.
+    ///
+    /// The indented lines are the string that the hash covers, the renaming identifiers, the types of transformables, the
+    /// configurations with their hashes, and the earlier models. Each earlier model is a ``LineScript`` that turns the lines of
+    /// the next newer model into its own lines.
     package var text: String {
         models.reduce(into: Self.comment) { text, model in
             text += "\nmodel \(model.path.quotedWord) version \(model.version.quotedWord) hash \(model.hash)\n"
@@ -158,7 +161,7 @@ extension ModelLock {
     /// Reads ``text`` back.
     ///
     /// - Throws: An error with the faulty line: a merge conflict, a line that this program would not write, or the first line
-    ///   of a model whose text was edited by hand.
+    ///   of a model that was edited by hand.
     package init(text: String, file: String) throws(LockFileError) {
         var numbers: [Int] = []
         var scripts: [Int: [(earlier: LockedModel, script: LineScript)]] = [:]
@@ -207,11 +210,11 @@ extension ModelLock {
 }
 
 extension ModelLock {
-    /// The two texts of a file in which Git left a merge conflict, each under the name of its side; nil if the marks are not those of
-    /// whole conflicts.
+    /// Both sides of a file in which Git left merge conflicts, with the names of the sides; nil if a conflict is incomplete or
+    /// there is none.
     package static func sides(of text: String) -> [(name: String, text: String)]? {
         var sides = [(name: "ours", text: ""), (name: "theirs", text: "")]
-        // The sides that the next line is of; none for what both come from.
+        // The sides to which the next line belongs. A line of the common ancestor belongs to neither side.
         var present = [0, 1]
         var marks: [Character] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -236,7 +239,7 @@ extension ModelLock {
 }
 
 extension LockedModel {
-    /// What a lock file has below the line that names the model.
+    /// The lines below the line that names the model.
     fileprivate var lines: [String] {
         canonicalForm.utf8.split(separator: UInt8(ascii: "\n")).map { String(Substring($0)) }
             + renamingIdentifiers.lines + transformableTypes.lines + configurations.map(\.line)
@@ -244,7 +247,7 @@ extension LockedModel {
 
     fileprivate var isWhole: Bool { hash == ModelHash(hashing: canonicalForm) }
 
-    /// Reads a line of the model; false if it does not belong there.
+    /// Reads a line of the model; false if the line does not belong to a model.
     fileprivate mutating func take(_ line: some StringProtocol) -> Bool {
         if RenamingIdentifiers.isLine(line) { return renamingIdentifiers.append(String(line)) }
         if TransformableTypes.isLine(line) { return transformableTypes.append(String(line)) }
@@ -257,7 +260,7 @@ extension LockedModel {
         return true
     }
 
-    /// Makes the earlier models, each from the lines of the one after it; false if one of them is not what its hash says.
+    /// Builds each earlier model from the lines of the next newer model; false if a model does not match its hash.
     fileprivate mutating func takeEarlier(_ scripts: [(earlier: LockedModel, script: LineScript)]) -> Bool {
         var lines = lines
         for (earlier, script) in scripts {
@@ -271,13 +274,13 @@ extension LockedModel {
         return true
     }
 
-    /// A model whose text is still to be read.
+    /// Reads the first line of a model. The other lines follow.
     fileprivate init?(head line: String) {
         guard var words = TextWords(line), words.take("model"), let path = words.takeName() else { return nil }
         self.init(&words, path: path)
     }
 
-    /// What was locked before, whose text is still to be made.
+    /// Reads the first line of an earlier model. ``takeEarlier(_:)`` builds the other lines.
     fileprivate init?(earlier line: Substring, path: String) {
         guard line.hasPrefix("earlier "), var words = TextWords(String(line)), words.take("earlier") else { return nil }
         self.init(&words, path: path)

@@ -1,10 +1,10 @@
 public import ManagedModel
 
-/// A model that was read, and the diagnostics of its file.
+/// A model from a file, with the reader's diagnostics.
 public struct ModelDocument: Sendable {
     /// The model.
     public var model: ManagedObjectModel
-    /// What the reader ignored or changed, in the order of the stages of reading.
+    /// The reader's remarks on ignored or changed values, in the order of the stages of reading.
     public var diagnostics: [ModelDiagnostic]
 
     /// Makes a document.
@@ -14,16 +14,16 @@ public struct ModelDocument: Sendable {
     }
 }
 
-/// A remark about a model file that could be loaded nevertheless.
+/// A warning about a model file. The model is loaded in spite of it.
 public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
-    /// The file that the remark is about.
+    /// The file at fault.
     public var file: String
     /// The line of the element at fault, counted from 1.
     public var line: Int
-    /// What was unusual, and what the reader did about it.
+    /// Describes the fault and how the reader handled it.
     public var message: String
 
-    /// Makes a remark.
+    /// Makes a diagnostic.
     public init(file: String, line: Int, message: String) {
         self.file = file
         self.line = line
@@ -37,7 +37,7 @@ public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ModelDiagnostic {
-    /// An earlier version that says nothing about names, since it cannot be read.
+    /// The warning that a migration cannot follow the names of an unreadable earlier version.
     static func unreadable(_ version: String, _ error: ModelReaderError) -> ModelDiagnostic {
         ModelDiagnostic(
             file: error.file, line: error.line ?? 1,
@@ -47,7 +47,7 @@ extension ModelDiagnostic {
     }
 }
 
-/// Collects diagnostics. Beyond a limit only their number is kept, so that a hostile file cannot flood the log.
+/// Collects diagnostics. Diagnostics beyond a limit are only counted, so that a hostile file cannot flood the log.
 struct DiagnosticLog {
     let file: String
     private var diagnostics: [ModelDiagnostic] = []

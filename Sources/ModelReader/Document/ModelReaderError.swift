@@ -1,6 +1,6 @@
 public import ManagedModel
 
-/// Why a model could not be read.
+/// A fault in a model file, or in its model.
 public struct ModelReaderError: Error, Sendable, Hashable {
     /// The kind of the fault.
     public var code: Code
@@ -8,7 +8,7 @@ public struct ModelReaderError: Error, Sendable, Hashable {
     public var file: String
     /// The line of the faulty element, counted from 1; nil if there is no such line.
     public var line: Int?
-    /// What happened, and what to do about it.
+    /// Describes the fault and how to correct it.
     public var message: String
 
     /// Makes an error.
@@ -19,11 +19,11 @@ public struct ModelReaderError: Error, Sendable, Hashable {
         self.message = message
     }
 
-    /// The kind of a fault: one of those of a model, or of those of its file.
+    /// The kind of a fault: in a model, or in its file.
     public typealias Code = ModelError.Code
 }
 
-/// What can be wrong with a model file, besides what can be wrong with a model.
+/// The kinds of faults in a model file.
 extension ModelError.Code {
     /// There is nothing at the path.
     public static let notFound = ModelError.Code("notFound")
@@ -33,13 +33,13 @@ extension ModelError.Code {
     public static let notAModel = ModelError.Code("notAModel")
     /// The model was saved by an Xcode before version 4, in a binary format.
     public static let binaryModel = ModelError.Code("binaryModel")
-    /// The bundle does not say which of its versions is the current one.
+    /// The bundle names no current version.
     public static let noCurrentVersion = ModelError.Code("noCurrentVersion")
     /// The bundle has no version with the requested name.
     public static let unknownVersion = ModelError.Code("unknownVersion")
     /// The file is not in UTF-8.
     public static let unsupportedEncoding = ModelError.Code("unsupportedEncoding")
-    /// The file declares a document type or entities, which no model needs.
+    /// The file declares a document type or an XML entity. No model needs them.
     public static let documentTypeRefused = ModelError.Code("documentTypeRefused")
     /// Git left a merge conflict in the file.
     public static let mergeConflict = ModelError.Code("mergeConflict")

@@ -1,12 +1,12 @@
 internal import Foundation
 internal import ManagedModel
 
-/// A default value or a bound, read from its string, with the diagnostic for it.
+/// A default value or a bound, read from a string, with the diagnostic for an unusual string.
 struct ValueText: Equatable {
     var value: AttributeValue?
     var complaint: String?
 
-    /// A default value, read as its type; if that fails as a flag, then as a number; otherwise none.
+    /// A default value. A string that is not of the type is read as a flag or as a number; nil if both fail.
     static func defaultValue(_ text: String, of type: AttributeType) -> ValueText {
         switch type {
         case .integer16: integer(text, in: Int64(Int16.min)...Int64(Int16.max))
@@ -65,7 +65,7 @@ struct ValueText: Equatable {
 }
 
 extension ValueText {
-    /// The lowest or highest value allowed, which is a length for strings. A bound beyond the type's range is kept.
+    /// The lowest or highest allowed value, or the length of a string. A bound beyond the type's range is kept.
     static func bound(_ text: String, of type: AttributeType) -> ValueText {
         switch type {
         case .integer16: integerBound(text, in: Int64(Int16.min)...Int64(Int16.max), what: "the type's range")
@@ -93,8 +93,8 @@ extension ValueText {
     }
 }
 
-/// Numbers and flags as model files write them. Everything is checked before it is converted, because the conversions of the
-/// standard library and Foundation accept more spellings than a model may have, or stop at the first invalid character.
+/// Numbers and flags in the spellings of model files. Strings are checked before they are converted, because the conversions of
+/// the standard library and Foundation accept other spellings, or stop at the first invalid character.
 enum NumberText {
     static func flag(_ text: String) -> Bool? {
         switch text {
@@ -104,7 +104,7 @@ enum NumberText {
         }
     }
 
-    /// A whole number, which may be written with a fraction of zeros.
+    /// A whole number. A fraction of zeros is allowed.
     static func whole(_ text: String) -> Int64? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let number = parts.first.flatMap({ Int64($0) }) else { return nil }
@@ -117,7 +117,7 @@ enum NumberText {
         return number
     }
 
-    /// A decimal number, with every digit. More digits than a `Decimal` can hold are refused, not rounded.
+    /// A decimal number with all its digits. A number with more digits than a `Decimal` can hold is refused, not rounded.
     static func decimal(_ text: String) -> Decimal? {
         let mantissa = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }.first ?? ""
         let digits = mantissa.filter(\.isNumber)

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Makes sure that a file is UTF-8 and that the parser reads it as such.
+/// Ensures that a file is UTF-8, and that the parser reads the file as UTF-8.
 enum MarkupEncoding {
-    /// The file's bytes without a byte order mark, and with spaces instead of the XML declaration: a declared encoding would
-    /// make the parser read other characters than the ones that were checked.
+    /// The file's bytes without a byte order mark, and with spaces in place of the XML declaration. With a declared encoding,
+    /// the parser could read other characters than the checked characters.
     static func plainBytes(of data: Data, file: String) throws(ModelReaderError) -> [UInt8] {
         var bytes = [UInt8](data)
         if bytes.starts(with: Array("bplist".utf8)) {
@@ -44,12 +44,12 @@ enum MarkupEncoding {
     }
 }
 
-/// The lines that Git puts into a file that it could not merge.
+/// The marker lines of Git's merge conflicts.
 package enum ConflictMarker {
     private static let characters: Set<UInt8> = Set("<=>|".utf8)
     private static let length = 7
 
-    /// Whether a line begins like such a line: seven times the same character, followed by nothing or a space.
+    /// Whether a line begins like a marker: seven equal characters, followed by white space or the end.
     package static func starts(_ line: some Collection<UInt8>) -> Bool {
         guard let first = line.first, characters.contains(first) else { return false }
         let head = line.prefix(length)
@@ -57,9 +57,9 @@ package enum ConflictMarker {
         return line.dropFirst(length).first.map { [0x20, 0x0A, 0x0D].contains($0) } ?? true
     }
 
-    /// The number of the first line, counted from 1, that begins one of the two sides of a conflict.
+    /// The number of the first marker line, counted from 1.
     ///
-    /// The line between the sides is ignored, because alone it can be an underline in a comment.
+    /// The marker between the sides is ignored, because without the other markers it can be an underline in a comment.
     static func firstLine(in data: Data) -> Int? {
         data.withUnsafeBytes { bytes in
             var line = 1

@@ -7,11 +7,11 @@ internal import FoundationXML
 /// Turns checked bytes into a tree of elements.
 enum MarkupParser {
     static func parse(_ markup: MarkupScan.Markup, file: String) throws(ModelReaderError) -> MarkupElement {
-        // Data that is passed as a whole may not be longer than 10 MB.
+        // A stream is used because the parser refuses data of more than 10 MB.
         let parser = XMLParser(stream: InputStream(data: markup.data))
         let tree = TreeDelegate(lines: markup.lines)
         parser.delegate = tree
-        // The result of `parse` differs between platforms when the file is malformed; a reported error does not.
+        // For a malformed file, the result of `parse` differs between platforms. The reported error does not.
         _ = parser.parse()
         if let fault = tree.fault {
             throw ModelReaderError(
@@ -24,7 +24,7 @@ enum MarkupParser {
         return root
     }
 
-    /// The parser returns only numbers; these are the ones for damaged files.
+    /// The parser reports errors by number. The numbers of damaged files have sentences here.
     private static func sentence(forCode code: Int) -> String {
         switch code {
         case 1: "a part of it is longer than the parser accepts"
@@ -54,7 +54,7 @@ private final class TreeDelegate: NSObject, XMLParserDelegate {
         self.lines = lines
     }
 
-    /// Whether every element of the scan has been read and closed.
+    /// Whether all elements of the scan are read and closed.
     var isComplete: Bool { open.isEmpty && count == lines.count }
 
     func parser(
@@ -82,9 +82,9 @@ private final class TreeDelegate: NSObject, XMLParserDelegate {
     }
 }
 
-/// One element of a file: its attributes and the elements in it. Model files contain no text.
+/// One element of a file: its attributes and its child elements. Model files contain no text between elements.
 ///
-/// Names have one form of Unicode, NFC, whatever the file has: the hash and the tables of a store see their bytes.
+/// Names are converted to the Unicode form NFC, because the hash and the tables of a store depend on their bytes.
 struct MarkupElement: Sendable {
     var name: String
     var attributes: [String: String]
@@ -102,22 +102,22 @@ struct MarkupElement: Sendable {
         }
     }
 
-    /// The attributes with text of the author's own, as are the entries of user info.
+    /// The attributes with strings of the author's own, which are not converted. Entries of user info are not converted either.
     private static let texts: Set = [
         "defaultValueString", "predicateString", "regularExpressionString", "userDefinedModelVersionIdentifier",
     ]
 
-    /// The children of that name, in the order of the file.
+    /// In the order of the file.
     func children(named name: String) -> [MarkupElement] {
         children.filter { $0.name == name }
     }
 
-    /// The attribute's value, or nil. An empty value counts as a value.
+    /// The attribute's value, which may be empty; nil if the attribute is absent.
     subscript(_ attribute: String) -> String? {
         attributes[attribute]
     }
 
-    /// The attribute's value, or nil if it is absent or empty.
+    /// The attribute's value; nil if the attribute is absent or empty.
     func filled(_ attribute: String) -> String? {
         attributes[attribute].flatMap { $0.isEmpty ? nil : $0 }
     }

@@ -1,12 +1,12 @@
 internal import ManagedModel
 internal import Foundation
 
-/// Looks at the bytes of a file before the XML parser does, and refuses what no model file contains: declarations, encodings
-/// other than UTF-8, and sizes that would make parsing slow.
+/// Checks the bytes of a file before the XML parser reads them. Refuses declarations, encodings other than UTF-8, and sizes
+/// that would make parsing slow: no model file contains them.
 ///
-/// It understands only enough XML to tell tags from comments and quoted text, and finds the line of every tag.
+/// The scan only tells tags from comments and quoted strings, and finds the line of each tag.
 struct MarkupScan {
-    /// Bytes that are safe to parse, and the line of each start tag in the order of the file.
+    /// Bytes that are safe to parse, with the line of each start tag in the order of the file.
     struct Markup {
         var data: Data
         var lines: [Int]
@@ -15,7 +15,7 @@ struct MarkupScan {
     static let byteLimit = 16 << 20
     static let depthLimit = 64
     static let elementLimit = 500_000
-    /// The parser looks for repeated attributes by comparing each with each.
+    /// Limited because the parser compares every pair of attributes of an element.
     static let attributeLimit = 256
 
     private var bytes: [UInt8]
@@ -76,8 +76,8 @@ struct MarkupScan {
         }
     }
 
-    /// Removes a comment, a CDATA section or a processing instruction. They have no meaning in a model, and an instruction
-    /// without data crashes the parser of some platforms.
+    /// Removes a comment, a CDATA section or a processing instruction, which mean nothing in a model. An instruction without
+    /// data crashes the parser of some platforms.
     private mutating func blank(_ range: Range<Int>) {
         for index in range where bytes[index] != UInt8(ascii: "\n") { bytes[index] = UInt8(ascii: " ") }
     }
@@ -136,7 +136,7 @@ struct MarkupScan {
         return byte
     }
 
-    /// Moves past the start of the next tag; false at the end of the file.
+    /// Moves past the `<` of the next tag; false at the end of the file.
     private mutating func skipText() throws(ModelReaderError) -> Bool {
         while position < bytes.count {
             let isLineStart = position == 0 || bytes[position - 1] == UInt8(ascii: "\n")
