@@ -1,17 +1,17 @@
 public import ManagedModel
 
-/// Writes the Swift of a model: its classes, its composites, and the model itself as a value.
+/// Writes the Swift source for a model: its classes, its composites, and the model itself as a value.
 ///
 ///     let source = ModelCodeGenerator(access: .internal).source(for: model)
 ///
 /// The source depends only on the model and the options: the same input gives the same bytes on every machine.
 ///
-/// ``EntityDescription/codeGeneration`` determines what an entity gets: a class, an extension of a class that the author
+/// ``EntityDescription/codeGeneration`` determines the code for an entity: a class, an extension of a class that the author
 /// writes, or nothing.
 public struct ModelCodeGenerator: Sendable {
     /// The access level of the generated declarations.
     public var access: AccessLevel
-    /// What every entity gets, regardless of the model; nil to follow the model.
+    /// The code generation for every entity; nil to follow the model.
     public var codeGeneration: CodeGeneration?
 
     public init(access: AccessLevel = .public, codeGeneration: CodeGeneration? = nil) {
@@ -19,20 +19,21 @@ public struct ModelCodeGenerator: Sendable {
         self.codeGeneration = codeGeneration
     }
 
-    /// A source file that imports `CoreDataSource` and can be the only file of a target.
+    /// The source for a model in one file. The file imports `CoreDataSource` and can be the only file of a target.
     ///
     /// - Complexity: O(*n*²) in the attributes of the largest entity.
     public func source(for model: ManagedObjectModel) -> String { sources(for: model, parts: 1)[0] }
 
-    /// Source files, together in a target, of which a change of the model changes few, so that the others are not compiled again.
+    /// The source for a model in several files of one target. A change of the model changes few files, so that the other files
+    /// are not compiled again.
     ///
-    /// The first has the model, the composites, and the entities with composites. The other entities are divided by their names, so
-    /// that none of them moves when another is added.
+    /// The first file has the model, the composites, and the entities with composites. The names of the other entities
+    /// determine their files, so that a new entity moves no other entity to another file.
     ///
     /// - Parameters:
     ///   - model: The model.
-    ///   - parts: How many files, at least one.
-    /// - Returns: The sources; some may have no entity.
+    ///   - parts: The number of files, at least one.
+    /// - Returns: The source of each file. Some files may have no entity.
     public func sources(for model: ManagedObjectModel, parts: Int) -> [String] {
         let plan = ModelPlan(for: adjusted(model))
         return (0..<max(1, parts)).map { part in
@@ -40,13 +41,12 @@ public struct ModelCodeGenerator: Sendable {
         }
     }
 
-    /// Warnings about the classes of a model, each a sentence: entities that use the same class, or a class that is not
-    /// allowed. The code for them compiles, but differs from the model.
+    /// Warnings about the generated code, each one or more sentences. The code compiles, but differs from the model: for
+    /// example, two entities have the same class, or Swift does not allow the name of a class.
     public func warnings(for model: ManagedObjectModel) -> [String] {
         ModelPlan(for: adjusted(model)).warnings
     }
 
-    /// The model with the code generation that the option sets.
     private func adjusted(_ model: ManagedObjectModel) -> ManagedObjectModel {
         guard let codeGeneration else { return model }
         var model = model

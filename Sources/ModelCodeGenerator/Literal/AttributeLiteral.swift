@@ -45,7 +45,7 @@ extension Literal {
         case .boolean(let flag): .text(".boolean(\(flag))")
         case .integer(let number): .text(".integer(\(number))")
         case .double(let number): .text(".double(\(double(number)))")
-        // Decimal has no literal that keeps every digit. The string was checked, so the fallback is never used.
+        // A literal of Decimal can lose digits. The string is valid, so the fallback is never used.
         case .decimal(let number): .text(".decimal(Decimal(string: \"\(number)\") ?? 0)")
         case .string(let text): .text(".string(\(StringLiteral.of(text)))")
         case .date(let seconds): .text(".date(\(double(seconds)))")
@@ -65,7 +65,7 @@ extension Literal {
 }
 
 extension AttributeValue {
-    /// Whether its literal uses a type of Foundation.
+    /// Whether the value's literal uses a type of Foundation.
     var needsFoundation: Bool {
         switch self {
         case .decimal, .uuid: true
@@ -74,7 +74,7 @@ extension AttributeValue {
     }
 }
 
-/// A Swift expression that makes a value, broken into lines that fit the line width.
+/// A Swift expression, broken into lines that fit the line width.
 indirect enum Literal {
     case text(String)
     /// `Name(label: value)`; an argument without a value is left out.
@@ -82,7 +82,11 @@ indirect enum Literal {
     case list([Literal])
     case dictionary([(key: Literal, value: Literal)])
 
-    /// The expression as it is written `depth` steps into a line that already holds `used` characters.
+    /// The expression as source.
+    ///
+    /// - Parameters:
+    ///   - depth: The indentation in steps.
+    ///   - used: The number of characters that are already on the line.
     func rendered(depth: Int, used: Int) -> String {
         let line = inline
         if used + line.count < Self.width { return line }
@@ -126,12 +130,12 @@ indirect enum Literal {
 extension Literal {
     static func string(_ string: String) -> Literal { .text(StringLiteral.of(string)) }
 
-    /// Left out for nil, which is the default of every optional field of a model.
+    /// Nil for nil: the argument is left out, because nil is the default of every optional field of a model.
     static func string(_ string: String?) -> Literal? { string.map { .text(StringLiteral.of($0)) } }
 
     static func strings(_ strings: [String]) -> Literal? { strings.isEmpty ? nil : .list(strings.map { string($0) }) }
 
-    /// Left out for the default value of a field.
+    /// Nil for the default value of a field: the argument is left out.
     static func flag(_ flag: Bool, unless standard: Bool = false) -> Literal? {
         flag == standard ? nil : .text("\(flag)")
     }

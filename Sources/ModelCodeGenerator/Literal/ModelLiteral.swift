@@ -1,10 +1,10 @@
 internal import ManagedModel
 
-/// Writes the model as a static member of `ManagedObjectModel`, one function per entity.
+/// Writes the model as a static member of `ManagedObjectModel`, with one function per entity.
 ///
-/// One function for each, because the compiler's time grows faster than the length of an expression.
+/// Separate functions keep the expressions short: the compile time grows faster than the length of an expression.
 struct ModelLiteral {
-    /// The model as it was read; the options do not change it.
+    /// The model from the file. The generator's options do not change the model.
     let model: ManagedObjectModel
     let plan: ModelPlan
     let access: AccessLevel
@@ -19,13 +19,13 @@ struct ModelLiteral {
             text.line(start + call(functions: functions.map { "\(namespace).\($0)()" }).rendered(depth: 0, used: 1000))
         }
         text.line()
-        text.line("/// Leads from the name `\(SourceText.comment(model.name))` to the model.")
+        text.line("/// Provides the model by its name `\(SourceText.comment(model.name))`.")
         text.block("nonisolated final class \(generatedClassName): GeneratedModel {") { text in
             text.line("static var model: ManagedObjectModel { .\(member) }")
         }
         if let classes {
             text.line()
-            // Outside of any type, so that no member of the type is mistaken for a class.
+            // A global function, because inside a type, a class could have the name of a member.
             text.line("/// The class of each entity of `\(SourceText.comment(model.name))`.")
             text.block("nonisolated private func \(classesName)() -> [String: any AnyObject.Type] {") { text in
                 text.line(classes.rendered(depth: 0, used: 4))
@@ -36,8 +36,8 @@ struct ModelLiteral {
     /// Writes the functions of some entities.
     ///
     /// - Parameters:
-    ///   - isDivided: Whether other files have the other entities.
-    ///   - isFirst: Whether no other file comes before.
+    ///   - isDivided: Whether the entities are divided among several files.
+    ///   - isFirst: Whether this is the first file.
     func writeEntities(named names: Set<String>, isDivided: Bool, isFirst: Bool, to text: inout SourceText) {
         if isFirst { text.line("/// The entities of `\(SourceText.comment(model.name))`, a function for each.") }
         let kind = isDivided ? isFirst ? "enum" : "extension" : "private enum"

@@ -12,23 +12,23 @@ struct EntityPlan {
     /// The properties that generated code declares for the entity's ancestors.
     var inherited: [PropertyPlan]
     var inheritedRelationships: [RelationshipPlan] = []
-    /// The ancestors whose properties the author writes, so that their key paths are not known here.
+    /// The ancestors whose properties the author writes. The generator does not know their key paths.
     var manualAncestors: [String]
-    /// Whether a to-one relationship leads to objects of the class.
+    /// Whether the entity is the destination of a to-one relationship.
     var isDestination = false
-    /// Why nothing is generated although the model asks for it.
+    /// The reason why no code is generated, although the model requests code.
     var omission: String?
 
     var generation: CodeGeneration { entity.codeGeneration }
 }
 
 extension ModelPlan {
-    /// Walks the entity's lineage from the root down, so that an inherited property has the same name everywhere.
+    /// Plans the lineage from the root down, so that an inherited property has the same name in every class.
     func entityPlan(for entity: EntityDescription) -> EntityPlan {
         var plan = EntityPlan(
             entity: entity, className: names.classes[entity.name], superclassName: "ManagedObject",
             list: PropertyList(), inherited: [], manualAncestors: [])
-        // The attributes of ancestors without a class; the next class below declares them.
+        // The ancestors without a class. The next class below declares their properties.
         var orphans: [EntityDescription] = []
         for ancestor in model.lineage(of: entity).dropFirst().reversed() {
             guard let className = names.classes[ancestor.name] else {
@@ -75,7 +75,7 @@ extension ModelPlan {
         return (list, relationshipList(of: entities, in: &scope))
     }
 
-    /// The names of the attributes that are derived along relationships.
+    /// The names of the attributes that are derived from related objects.
     private func calculatedAttributes(of entity: EntityDescription) -> Set<String> {
         let derived = entity.attributes.filter { $0.derivationExpression != nil }
         if derived.isEmpty { return [] }
@@ -92,22 +92,22 @@ extension ModelPlan {
 
 /// The plan for one property of a class or of a composite's struct.
 struct PropertyPlan {
-    /// The attribute's name, which is also the name of its column.
+    /// Also the name of the column.
     var attributeName: String
     /// The identifier, not yet escaped.
     var name: String
     var type: PropertyType
-    /// The index of the column, or of the first leaf of a composite. In a composite, it is counted from the composite's first
-    /// leaf.
+    /// The index of the column, or of the first leaf of a composite. Inside a composite, the index counts from the composite's
+    /// first leaf.
     var column: Int
     var isReadOnly: Bool
-    /// Whether it is calculated from other objects when it is read.
+    /// Whether the value is calculated from other objects when it is read.
     var isCalculated = false
-    /// Notes for the reader that the declaration does not show.
+    /// Doc comments for facts that the declaration does not show.
     var notes: [String]
 }
 
-/// The properties of an entity or a composite, and why some attributes have none.
+/// The properties of an entity or a composite, and the attributes without a property.
 struct PropertyList {
     var properties: [PropertyPlan] = []
     var omissions: [Omission] = []
@@ -125,7 +125,7 @@ struct PropertyList {
 }
 
 extension PropertyPlan {
-    /// Notes on an attribute with that type and identifier.
+    /// - Parameter name: The property's identifier, not yet escaped.
     static func notes(on attribute: AttributeDescription, as name: String, type: PropertyType) -> [String] {
         var notes: [String] = []
         if name != attribute.name { notes.append("The attribute `\(attribute.name)`.") }
@@ -153,12 +153,12 @@ struct RelationshipPlan {
     /// The class of the destination, escaped.
     var destination: String
     var kind: Kind
-    /// The relationship's index among those of its entity, inherited ones first.
+    /// The index in the relationships of the entity. Inherited relationships come first.
     var index: Int
 }
 
 extension ModelPlan {
-    /// The relationships of some entities, each the parent of the next.
+    /// The relationships of entities, each of which is the parent of the next.
     func relationshipList(of entities: [EntityDescription], in scope: inout NameScope) -> RelationshipList {
         var list = RelationshipList()
         for entity in entities {
@@ -193,13 +193,13 @@ extension ModelPlan {
     }
 }
 
-/// The properties of relationships, and why some have none.
+/// The properties of relationships, and the relationships without a property.
 struct RelationshipList {
     var relationships: [RelationshipPlan] = []
     var omissions: [PropertyList.Omission] = []
 }
 
-/// The plan for the struct of a composite, with a property for each attribute.
+/// The plan for the struct of a composite.
 struct CompositePlan {
     var composite: CompositeDescription
     /// The struct's identifier, not yet escaped.
@@ -208,7 +208,7 @@ struct CompositePlan {
 }
 
 extension ModelPlan {
-    /// The composites that the properties of generated entities need, sorted by name.
+    /// The composites of the generated properties, sorted by name.
     func compositePlans(for entities: [EntityPlan]) -> [CompositePlan] {
         let plans = model.composites.compactMap(compositePlan)
         var needed: Set<String> = []

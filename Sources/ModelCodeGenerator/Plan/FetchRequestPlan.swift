@@ -1,15 +1,15 @@
 internal import ManagedModel
 
-/// The function to generate for a fetch request of the model.
+/// The plan for the function of a fetch request.
 struct FetchRequestPlan {
     var template: FetchRequestTemplate
     /// The identifier, not yet escaped.
     var name: String
     /// A parameter for each variable of the format, in the order of the format.
     var parameters: [Parameter] = []
-    /// Why there is no function, if there is none.
+    /// The reason why the fetch request has no function; nil if it has one.
     var omission: String?
-    /// What is most likely wrong with the predicate, although there is a function.
+    /// Likely errors in the predicate of a function.
     var doubts: [String] = []
 
     struct Parameter {
@@ -21,9 +21,9 @@ struct FetchRequestPlan {
 }
 
 extension ModelPlan {
-    /// The fetch requests of each entity that has generated code, by the name of the entity, in the order of the model.
+    /// The plans of all fetch requests in the order of the model, by the name of the entity.
     ///
-    /// Their names are unique in the whole model, so that no subclass declares a name again.
+    /// The functions' names are unique in the whole model, so that no subclass redeclares a name.
     func fetchRequestPlans() -> [String: [FetchRequestPlan]] {
         var scope = NameScope()
         let wanted = model.fetchRequests.map { request in
@@ -38,8 +38,8 @@ extension ModelPlan {
         return plans
     }
 
-    /// The names that a predicate can begin a key path with: those of the entity, of those above it, and of those below it, which
-    /// a fetch of it may return.
+    /// The possible first names of a predicate's key paths: the property names of the entity, its ancestors and its
+    /// sub-entities. A fetch can return objects of sub-entities.
     private func propertyNames(ofEntityNamed name: String) -> Set<String> {
         guard let entity = model.entity(named: name) else { return [] }
         var names: Set<String> = []
@@ -72,20 +72,20 @@ extension ModelPlan {
     }
 }
 
-/// What can be found in a predicate format without its grammar: its variables, the key paths' first names, whether brackets and quotes
-/// match, and whether values and operators take turns.
+/// A predicate format, checked without its grammar. The outline has the variables and the first names of key paths. The
+/// outline knows whether brackets and quotes match, and whether values and operators alternate.
 struct FormatOutline {
-    /// Without the `$`, each once, in the order of the format; those that a SUBQUERY gives a value are left out.
+    /// Without the `$` and without duplicates, in the order of the format. The variable of a SUBQUERY is left out.
     private(set) var variables: [String] = []
-    /// The first name of each key path that begins at the object itself, each once, in the order of the format.
+    /// The first name of each key path that begins at the object itself. Without duplicates, in the order of the format.
     private(set) var names: [String] = []
-    /// Why the format is invalid.
+    /// The reason why the format is invalid.
     private(set) var flaw: String?
-    /// Why the format is most likely invalid.
+    /// The reason why the format is probably invalid.
     private(set) var disorder: String?
 
     private var tokens: [FormatToken] = []
-    /// The SUBQUERYs that are open: how deep their parentheses are, and their variable once it was named.
+    /// The open SUBQUERYs: the depth of their parentheses, and their variables once they are known.
     private var subqueries: [(depth: Int, variable: String?)] = []
 
     init(_ format: String) {
@@ -119,7 +119,7 @@ struct FormatOutline {
                 }
             case .word(let word):
                 let isCall = index + 1 < tokens.count && tokens[index + 1] == .open
-                // Within the test of a subquery, only what begins with its variable is certain.
+                // In the predicate of a subquery, only key paths that begin with the subquery's variable are certain.
                 guard !isCall, subqueries.last?.variable == nil, !FormatToken.isReserved(word), !names.contains(word)
                 else { continue }
                 names.append(word)
@@ -130,7 +130,7 @@ struct FormatOutline {
         }
     }
 
-    /// Two values or two operators without anything between them, or an operator at an end.
+    /// Finds two values or two operators in a row, or an operator at the beginning or end.
     private func findDisorder() -> String? {
         var before: FormatToken.Role?
         for (index, token) in tokens.enumerated() {
@@ -145,7 +145,7 @@ struct FormatOutline {
             case (nil, .relation): return "its predicate begins with an operator"
             default: break
             }
-            // A name before parentheses is that of a function.
+            // A name before parentheses names a function.
             if case .call = role { before = nil } else { before = role == .closing ? .value : role }
             if role == .separator || role == .prefix { before = .separator }
         }

@@ -1,4 +1,4 @@
-/// A part of a predicate format.
+/// A token of a predicate format.
 enum FormatToken: Equatable {
     /// A name or a word of the format language.
     case word(String)
@@ -9,12 +9,12 @@ enum FormatToken: Equatable {
     case value
     /// `=`, `<`, `&&` and so on.
     case relation
-    /// `+`, `-`, `*` and `/`, of which one value or two are parts.
+    /// `+`, `-`, `*` and `/`, with one or two operands.
     case arithmetic
     case comma
     case open, close
 
-    /// What it is to its neighbours.
+    /// The role of a token beside its neighbors.
     enum Role {
         case value, relation, opening, closing, separator, prefix, call
     }
@@ -49,7 +49,7 @@ enum FormatToken: Equatable {
     }
 }
 
-/// Divides a predicate format into its parts. Options in brackets and the rest of a key path belong to what is before them.
+/// Divides a predicate format into tokens. Options in brackets and the keys after the first belong to the token before them.
 struct FormatScanner {
     private(set) var flaw: String?
     private var rest: Substring.UnicodeScalarView
@@ -67,7 +67,7 @@ struct FormatScanner {
         return nil
     }
 
-    /// The token that begins with a character; nil for a space, and for what belongs to the token before.
+    /// The token that begins with a character; nil for a space, and for a part of the previous token.
     private mutating func token(_ scalar: Unicode.Scalar) -> FormatToken? {
         switch scalar {
         case "'", "\"":

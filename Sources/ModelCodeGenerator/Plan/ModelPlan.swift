@@ -8,7 +8,7 @@ struct ModelPlan {
     private(set) var entities: [EntityPlan] = []
     private(set) var composites: [CompositePlan] = []
     private(set) var fetchRequests: [String: [FetchRequestPlan]] = [:]
-    /// Warnings for the author of the model, each a sentence.
+    /// Warnings for the author of the model, each one or more sentences.
     private(set) var warnings: [String] = []
 
     init(for model: ManagedObjectModel) {
@@ -23,7 +23,7 @@ struct ModelPlan {
         warnings += refusedTypes + doubtfulFetchRequests
     }
 
-    /// The types that the author chose for attributes that cannot have them, so that the missing properties are explained.
+    /// Warnings about attributes without a property, because they cannot have the type that the author chose.
     private var refusedTypes: [String] {
         let lists = entities.map { ($0.entity.name, $0.list) } + composites.map { ($0.composite.name, $0.list) }
         return lists.flatMap { name, list in
@@ -31,7 +31,7 @@ struct ModelPlan {
         }
     }
 
-    /// The fetch requests without a function, and those that most likely throw when they are used.
+    /// Warnings about fetch requests without a function, and about functions that probably throw.
     private var doubtfulFetchRequests: [String] {
         model.fetchRequests.compactMap { request in
             fetchRequests[request.entityName]?.first { $0.template == request }
@@ -42,7 +42,7 @@ struct ModelPlan {
         }
     }
 
-    /// The properties of some attributes; `column` returns the index of the attribute at a position in the list.
+    /// - Parameter column: Returns the column index of the attribute at a position in the list.
     func propertyList(
         of attributes: [AttributeDescription], in scope: inout NameScope, column: (Int) -> Int
     ) -> PropertyList {
@@ -71,8 +71,8 @@ struct ModelPlan {
         return list
     }
 
-    /// Entities may share a class that the author writes. It can be extended only once: for the entity with the name of the
-    /// class, or for the ancestor of all others.
+    /// Entities can share a class that the author writes, but the class can be extended only once. The extension is for the
+    /// entity with the name of the class, or for the common ancestor.
     private mutating func omitRepeatedExtensions() {
         let extended = entities.indices.filter { entities[$0].generation == .category && entities[$0].className != nil }
         for (name, group) in Dictionary(grouping: extended, by: { entities[$0].className ?? "" }).sorted(by: {

@@ -1,8 +1,8 @@
-/// Makes Swift identifiers from the names of a model, which can contain anything.
+/// Makes Swift identifiers from the names of a model, which can contain any character.
 enum Identifier {
-    /// The name with every character replaced by an underscore that an identifier cannot contain.
+    /// The name with an underscore in place of each character that an identifier cannot contain.
     ///
-    /// It is never empty, and never starts with a digit. It may still be a keyword: see ``escaped(_:)``.
+    /// The result is never empty, and never starts with a digit. The result may be a keyword: see ``escaped(_:)``.
     static func sanitised(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -14,7 +14,7 @@ enum Identifier {
         return first == "_" || first.properties.isXIDStart ? identifier : "_" + identifier
     }
 
-    /// The identifier as it is written in a declaration or a reference: in backticks if it is a keyword.
+    /// The identifier in source: in backticks if it is a keyword.
     static func escaped(_ identifier: String) -> String {
         keywords.contains(identifier) ? "`\(identifier)`" : identifier
     }
@@ -33,7 +33,7 @@ enum Identifier {
         return sanitised(words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined())
     }
 
-    /// Lower-cases the leading capitals, except for the one that starts the next word.
+    /// Lowercases the leading capitals, except for a capital that starts the next word.
     private static func lowercasedStart(of word: String) -> String {
         let capitals = word.prefix { $0.isUppercase }
         let rest = word.dropFirst(capitals.count)
@@ -51,7 +51,7 @@ enum Identifier {
     ]
 }
 
-/// Names that generated declarations cannot have, because they would hide what generated code uses.
+/// Names that generated declarations cannot have, because they would hide declarations that generated code uses.
 enum ReservedNames {
     /// Names that a property cannot have: words with a meaning after a dot, and the members of `ManagedObject`.
     static let members: Set<String> = [
@@ -66,7 +66,7 @@ enum ReservedNames {
     /// Names that a class or a struct cannot have: words of Swift, and the types that generated code or the app uses.
     static let types: Set<String> = words.union(systemTypes).union(libraryTypes)
 
-    /// Words that are not allowed as names, not even in backticks.
+    /// Words that cannot be names, even in backticks.
     private static let words: Set<String> = ["Any", "Protocol", "Self", "Type", "init", "self"]
 
     private static let systemTypes: Set<String> = [
@@ -74,7 +74,7 @@ enum ReservedNames {
         "Int", "Int16", "Int32", "Int64", "Sendable", "String", "Swift", "URL", "UUID",
     ]
 
-    /// Every public type that `import CoreDataSource` brings, and the modules. A test compares them with the sources.
+    /// Every public type that `import CoreDataSource` imports, and the modules. A test compares the list with the sources.
     private static let libraryTypes: Set<String> = [
         "ActiveRecord", "EntityDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
         "AttributeStorable", "AttributeType", "AttributeValue", "ContextHandle", "ChangeSet", "CodableRow",
@@ -112,6 +112,6 @@ enum ReservedNames {
         types.contains(identifier) ? identifier + "_" : identifier
     }
 
-    /// Whether not even an author can write a class with that name.
+    /// Whether Swift allows no class with that name, even if an author writes the class.
     static func isImpossible(_ identifier: String) -> Bool { words.contains(identifier) }
 }

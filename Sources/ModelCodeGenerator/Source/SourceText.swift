@@ -1,21 +1,21 @@
 internal import ManagedModel
 
-/// Lines of Swift, indented as they are written.
+/// Lines of Swift source with indentation.
 struct SourceText {
     private var lines: [String] = []
     private var depth = 0
 
-    /// The whole text, with one newline at its end.
+    /// The whole source, with one newline at the end.
     var text: String { lines.joined(separator: "\n") + "\n" }
 
-    /// Adds a line; if it contains newlines, each of its lines is indented.
+    /// Adds a string and indents each of its lines.
     mutating func line(_ line: String = "") {
         for part in line.parts(separatedBy: "\n") {
             lines.append(part.isEmpty ? "" : String(repeating: "    ", count: depth) + part)
         }
     }
 
-    /// Adds parts, as many to a line as fit.
+    /// Adds parts, and puts as many on a line as fit.
     mutating func packed(_ parts: [String]) {
         var present = ""
         for part in parts {
@@ -30,7 +30,7 @@ struct SourceText {
 
     private static let width = 120
 
-    /// Adds a line for each, as comments.
+    /// Adds a doc comment line for each string.
     mutating func documentation(_ comments: [String]) {
         for comment in comments { line(comment.isEmpty ? "///" : "/// \(Self.comment(comment))") }
     }
@@ -44,7 +44,7 @@ struct SourceText {
         line(closing)
     }
 
-    /// A string that stays on its line: control characters, and everything else that could end a comment, are escaped.
+    /// The string on one line, with every character escaped that could end a comment.
     static func comment(_ text: String) -> String {
         StringLiteral.escaped(text, asComment: true)
     }
@@ -56,18 +56,18 @@ public enum AccessLevel: String, Sendable, CaseIterable {
     case package
     case `internal`
 
-    /// The first word of a declaration; empty for internal declarations, as is usual.
+    /// The first word of a declaration; empty for internal declarations.
     var prefix: String { self == .internal ? "" : rawValue + " " }
 }
 
 /// A string as a Swift literal.
 enum StringLiteral {
-    /// The literal with its quotes. It is always one line, and nothing in it is interpolated.
+    /// The literal with its quotes, on one line and without interpolation.
     static func of(_ string: String) -> String {
         "\"\(escaped(string))\""
     }
 
-    /// The string with everything escaped that a literal or a comment cannot contain.
+    /// The string with every character escaped that a literal or a comment cannot contain.
     static func escaped(_ string: String, asComment: Bool = false) -> String {
         var result = ""
         for scalar in string.unicodeScalars {

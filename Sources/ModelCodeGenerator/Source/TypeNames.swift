@@ -10,7 +10,7 @@ struct NameScope {
 
     func isTaken(_ name: String) -> Bool { taken.contains(name) }
 
-    /// The name if it is free, otherwise the name with the lowest number from 2 on that is free.
+    /// The name if it is free; otherwise the name with the lowest number, from 2 on, that makes it free.
     mutating func claim(_ name: String) -> String {
         var claimed = name
         var number = 2
@@ -21,8 +21,7 @@ struct NameScope {
         return claimed
     }
 
-    /// Claims a free name for each. Names that are already identifiers go first, so that `a_b` keeps its name even if an `a b`
-    /// comes before it.
+    /// Claims a free name for each element. Exact names are claimed first, so that `a_b` keeps its name even after an `a b`.
     mutating func claim(each wanted: [(name: String, isExact: Bool)]) -> [String] {
         var claimed = wanted.map(\.name)
         for exact in [true, false] {
@@ -32,9 +31,9 @@ struct NameScope {
     }
 }
 
-/// Decides which owner gets a name that several request.
+/// Decides which owner gets a name that several owners claim.
 ///
-/// The order in the model does not matter: a new entity must not take the name of an older one.
+/// The order in the model does not matter, because a new entity must not take the name of an older entity.
 struct NameClaims {
     struct Claim: Hashable {
         /// The name of the entity or the composite.
@@ -46,12 +45,12 @@ struct NameClaims {
 
     /// The name of each owner.
     private(set) var names: [String: String] = [:]
-    /// Claims for the same name, or for a name that is taken.
+    /// Groups of claims for one name, if several owners claim the name or the name is taken.
     private(set) var contested: [[Claim]] = []
 
     /// - Parameters:
-    ///   - scope: The names that are taken; the claimed names are added to it.
-    ///   - first: The owner that takes precedence among several; nil if none does.
+    ///   - scope: The taken names. The claimed names are added to the scope.
+    ///   - first: Returns the owner with precedence among several owners; nil if no owner has precedence.
     init(_ claims: [Claim], in scope: inout NameScope, first: ([String]) -> String? = { _ in nil }) {
         let groups = Dictionary(grouping: claims, by: \.wanted).sorted { $0.key < $1.key }
         var rest: [Claim] = []
@@ -66,8 +65,8 @@ struct NameClaims {
         }
     }
 
-    /// The only owner that requests it, or the only one with this spelling in the model, or the one with this name itself, or
-    /// the one that takes precedence.
+    /// The claim that gets the name. The rules, in order: the only claim, the only exact claim, the claim of the owner with
+    /// that name, the claim of the owner with precedence.
     private static func holder(of name: String, _ group: [Claim], _ first: ([String]) -> String?) -> Claim? {
         if group.count == 1 { return group[0] }
         let exact = group.filter(\.isExact)
@@ -79,15 +78,15 @@ struct NameClaims {
 
 /// The Swift names of all entities and composites of a model.
 struct TypeNames: Sendable, Hashable {
-    /// The class of each entity, by the entity's name. Entities with manual code and no class name have none.
+    /// The class of each entity, by the entity's name. An entity with manual code and without a class name has no class.
     var classes: [String: String] = [:]
     /// The struct of each composite, by the composite's name.
     var structs: [String: String] = [:]
-    /// Warnings for the author of the model, each a sentence.
+    /// Warnings for the author of the model, each one or more sentences.
     private(set) var warnings: [String] = []
 
     init(of model: ManagedObjectModel) {
-        // Classes that the author writes have the author's names, so they come first.
+        // These classes come first, because the author who writes them chose their names.
         for entity in model.entities where entity.codeGeneration != .class {
             guard let name = authoredName(of: entity) else { continue }
             if ReservedNames.isImpossible(name) {
@@ -112,7 +111,7 @@ struct TypeNames: Sendable, Hashable {
             ).names
     }
 
-    /// Every name of a class or a struct.
+    /// The names of all classes and structs.
     var all: Set<String> { Set(classes.values).union(structs.values) }
 
     private func claim(_ entity: EntityDescription) -> NameClaims.Claim {
@@ -121,7 +120,7 @@ struct TypeNames: Sendable, Hashable {
         return .init(owner: entity.name, wanted: wanted, isExact: wanted == declared)
     }
 
-    /// The warning that entities share a class, with the names that theirs get.
+    /// The warning that entities share a class, with the names of the generated classes.
     private func warning(_ group: [NameClaims.Claim]) -> String {
         let name = group[0].wanted
         let generated = Set(group.map(\.owner))
@@ -139,7 +138,7 @@ struct TypeNames: Sendable, Hashable {
         return entity.codeGeneration == .category ? declared ?? Identifier.sanitised(entity.name) : declared
     }
 
-    /// The last component of the class in the model, without the module; nil for the generic class.
+    /// The class name in the model without the module; nil for the generic class.
     private func declaredName(of entity: EntityDescription) -> String? {
         guard let name = entity.className?.parts(separatedBy: ".", omittingEmpty: true).last, name != "NSManagedObject"
         else { return nil }
@@ -148,7 +147,7 @@ struct TypeNames: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// The entity that all others inherit from; nil if there is none.
+    /// The named entity from which all other named entities inherit; nil if there is none.
     func commonAncestor(_ names: [String]) -> String? {
         let lineages = names.compactMap { entity(named: $0) }.map { Set(lineage(of: $0).map(\.name)) }
         return names.first { name in lineages.allSatisfy { $0.contains(name) } }

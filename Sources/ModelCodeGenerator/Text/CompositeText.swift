@@ -79,7 +79,7 @@ struct CompositeText {
         }
     }
 
-    /// A guard's condition: a mandatory leaf is read as an optional here, to distinguish nil from zero.
+    /// The start of a guard statement. A mandatory leaf is read as an optional, to tell nil from zero.
     private func absence(of property: PropertyPlan) -> String {
         let column = column(of: property)
         let type = property.type.name

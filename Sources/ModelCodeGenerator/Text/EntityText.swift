@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Writes the class, the extension or the comment that an entity gets.
+/// Writes the class, the extension or the comment for an entity.
 struct EntityText {
     let plan: EntityPlan
     let access: AccessLevel
@@ -40,8 +40,8 @@ struct EntityText {
         }
     }
 
-    /// An extension cannot override, so the values for the author's overrides are in a nested type. Unlike a static property, a
-    /// nested type can have the same name in a subclass.
+    /// An extension cannot override members, so a nested type has the values for the author's overrides. A nested type can have
+    /// the same name in a subclass, and a static property cannot.
     private func writeExtension(of name: String, to text: inout SourceText) {
         text.documentation(
             [
@@ -60,7 +60,7 @@ struct EntityText {
                     ]
                     : []))
         text.block("nonisolated extension \(name) {") { text in
-            text.line("/// What the class answers for its entity.")
+            text.line("/// The names of the entity and its properties, for the overrides of the class.")
             text.block("\(access.prefix)enum Generated {") { text in
                 text.line("\(access.prefix)static var entityName: String { \(entityName) }")
                 text.line()
@@ -111,7 +111,7 @@ struct EntityText {
     ) {
         let isPartial = !plan.manualAncestors.isEmpty
         if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
-        // A hand-written ancestor knows its own key paths; only its class can provide them.
+        // Only the class of a hand-written ancestor knows the ancestor's key paths.
         text.block(isPartial ? "let own: [AnyKeyPath: String] = [" : "[", closing: "]") { text in
             text.packed(
                 properties.map { "\\\(name).\(Identifier.escaped($0.property)): \(StringLiteral.of($0.name))," })
@@ -119,7 +119,7 @@ struct EntityText {
         if isPartial { text.line("return \(inherits).merging(own) { $1 }") }
     }
 
-    /// The properties of an optional object, which a to-one relationship leads to.
+    /// The properties of an optional object: the value of a to-one relationship is optional.
     private func writeOptionalKeyPaths(of name: String, to text: inout SourceText) {
         let properties = attributes + relationships
         if properties.isEmpty { return text.line("[:]") }
@@ -175,7 +175,7 @@ struct PropertyText {
 }
 
 extension SourceText {
-    /// Says why some attributes have no property.
+    /// Adds a comment for each attribute without a property.
     mutating func omissions(_ omissions: [PropertyList.Omission]) {
         if !omissions.isEmpty { line() }
         for omission in omissions {

@@ -1,14 +1,15 @@
 internal import ManagedModel
 
-/// How the entities of a model are divided among files.
+/// The division of a model's entities among files.
 struct Division {
     /// At least one.
     let parts: Int
 
-    /// The file of an entity. Those with composites are in the first one, with what reads and writes these.
+    /// The index of an entity's file. Entities with composites are in the first file, beside the code that reads and writes
+    /// composites.
     func part(of plan: EntityPlan) -> Int {
         if parts < 2 || plan.list.properties.contains(where: { $0.type.accessor == .composite }) { return 0 }
-        // FNV-1a, which is the same on every machine.
+        // FNV-1a: the hash is the same on every machine.
         let hash = plan.entity.name.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         return 1 + Int(hash % UInt32(parts - 1))
     }
@@ -59,13 +60,13 @@ struct FileText {
     private var entities: [EntityPlan] { plan.entities.filter { division.part(of: $0) == part } }
 }
 
-/// Writes the imports that a file needs, with the lowest access level that is enough: an import that is more visible than its
-/// uses is a warning.
+/// Writes the imports of a file with the lowest possible access level. The compiler warns of an import that is more visible
+/// than its uses.
 struct ImportText {
     let plan: ModelPlan
-    /// Those of the file.
+    /// The entities of the file.
     let entities: [EntityPlan]
-    /// Whether the file has the composites and the model, too.
+    /// Whether the file also has the composites and the model.
     let isWhole: Bool
     let access: AccessLevel
 
@@ -79,7 +80,7 @@ struct ImportText {
         }
     }
 
-    /// Whether anything of the file that others see needs it.
+    /// Whether a visible declaration of the file uses the module.
     private var isVisible: Bool {
         isWhole || entities.contains { $0.className != nil && $0.generation != .manual }
     }
@@ -99,7 +100,7 @@ struct ImportText {
     }
 }
 
-/// Writes an extension of an entity's class with a function for each of its fetch requests.
+/// Writes an extension of an entity's class, with a function for each fetch request.
 struct FetchRequestText {
     let className: String
     let plans: [FetchRequestPlan]

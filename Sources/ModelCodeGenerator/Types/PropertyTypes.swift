@@ -7,7 +7,7 @@ struct PropertyTypes {
 
     enum Decision {
         case property(PropertyType)
-        /// The attribute has no property, for this reason.
+        /// The attribute has no property. The string is the reason.
         case none(String)
     }
 
@@ -17,7 +17,7 @@ struct PropertyTypes {
         return chosen(for: attribute, insteadOf: type) ?? decision
     }
 
-    /// The types that follow from the model's types alone.
+    /// The type that follows from the attribute's type in the model.
     private func modelled(_ attribute: AttributeDescription) -> Decision {
         switch attribute.type {
         case .transformable: .property(transformable(attribute))
@@ -37,7 +37,7 @@ struct PropertyTypes {
                 needsFoundation: plain.needsFoundation))
     }
 
-    /// The declared type if Swift can name it, otherwise the stored bytes.
+    /// The declared type if Swift can name it; otherwise `Data`, the stored bytes.
     private func transformable(_ attribute: AttributeDescription) -> PropertyType {
         guard let spelling = attribute.customClassName.flatMap(TypeSpelling.init) else {
             return PropertyType(name: "Data", isOptional: true, accessor: .attribute, needsFoundation: true)
@@ -99,7 +99,7 @@ struct PropertyType {
         case attribute
         /// `transformable(at:)` and `setTransformable(_:at:)`.
         case transformable
-        /// The generated struct of a composite, which reads its leaves itself.
+        /// The generated struct of a composite, with its own code to read and write its leaves.
         case composite
     }
 
@@ -107,18 +107,19 @@ struct PropertyType {
     var isOptional: Bool
     var accessor: Accessor
     var needsFoundation: Bool
-    /// The type that its raw values must have, if it is a type of the app that is stored by its raw values.
+    /// The type of the raw values, if the property has an app's type that is stored by raw value.
     var rawType: String?
 
     var spelling: String { isOptional ? name + "?" : name }
 
-    /// The stored form of a value: the value itself, or its raw value, which is checked to have the attribute's type.
+    /// The expression for the stored form of a value: the value itself, or its raw value. The compiler checks that the raw
+    /// value has the attribute's type.
     ///
-    /// - Parameter isOptional: Whether the expression of the value is optional.
+    /// - Parameter isOptional: Whether the expression is optional.
     func stored(_ value: String, isOptional: Bool) -> String {
         guard let rawType else { return value }
         func raw(_ value: String) -> String {
-            // Integer 64 also takes the raw values of Int.
+            // An Integer 64 can also store raw values of type Int.
             rawType == "Int64" ? "Int64(truncatingIfNeeded: \(value).rawValue)" : "\(value).rawValue as \(rawType)"
         }
         if !isOptional { return raw(value) }
@@ -127,12 +128,12 @@ struct PropertyType {
     }
 }
 
-/// Types that the author of a model chooses, with the user info `swiftType` of an attribute.
+/// Types that the author of a model chooses with an attribute's user info `swiftType`.
 extension PropertyTypes {
-    /// The key of the user info in which the author names a type.
+    /// The user info key for the name of the type.
     static let key = "swiftType"
 
-    /// `Int` for Integer 64, or a type of the app with raw values; nil if the author does not choose a type.
+    /// `Int` for Integer 64, or an app's type with raw values; nil if the author chooses no type.
     func chosen(for attribute: AttributeDescription, insteadOf plain: PropertyType) -> Decision? {
         guard let choice = attribute.userInfo[Self.key], choice != plain.name else { return nil }
         if choice == "Int" {
@@ -163,7 +164,7 @@ extension PropertyTypes {
                 rawType: plain.name))
     }
 
-    /// A name, optionally with those of the enclosing types: `Contact.Kind`.
+    /// A type's name, with or without the names of its enclosing types: `Contact.Kind`.
     private static func typeName(_ text: String) -> String? {
         guard let name = TypeSpelling(text)?.name, name.allSatisfy({ $0.isLetter || $0.isNumber || "_.".contains($0) }),
             !ReservedNames.types.contains(name)

@@ -1,11 +1,11 @@
 /// The declared type of a transformable, if generated Swift can name it.
 ///
-/// Accepts names (`Color`, `Palette.Color`), arrays, dictionaries, generic arguments and optionals of them. Everything else is
-/// refused, and so are names that exist only in Objective-C, because the accepted name is copied into a source file.
+/// Accepts names (`Color`, `Palette.Color`), arrays, dictionaries, generic arguments and optionals of them. Other types and
+/// Objective-C names are refused, because the name is copied into a source file.
 struct TypeSpelling {
     /// The type, without a question mark at its end.
     let name: String
-    /// Whether one of the names in it is Foundation's.
+    /// Whether the type uses a type of Foundation.
     let needsFoundation: Bool
 
     init?(_ text: String) {
@@ -17,7 +17,8 @@ struct TypeSpelling {
         needsFoundation = !parser.names.isDisjoint(with: Self.foundationTypes)
     }
 
-    /// `NSArray`, `UIColor`: a framework's prefix and a capitalised word. `UID` is not one.
+    /// An Objective-C name is a framework's prefix and a capitalized word, as in `NSArray` and `UIColor`. `UID` is no such
+    /// name.
     private static func isObjectiveC(_ name: String) -> Bool {
         if ["Any", "AnyObject", "AnyHashable", "Self", "Type", "id"].contains(name) { return true }
         guard objectiveCPrefixes.contains(String(name.prefix(2))) else { return false }
@@ -29,7 +30,7 @@ struct TypeSpelling {
         "AV", "CI", "CK", "CL", "CN", "EK", "HK", "MK", "NS", "PH", "SK", "UI", "UN", "WK",
     ]
 
-    /// Types of Foundation that can be encoded, as a transformable must be.
+    /// Types of Foundation that can be encoded. A transformable must be encodable.
     static let foundationTypes: Set<String> = [
         "AttributedString", "Calendar", "CGFloat", "CGPoint", "CGRect", "CGSize", "CharacterSet", "Data", "Date",
         "DateComponents", "DateInterval", "Decimal", "IndexPath", "IndexSet", "Locale", "Measurement",
@@ -37,10 +38,10 @@ struct TypeSpelling {
     ]
 }
 
-/// Reads a type one character at a time, and writes it with the usual spacing.
+/// Parses the spelling of a type, and normalizes its spaces.
 private struct TypeParser {
     private var rest: Substring
-    /// Every single name that was read.
+    /// All names in the type.
     private(set) var names: Set<String> = []
 
     init(_ text: String) {

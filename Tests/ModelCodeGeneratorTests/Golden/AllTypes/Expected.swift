@@ -385,7 +385,7 @@ nonisolated extension ManagedObjectModel {
         classes: allTypesClasses())
 }
 
-/// Leads from the name `AllTypes` to the model.
+/// Provides the model by its name `AllTypes`.
 nonisolated final class GeneratedModel_AllTypes: GeneratedModel {
     static var model: ManagedObjectModel { .allTypes }
 }

@@ -85,7 +85,7 @@ nonisolated extension ManagedObjectModel {
         classes: contactsClasses())
 }
 
-/// Leads from the name `Contacts` to the model.
+/// Provides the model by its name `Contacts`.
 nonisolated final class GeneratedModel_Contacts: GeneratedModel {
     static var model: ManagedObjectModel { .contacts }
 }

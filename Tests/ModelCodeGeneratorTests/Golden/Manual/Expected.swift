@@ -16,7 +16,7 @@ nonisolated extension ManagedObjectModel {
         entities: [ContactsEntities.baseEntity(), ContactsEntities.contactEntity(), ContactsEntities.groupEntity()])
 }
 
-/// Leads from the name `Contacts` to the model.
+/// Provides the model by its name `Contacts`.
 nonisolated final class GeneratedModel_Contacts: GeneratedModel {
     static var model: ManagedObjectModel { .contacts }
 }

@@ -10,7 +10,7 @@ package import CoreDataSource
 ///     override class var entityName: String { Atlas.Generated.entityName }
 ///     override class var attributeKeyPaths: [AnyKeyPath: String] { Atlas.Generated.attributeKeyPaths }
 nonisolated extension Atlas {
-    /// What the class answers for its entity.
+    /// The names of the entity and its properties, for the overrides of the class.
     package enum Generated {
         package static var entityName: String { "Atlas" }
 
@@ -31,7 +31,7 @@ nonisolated extension Atlas {
 ///     override class var entityName: String { Book.Generated.entityName }
 ///     override class var attributeKeyPaths: [AnyKeyPath: String] { Book.Generated.attributeKeyPaths }
 nonisolated extension Book {
-    /// What the class answers for its entity.
+    /// The names of the entity and its properties, for the overrides of the class.
     package enum Generated {
         package static var entityName: String { "Book" }
 
@@ -154,7 +154,7 @@ nonisolated extension ManagedObjectModel {
         classes: townLibraryClasses())
 }
 
-/// Leads from the name `Town Library` to the model.
+/// Provides the model by its name `Town Library`.
 nonisolated final class GeneratedModel_Town_20_Library: GeneratedModel {
     static var model: ManagedObjectModel { .townLibrary }
 }

@@ -83,7 +83,7 @@ nonisolated extension ManagedObjectModel {
         classes: tasksClasses())
 }
 
-/// Leads from the name `Tasks` to the model.
+/// Provides the model by its name `Tasks`.
 nonisolated final class GeneratedModel_Tasks: GeneratedModel {
     static var model: ManagedObjectModel { .tasks }
 }
