@@ -1,6 +1,6 @@
 package import ManagedModel
 
-/// What a model says about the names that its entities had before.
+/// The earlier names of a model's entities.
 package struct EntityNames: Sendable, Hashable {
     private let identifiers: [String: String]
     private let earlierVersions: [EarlierVersion]
@@ -10,13 +10,13 @@ package struct EntityNames: Sendable, Hashable {
         earlierVersions = model.earlierVersions
     }
 
-    /// The names are all that is known.
+    /// No earlier names are known: entities are matched by name.
     package init() {
         identifiers = [:]
         earlierVersions = []
     }
 
-    /// The new names of the entities of an old model, by their old ones, without those that are gone.
+    /// The new names of the entities of an old model, by their old names. Removed entities are left out.
     ///
     /// - Parameter new: The names of the new entities, in a fixed order.
     package func matches(from old: ManagedObjectModel, to new: [String]) -> [String: String] {
@@ -29,12 +29,12 @@ package struct EntityNames: Sendable, Hashable {
 }
 
 extension [EarlierVersion] {
-    /// What the versions between two models say about the older one; nil if they say nothing.
+    /// The version with a hash; nil if its names and identifiers decide.
     func version(withHash hash: String) -> EarlierVersion? { first { $0.hashes.contains(hash) } }
 }
 
 extension EarlierVersion {
-    /// The old paths of an entity's leaves by the new ones; nil if names and identifiers decide.
+    /// The old paths of an entity's leaves by their new paths; nil if names and identifiers decide.
     func leafNames(in entityName: String) -> [[String]: [String]]? {
         propertyNames[entityName].map { names in
             names.reduce(into: [:]) { $0[$1.key.parts(separatedBy: ".")] = $1.value.parts(separatedBy: ".") }
@@ -43,7 +43,6 @@ extension EarlierVersion {
 }
 
 extension ManagedObjectModel {
-    /// The model as one that has no predecessor.
     var withoutRenamingIdentifiers: ManagedObjectModel {
         var model = self
         model.earlierVersions = []
@@ -65,14 +64,14 @@ extension ManagedObjectModel {
     }
 }
 
-/// Identifiers of inherited properties that say nothing about the entity that inherits them.
+/// Properties to match with an old model, without misleading identifiers of inherited properties.
 ///
-/// A property that its own entity has had since an earlier version keeps its identifier. An entity that comes into that hierarchy may
-/// have a property of its own that has this identifier as its name, and the two have nothing to do with each other.
+/// An inherited property can have an identifier from a renaming before the old model. An entity that joins the hierarchy may
+/// have had an unrelated property of its own with that name. Without the identifier, the two properties are not matched.
 extension MigrationSide {
-    /// The leaves of an entity, to be matched with those that it had in an old model.
+    /// The leaves of an entity, to match with its leaves in an old model.
     ///
-    /// - Parameter oldNames: The old names of entities by the new ones.
+    /// - Parameter oldNames: The old names of entities by their new names.
     func namedLeaves(of entity: EntityDescription, since old: MigrationSide, _ oldNames: [String: String]) -> [Named<
         [String]
     >] {
@@ -87,9 +86,9 @@ extension MigrationSide {
         }
     }
 
-    /// The relationships of an entity in the order of ``relationships(of:)``, to be matched with those that it had in an old model.
+    /// The relationships of an entity in the order of ``relationships(of:)``, to match with its relationships in an old model.
     ///
-    /// - Parameter oldNames: The old names of entities by the new ones.
+    /// - Parameter oldNames: The old names of entities by their new names.
     func namedRelationships(
         of entity: EntityDescription, since old: MigrationSide, _ oldNames: [String: String]
     ) -> [Named<String>] {

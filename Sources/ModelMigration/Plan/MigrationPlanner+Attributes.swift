@@ -40,7 +40,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// Derives an attribute anew, although its derivation stays, if the migration changes the value of its source.
+    /// Derives an attribute with an unchanged derivation again, if the migration changes the value of its source.
     private mutating func deriveAgain(
         _ leaf: MigrationLeaf, _ index: Int, from oldLeaves: [MigrationLeaf], _ leaves: [MigrationLeaf]
     ) {
@@ -99,7 +99,8 @@ extension MigrationPlanner {
         return source
     }
 
-    /// How values of one attribute become those of another; nil if they cannot. Requirements for the values become a condition.
+    /// The conversion of an old attribute's values; nil if they cannot be converted. Adds a condition if the conversion must be
+    /// exact.
     private mutating func widening(
         of old: MigrationLeaf, to new: MigrationLeaf, _ path: String, _ oldEntity: EntityDescription
     ) -> NumberWidening? {
@@ -138,11 +139,11 @@ extension MigrationPlanner {
     /// Nil for a derivation that needs more than one row.
     private func derivation(_ expression: String, _ leaves: [MigrationLeaf]) -> AttributeSource? {
         func column(_ path: [String], after steps: Int = 0) -> Int? {
-            // The model of an old store may have a circle.
+            // Derivations in the model of an old store can form a cycle.
             guard steps <= leaves.count else { return nil }
             guard let leaf = leaves.first(where: { $0.path == path.joined(separator: ".") }) else { return nil }
             guard let expression = leaf.attribute.derivationExpression else { return leaf.column }
-            // A copy of a copy. What is changed twice has no source to begin with.
+            // A copy of a copy is a copy. A string that was transformed before has no source column.
             guard case .path(let path) = DerivationExpression(expression) else { return nil }
             return column(path, after: steps + 1)
         }
@@ -156,12 +157,12 @@ extension MigrationPlanner {
 }
 
 extension MigrationSide {
-    /// What each stored property of an entity is, by its name.
+    /// The kind of each stored property of an entity, by the name of the property.
     fileprivate func kinds(of entity: EntityDescription) -> [String: String] {
         var kinds: [String: String] = [:]
         for owner in lookup.lineage(of: entity) {
             for attribute in owner.attributes where !attribute.isTransient {
-                // In a model that was read from its canonical form, the leaves stand for their composite.
+                // A model that was read from its canonical form has leaves in place of composites.
                 let path = attribute.name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
                 let isComposite = attribute.type == .composite || path.count > 1
                 kinds[path.first.map(String.init) ?? ""] = isComposite ? "composite" : "attribute"

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 extension MigrationPlanner {
-    /// Constraints that did not hold before must hold for the rows that are carried over.
+    /// Adds a condition for each new constraint: the carried-over rows must meet it.
     mutating func planConstraints() {
         let migrations = Dictionary(plan.entities.map { ($0.newName, $0) }) { first, _ in first }
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
@@ -54,8 +54,8 @@ extension MigrationPlanner {
 }
 
 extension MigrationPlanner {
-    /// What the new model demands of relationships, and the old one did not, must hold for the objects that are carried over, or is
-    /// reported.
+    /// Adds a condition for each relationship whose new bounds are stricter than its old bounds. Carried-over objects must meet
+    /// a binding condition, and are reported if they do not meet another condition.
     mutating func planCounts() {
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             for relationship in entity.relationships.filter({ !$0.isTransient }) {
@@ -65,13 +65,14 @@ extension MigrationPlanner {
     }
 
     private mutating func planCount(of relationship: RelationshipDescription, _ name: RelationshipName) {
-        // A to-one relationship cannot lead to more than one.
+        // A to-one relationship needs no maximum.
         let bounds = relationship.bounds(maximum: relationship.isToMany ? relationship.maximumCount : 0)
         let family = Set(new.model.family(ofEntityNamed: name.entity).map(\.name))
         let owners = plan.entities.filter { family.contains($0.newName) }
         guard bounds.canFail, owners.contains(where: { !held(bounds, relationship, name, for: $0) }) else { return }
         let path = "\(name.entity).\(name.name)"
-        // Objects of earlier versions have none of a to-many relationship that is new, so real models demand what they cannot have.
+        // Objects of earlier versions have no links of a new to-many relationship, even if the new model requires links. So a
+        // missing link is only reported.
         let isBinding = !relationship.isToMany
         let advice = isBinding ? "Make it optional, or link these objects first." : "Link the others when the app runs."
         plan.conditions.append(
@@ -82,7 +83,7 @@ extension MigrationPlanner {
                 isBinding: isBinding))
     }
 
-    /// Whether the links that an entity's objects had were within these bounds, and are all kept.
+    /// Whether the old model kept the links of an entity's objects within these bounds, and all these links are carried over.
     private func held(
         _ bounds: LinkBounds, _ relationship: RelationshipDescription, _ name: RelationshipName,
         for owner: EntityMigration
@@ -101,18 +102,18 @@ extension MigrationPlanner {
     }
 }
 
-/// How many objects a relationship may lead to.
+/// The allowed number of destinations of a relationship.
 package struct LinkBounds: Sendable, Equatable {
-    /// The fewest, if there are any or ``isOptional`` is false.
+    /// The minimum. An optional relationship may also be empty.
     package let minimum: Int
-    /// The most; 0 for no limit.
+    /// The maximum; 0 for no limit.
     package let maximum: Int
-    /// Whether there may be none.
+    /// Whether the relationship may be empty, in spite of the minimum.
     package let isOptional: Bool
 
     fileprivate var canFail: Bool { !isOptional || minimum > 1 || maximum > 0 }
 
-    /// Whether what is within these bounds is within others.
+    /// Whether every number within these bounds is within the other bounds.
     fileprivate func isWithin(_ other: LinkBounds) -> Bool {
         (other.isOptional || !isOptional) && minimum >= other.minimum
             && (other.maximum == 0 || maximum > 0 && maximum <= other.maximum)

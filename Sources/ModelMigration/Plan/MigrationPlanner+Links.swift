@@ -48,7 +48,7 @@ extension MigrationPlanner {
                     + "which cannot be matched. Give one of them another name.")
             return
         }
-        // The inverse's column stores the links of both.
+        // The inverse's column stores the links of both relationships.
         if case .inverseColumn = new.model.linkStorage(of: name) { return }
         if !sources.isEmpty {
             plan.links[name] = sources.map { LinkSource(relationship: $0, isReversed: false) }
@@ -71,13 +71,13 @@ extension MigrationPlanner {
         }
     }
 
-    /// Whether objects that are carried over can be linked by a relationship of the old model.
+    /// Whether a relationship of the old model has carried-over objects at both ends.
     private func hasLinks(_ name: RelationshipName) -> Bool {
         guard let destination = old.relationship(name)?.destinationName else { return false }
         return !carriedNames(under: name.entity).isEmpty && !carriedNames(under: destination).isEmpty
     }
 
-    /// Whether the links of an old relationship can become those of a new one; if not, an obstacle is added.
+    /// Whether the links of an old relationship can become links of a new relationship. Adds an obstacle if they cannot.
     private mutating func check(
         _ oldOne: RelationshipDescription, _ newOne: RelationshipDescription, _ path: String
     ) -> Bool {
@@ -99,14 +99,14 @@ extension MigrationPlanner {
         return true
     }
 
-    /// Whether the inverse has no links but these.
+    /// Whether the inverse has the same links as the relationship, and no others.
     private func areOne(_ sources: [RelationshipName], _ inverseSources: [RelationshipName]) -> Bool {
         inverseSources.allSatisfy { inverse in
             sources.contains { $0 == inverse || old.relationship($0).flatMap(old.inverse) == inverse }
         }
     }
 
-    /// Whether no two objects had the same destination, so that each destination had one source.
+    /// Whether each destination had at most one source.
     private func wereOneToOne(_ sources: [RelationshipName]) -> Bool {
         guard sources.count == 1, let source = sources.first, let oldOne = old.relationship(source),
             let inverse = old.inverse(of: oldOne)
@@ -114,7 +114,8 @@ extension MigrationPlanner {
         return !oldOne.isToMany && old.relationship(inverse)?.isToMany == false
     }
 
-    /// Whether a link of the one can be a link of the other, for at least one entity, whether or not its objects are dropped.
+    /// Whether at least one destination entity of the old relationship is a destination entity of the new relationship.
+    /// Entities with dropped objects count, too.
     private func leads(_ oldOne: RelationshipDescription, to newOne: RelationshipDescription) -> Bool {
         let family = Set(new.model.family(ofEntityNamed: newOne.destinationName).map(\.name))
         let destinations = old.model.family(ofEntityNamed: oldOne.destinationName).filter { !$0.isAbstract }.map(\.name)

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 extension MigrationPlanner {
-    /// Finds what the old rows contain and no new row gets.
+    /// Finds the data of old rows that no new row gets.
     mutating func planLosses() {
         var losses = plan.removedEntities.map { MigrationLoss(kind: .objects, entityName: $0) }
         func isKnown(_ name: RelationshipName?) -> Bool {
@@ -13,7 +13,7 @@ extension MigrationPlanner {
             for relationship in entity.relationships where !relationship.isTransient {
                 let name = RelationshipName(entity: entity.name, name: relationship.name)
                 guard let loss = lossOfLinks(relationship, name) else { continue }
-                // The links of an inverse are the same links.
+                // A relationship and its inverse have the same links, so one of them is listed.
                 if !isKnown(old.inverse(of: relationship)) { losses.append(loss) }
             }
         }
@@ -22,14 +22,14 @@ extension MigrationPlanner {
         }
     }
 
-    /// The carried entities whose rows have what an entity of the old model declares.
+    /// The carried-over entities that have the properties of an old entity: the entity itself and its sub-entities.
     func carriers(of entity: EntityDescription) -> [EntityMigration] {
         let family = Set(old.model.family(ofEntityNamed: entity.name).map(\.name))
         return plan.entities.filter { family.contains($0.oldName) }
     }
 
     private func lossOfValues(_ leaf: MigrationLeaf, _ entity: EntityDescription) -> MigrationLoss? {
-        // A derived value is computed again, or was never a value of its own.
+        // A derived value is not lost, because it is calculated from other values.
         guard leaf.attribute.derivationExpression == nil else { return nil }
         let carriers = carriers(of: entity)
         let losers = carriers.filter { $0.destination(of: leaf.column) == nil }
@@ -43,7 +43,7 @@ extension MigrationPlanner {
     private func lossOfLinks(_ relationship: RelationshipDescription, _ name: RelationshipName) -> MigrationLoss? {
         let sources = carriedNames(under: name.entity)
         let destinations = carriedNames(under: relationship.destinationName)
-        // Without objects at both ends there are no links; or the links are lost with the objects.
+        // Without carried-over objects at both ends, there are no links, or the links are lost with the objects.
         guard !sources.isEmpty, !destinations.isEmpty else { return nil }
         let ends = ends(ofLinksOf: name, old.inverse(of: relationship))
         let lostSources = sources.filter { source in !ends.contains { $0.sources.contains(newNames[source] ?? "") } }
@@ -59,7 +59,7 @@ extension MigrationPlanner {
             destinations: isWhole || !lostSources.isEmpty ? [] : named(lostDestinations))
     }
 
-    /// The new entities that can have the links of an old relationship, and those that the links can lead to.
+    /// The new source entities and the new destination entities of an old relationship's links.
     private func ends(
         ofLinksOf name: RelationshipName, _ inverse: RelationshipName?
     ) -> [(sources: Set<String>, destinations: Set<String>)] {
@@ -76,7 +76,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// The entities of the old model below one of them whose objects are carried over.
+    /// The old entity with that name and its sub-entities, as far as their objects are carried over.
     func carriedNames(under name: String) -> [String] {
         let family = Set(old.model.family(ofEntityNamed: name).map(\.name))
         return plan.entities.map(\.oldName).filter(family.contains)
@@ -84,7 +84,7 @@ extension MigrationPlanner {
 }
 
 extension EntityMigration {
-    /// The position of the new column that gets the values of an old one; nil if none does.
+    /// The position of the new column that gets the values of an old column; nil if there is none.
     func destination(of column: Int) -> Int? {
         attributes.keys.sorted().first { position in
             switch attributes[position] {
@@ -114,26 +114,26 @@ extension AttributeShape {
 }
 
 extension [String] {
-    /// In the order of the bytes, which is the same on every machine.
+    /// Sorted by UTF-8 bytes: the order is the same on every machine.
     var sortedByBytes: [String] { sorted { [$0].precedes([$1]) } }
 }
 
-/// Something that a store has and a migration does not carry over.
+/// Data of a store that a migration does not carry over.
 package struct MigrationLoss: Sendable, Hashable, CustomStringConvertible {
     package enum Kind: String, Sendable, Hashable {
         case objects, values, links
     }
 
     package let kind: Kind
-    /// The entity that declares it in the old model, under its new name if it has one.
+    /// The entity that declares the data in the old model: its new name, or its old name if it is removed.
     package let entityName: String
     /// The attribute as a path, or the relationship; nil for the entity itself.
     package internal(set) var propertyName: String?
     /// The kind of the property: `Decimal, optional`.
     package internal(set) var type: String?
-    /// The entities whose objects lose it, sorted; empty if all do.
+    /// The entities whose objects lose the data, sorted; empty if the objects of all entities lose it.
     package internal(set) var sources: [String] = []
-    /// The entities to whose objects the lost links lead, sorted; empty if all are lost.
+    /// The destination entities of the lost links, sorted; empty if the links to all destinations are lost.
     package internal(set) var destinations: [String] = []
 
     /// `Item.price: the values (Decimal, optional)`.

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 extension MigrationPlanner {
-    /// Describes the changes: what was renamed, moved and lost, and everything else that makes the models differ.
+    /// Describes all changes between the models, with renamings, moves and losses.
     mutating func describe() {
         var changes: [ModelDifference.Change] = []
         for entity in old.model.entities where newNames[entity.name] == nil {
@@ -17,7 +17,7 @@ extension MigrationPlanner {
                 changes.append(.init(entityName: entity.name, words: "added"))
             }
         }
-        // Changes of one thing stay in their order.
+        // Changes of the same element keep their order.
         plan.changes = changes.enumerated().sorted { one, other in
             let keys = [one, other].map { [$0.element.entityName, $0.element.propertyName ?? ""] }
             return keys[0].precedes(keys[1]) || (!keys[1].precedes(keys[0]) && one.offset < other.offset)
@@ -43,7 +43,7 @@ extension MigrationPlanner {
             + relationships.changes(of: entity.name) { fate(of: $0, oldEntity) }
     }
 
-    // MARK: What happens to properties that an entity no longer has
+    // MARK: Properties that an entity no longer has
 
     /// `moved to Item.pages`, or `removed (Integer 32, optional); its values are lost`.
     private func fate(of attribute: AttributeShape, _ entity: EntityDescription) -> String {
@@ -90,7 +90,7 @@ extension MigrationPlanner {
 
     // MARK: Names
 
-    /// The shape of an old entity with the new names of all but its own properties.
+    /// The shape of an old entity. Its own properties keep their old names. Other names are the new names.
     private func withNewNames(_ oldEntity: EntityDescription, _ newEntity: EntityDescription) -> EntityShape {
         var entity = oldEntity
         entity.name = newEntity.name
@@ -112,7 +112,7 @@ extension MigrationPlanner {
         return propertyNames([owner], [newOwner])[inverse.name] ?? inverse.name
     }
 
-    /// The new names of the properties of some entities, by the old names.
+    /// The new names of the properties of old entities, by their old names.
     private func propertyNames(_ oldOnes: [EntityDescription], _ newOnes: [EntityDescription]) -> [String: String] {
         var names: [String: String] = [:]
         func add(_ named: (EntityDescription) -> [Named<String>]) {
@@ -128,13 +128,13 @@ extension MigrationPlanner {
     }
 }
 
-/// The properties of an entity before and after, each old one with the new one that it became.
+/// The old and the new properties of an entity, matched in pairs.
 private struct PropertyPairs<Shape: PropertyShape> {
     private let old: [Shape]
     private let new: [Shape]
     private let pairs: [Int: Int]
 
-    /// - Parameters: The names are in the order of the shapes.
+    /// Names and shapes are in the same order.
     init(
         oldNames: [Named<[String]>], newNames: [Named<[String]>], old: [Shape], new: [Shape],
         known: [[String]: [String]]?
@@ -144,7 +144,7 @@ private struct PropertyPairs<Shape: PropertyShape> {
         pairs = NameMatching(from: oldNames, to: newNames, known: known).pairs
     }
 
-    /// - Parameter fate: The words for a property that has no counterpart.
+    /// - Parameter fate: Returns the words for an old property without a new property.
     func changes(of entityName: String, fate: (Shape) -> String) -> [ModelDifference.Change] {
         let removed = old.indices.filter { !pairs.values.contains($0) }.map { (old[$0].path, fate(old[$0])) }
         let others = new.enumerated().flatMap { index, shape in

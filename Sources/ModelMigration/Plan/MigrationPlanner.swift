@@ -1,15 +1,15 @@
 internal import ManagedModel
 
-/// Fills a plan, one part after the other.
+/// Fills a plan part by part.
 struct MigrationPlanner {
     let old: MigrationSide
     let new: MigrationSide
-    /// The name of the old entity by that of the new one, abstract ones included.
+    /// The old names of entities, with abstract entities, by their new names.
     private(set) var oldNames: [String: String] = [:]
     private(set) var newNames: [String: String] = [:]
-    /// What the versions between the two models say about names; nil for their names and identifiers alone.
+    /// The names that the versions between the two models determine; nil if the names and identifiers of the two models decide.
     let earlier: EarlierVersion?
-    /// The old relationships of each new one, where they are declared: several if they moved up into one.
+    /// The old relationships of each new relationship: several if relationships of sub-entities moved up into one.
     var relationshipSources: [RelationshipName: [RelationshipName]] = [:]
     var plan = MigrationPlan()
 
@@ -26,7 +26,7 @@ struct MigrationPlanner {
         addObstacles(of: matching, new.entities.map { ($0.name, $0.renamingIdentifier) }, "entity")
     }
 
-    /// Says which names do not say clearly what they were.
+    /// Adds an obstacle for each new element with an ambiguous old element.
     ///
     /// - Parameter elements: The names and the identifiers of the new elements.
     mutating func addObstacles(
@@ -65,12 +65,12 @@ struct MigrationPlanner {
         plan.entities.sort { [$0.newName].precedes([$1.newName]) }
     }
 
-    /// Entities of two hierarchies cannot be put into one. An entity that is alone in its hierarchy can.
+    /// Adds an obstacle if two hierarchies become one. An entity that was alone in its hierarchy can join another hierarchy.
     mutating func checkHierarchies() {
         var seen: [String: String] = [:]
         let carried = Set(plan.entities.map(\.newName))
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
-            // Where no objects are carried over, none have to be put into one hierarchy.
+            // Without carried-over objects there is nothing to merge.
             guard new.model.family(ofEntityNamed: entity.name).contains(where: { carried.contains($0.name) }),
                 let oldName = oldNames[entity.name], let oldEntity = old.lookup.entities[oldName],
                 let oldRoot = old.lookup.lineage(of: oldEntity).last, old.lookup.parentNames.contains(oldRoot.name),
@@ -86,7 +86,7 @@ struct MigrationPlanner {
     }
 }
 
-/// One of the two models, with cached results.
+/// One of the two models, with its lookup.
 struct MigrationSide {
     let model: ManagedObjectModel
     let lookup: ModelLookup
@@ -99,12 +99,12 @@ struct MigrationSide {
         lookup = ModelLookup(model)
     }
 
-    /// The columns of an entity's rows, which the positions in a plan refer to.
+    /// The columns of an entity's rows. Positions in a plan are positions in this list.
     func columns(of entity: EntityDescription) -> [ColumnDescription] {
         model.columns(of: entity, format: format)
     }
 
-    /// The stored attributes of an entity, inherited ones included, as leaves.
+    /// The stored own and inherited attributes of an entity, as leaves.
     func leaves(of entity: EntityDescription) -> [MigrationLeaf] {
         let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
         return columns(of: entity).enumerated().compactMap { index, column in
@@ -116,7 +116,7 @@ struct MigrationSide {
         }
     }
 
-    /// The path, made of the renaming identifiers along it; nil if there are none.
+    /// The old path of a leaf, from the renaming identifiers along its path; nil if there are no identifiers.
     func identifier(of path: ArraySlice<String>, in attributes: [AttributeDescription]) -> [String]? {
         // A model that was read from its canonical form has an attribute for a whole path.
         if path.count > 1, let attribute = attributes.first(where: { $0.name == path.joined(separator: ".") }) {
@@ -130,7 +130,7 @@ struct MigrationSide {
         return [attribute.renamingIdentifier ?? name] + (restIdentifier ?? Array(rest))
     }
 
-    /// The stored relationships of an entity, inherited ones included, where they are declared.
+    /// The stored own and inherited relationships of an entity, with the entities that declare them.
     func relationships(of entity: EntityDescription) -> [(
         name: RelationshipName, relationship: RelationshipDescription
     )] {
@@ -145,7 +145,7 @@ struct MigrationSide {
         lookup.entities[name.entity]?.relationships.first { $0.name == name.name }
     }
 
-    /// The inverse of a relationship, where it is declared; nil if there is none in the store.
+    /// The stored inverse of a relationship, with the entity that declares it; nil if there is none.
     func inverse(of relationship: RelationshipDescription) -> RelationshipName? {
         guard let name = relationship.inverseName,
             let destination = lookup.entities[relationship.destinationName]

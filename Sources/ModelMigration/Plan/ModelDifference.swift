@@ -1,14 +1,14 @@
 public import ManagedModel
 
-/// What changed in the persisted shape between two models, in words.
+/// The changes in the persisted shape between two models, in words.
 ///
-/// It is empty if and only if the models' hashes are equal. Properties are compared by name: a renamed property is removed
-/// under one name and added under another.
+/// The difference is empty if and only if the models' hashes are equal. Properties are compared by name: a renamed property
+/// is listed as removed under its old name and as added under its new name.
 ///
 ///     ContactEntity.phone: optional -> required
 ///     GroupEntity: added
 public struct ModelDifference: Sendable, Hashable {
-    /// The changes, by entity, then property.
+    /// The changes, sorted by entity, then property.
     public var changes: [Change]
 
     /// Compares two models by the names of entities and properties.
@@ -22,20 +22,21 @@ public struct ModelDifference: Sendable, Hashable {
     /// Whether both models have the same persisted shape.
     public var isEmpty: Bool { changes.isEmpty }
 
-    /// The entities that changed themselves, sorted. Their sub-entities change with them and are not listed.
+    /// The entities with changes of their own, sorted. Sub-entities that only inherit changes are not listed.
     public var entityNames: [String] {
         changes.reduce(into: []) { names, change in
             if names.last != change.entityName { names.append(change.entityName) }
         }
     }
 
-    /// One thing that changed.
+    /// One change.
     public struct Change: Sendable, Hashable, CustomStringConvertible {
         /// The entity that changed.
         public var entityName: String
-        /// The attribute, as a path if it lies in a composite, or the relationship; nil for the entity itself.
+        /// The changed attribute or relationship; nil for the entity itself. A leaf of a composite has a path, as in
+        /// `address.city`.
         public var propertyName: String?
-        /// What happened to it: `added (String, optional)`, `optional -> required`.
+        /// Describes the change: `added (String, optional)`, `optional -> required`.
         public var words: String
 
         public var description: String {
@@ -99,10 +100,10 @@ extension EntityShape {
     }
 }
 
-/// The parts of attributes and relationships that are compared.
+/// The shape of an attribute or a relationship, for comparison.
 protocol PropertyShape {
     var path: [String] { get }
-    /// What it is, in words: `Decimal, optional`.
+    /// The property in words: `Decimal, optional`.
     var summary: String { get }
 
     static func words(from old: Self, to new: Self) -> [String]
@@ -154,7 +155,7 @@ extension RelationshipShape: PropertyShape {
     }
 }
 
-/// `what old -> new`, or nil when they are the same.
+/// `what old -> new`; nil if both are equal.
 private func change(_ what: String, _ old: String?, _ new: String?) -> String? {
     old == new ? nil : "\(what)\(old ?? "none") -> \(new ?? "none")"
 }

@@ -3,30 +3,37 @@ internal import ManagedModel
 /// An element of a model, with its name and its renaming identifier.
 struct Named<Name: Hashable>: Hashable {
     let name: Name
-    /// Nil if it has none, which says less than its own name would: see ``NameMatching``.
+    /// Nil for none. An identifier that equals the name says more than nil: see ``NameMatching``.
     let identifier: Name?
 }
 
-/// Which elements of a new model correspond to which of an old one.
+/// The elements of a new model, matched with the elements of an old model.
 ///
-/// What somebody wrote goes before what is so by chance. They are matched in this order: by an identifier that is the element's own
-/// name; by the same name and identifier; by the same identifier; by an identifier that is the name of an old element; by the same
-/// name; by a name that is the identifier of an old element, which got its first name back. So one identifier kept along a chain of
-/// versions leads from any of them to any later one, also if its name has been given to a new element since.
+/// Identifiers go before names, because an author wrote the identifiers, and equal names can be a coincidence. A new element is
+/// matched by the first rule that finds an old element:
+/// 1. The new identifier is the new name: the old element with that name.
+/// 2. The old element with the same name and the same identifier.
+/// 3. The old element with the same identifier.
+/// 4. The old element whose name is the new identifier.
+/// 5. The old element with the same name.
+/// 6. The old element whose identifier is the new name: the element got its first name back.
+///
+/// An identifier that is kept along a chain of versions therefore leads from each version to each later version, even if a new
+/// element has taken the old name.
 struct NameMatching {
-    /// The position of the old element by that of the new one. No old element is listed twice.
+    /// The positions of old elements by the positions of new elements, without duplicates.
     private(set) var pairs: [Int: Int] = [:]
-    /// Positions of new elements that both claim the same old one.
+    /// The positions of two new elements that claim the same old element.
     private(set) var rivals: [(Int, Int)] = []
-    /// Positions of new elements whose identifier fits two old elements, or whose identifier and name lead to two that may both have
-    /// stayed.
+    /// The positions of new elements with an ambiguous old element: the identifier fits two old elements, or the identifier and
+    /// the name lead to two old elements that may both still exist.
     private(set) var riddles: [Int] = []
 
-    /// Whether nobody can understand the names in another way.
+    /// Whether only one matching is possible.
     var isClear: Bool { rivals.isEmpty && riddles.isEmpty }
 
-    /// - Parameter known: The names of old elements by those of new ones, if the versions between the models say them. They decide
-    ///   alone.
+    /// - Parameter known: The old names by the new names, if the versions between the models determine them. These names
+    ///   replace all rules.
     init<Name: Hashable>(from old: [Named<Name>], to new: [Named<Name>], known: [Name: Name]? = nil) {
         let before = OldNames(old)
         if let known {
@@ -46,7 +53,8 @@ struct NameMatching {
             },
             { thing in
                 thing.identifier.flatMap { before.identifiers[$0] }.flatMap { match in
-                    // Somebody else claims that one, so the identifier is the name of one that is renamed now.
+                    // Another new element claims the match by its name, so this identifier means the old element with this
+                    // name.
                     before.fitsTwo(thing.identifier) && now.identifiers.contains(old[match].name) ? nil : match
                 }
             },
@@ -80,11 +88,13 @@ struct NameMatching {
             identifier != new[position].name, old[match].name != new[position].name
         else { return false }
         if old[match].name != identifier {
-            // It is the one that was called so first. Then the one that is called so stays, and its present name is free.
+            // The match has the same identifier. If another old element has the identifier as its name, the match is clear
+            // only if that element keeps its name and no new element has the name of the match.
             return before.fitsTwo(identifier)
                 && (!now.plain.contains(identifier) || now.plain.contains(old[match].name))
         }
-        // It is the one that is called so. Then the old one of its name must not be what has the identifier as its name now.
+        // The match has the identifier as its name. The match is ambiguous if a new element without an identifier has that
+        // name, and an unmatched old element has the name of this new element.
         guard let own = before.names[new[position].name] else { return false }
         return !taken.contains(own) && now.plain.contains(identifier)
     }
@@ -103,7 +113,7 @@ private struct OldNames<Name: Hashable> {
         identifiers = Dictionary(identified) { first, _ in first }
     }
 
-    /// Whether an identifier is the name of one old element, and the identifier of another one.
+    /// Whether an identifier is the name of an old element, and the identifier of another old element.
     func fitsTwo(_ identifier: Name?) -> Bool {
         guard let identifier, let named = names[identifier], let identified = identifiers[identifier] else {
             return false
@@ -114,7 +124,7 @@ private struct OldNames<Name: Hashable> {
 
 /// The names of new elements.
 private struct NewNames<Name: Hashable> {
-    /// Of those without an identifier.
+    /// The names of elements without an identifier.
     let plain: Set<Name>
     let identifiers: Set<Name>
 

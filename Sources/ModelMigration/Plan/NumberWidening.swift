@@ -1,15 +1,15 @@
 package import ManagedModel
 
-/// How a stored number becomes a value of a wider attribute type. The number itself never changes.
+/// The conversion of a stored number to a wider attribute type. The number itself never changes.
 ///
-/// Core Data's inferred migration converts nothing. Wider types are a useful exception: different numbers stay different, so no
-/// constraint that held before can break.
+/// Core Data's inferred migration converts no types. Wider types are a useful exception: different numbers stay different, so
+/// the conversion breaks no uniqueness constraint.
 package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
     /// Both types store a number in the same way.
     case unchanged
     /// A whole number as the digits of a decimal.
     case decimal
-    /// A whole number as a floating-point one.
+    /// A whole number as a floating-point number.
     case double
     case float
 
@@ -25,7 +25,8 @@ package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// Whether the new type can hold every value of the old one, so that only a value of another program can be invalid.
+    /// Whether the new type can represent every value of the old type. Only a value that another program wrote can then be
+    /// invalid.
     func holdsEveryValue(of type: AttributeType) -> Bool {
         !(self == .double && type == .integer64)
     }
@@ -33,8 +34,9 @@ package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
 
 /// A column whose numbers must be exact in a wider type.
 package struct ExactColumn: Sendable, Equatable {
-    /// The old entity, and the position of the column among its columns.
+    /// The old entity.
     package let entity: String
+    /// The position in the old entity's columns.
     package let column: Int
     package let widening: NumberWidening
     /// The attribute in the new model: `Account.balance`.
@@ -45,9 +47,9 @@ package struct ExactColumn: Sendable, Equatable {
     /// The error for a stored value that cannot be converted.
     ///
     /// - Parameters:
-    ///   - number: The value, or nil for one that isn't a whole number, which is not shown.
+    ///   - number: The value; nil for a value that is not a whole number, because the message does not show it.
     ///   - key: The key of the first object with such a value.
-    ///   - count: How many objects have one.
+    ///   - count: The number of objects with such a value.
     package func complaint(_ number: Int64?, key: Int64, count: Int) -> String {
         let value = number.map { "the value \($0)" } ?? "a value that is not a whole number"
         let objects =
@@ -55,7 +57,7 @@ package struct ExactColumn: Sendable, Equatable {
         return "\(path): \(newType.rawValue) cannot hold \(value) \(objects). \(advice)"
     }
 
-    /// The error without a store at hand.
+    /// The error message for a plan without a store.
     var complaint: String {
         "\(path): an object has a value that \(newType.rawValue) cannot hold exactly, such as 9007199254740993. \(advice)"
     }

@@ -1,12 +1,12 @@
 package import ManagedModel
 
 extension ManagedObjectModel {
-    /// Follows the names of this model's elements through the versions before it, and keeps those that this model alone would not
-    /// find: see ``earlierVersions``.
+    /// Sets ``earlierVersions``: follows the names of this model's elements through the earlier versions, and keeps the names
+    /// that this model alone does not determine.
     ///
-    /// - Parameter versions: The versions before this one, oldest first. A version whose step to the next one is not clear is left
-    ///   out, as are all that are older.
-    /// - Complexity: that of a migration's plan, for each version.
+    /// - Parameter versions: The earlier versions, oldest first. A version with an ambiguous step to the next version is left
+    ///   out, and so are all older versions.
+    /// - Complexity: the cost of a migration plan for each version.
     package mutating func follow(_ versions: [ManagedObjectModel]) {
         earlierVersions = []
         let own = hash
@@ -18,7 +18,7 @@ extension ManagedObjectModel {
             guard let step = NameTable(from: side, to: next) else { return }
             let names = table.map { $0.followed(by: step) } ?? step
             (next, table) = (side, names)
-            // A newer version of the same shape is nearer.
+            // Of several versions with the same shape, the newest version is used.
             let hashes = version.hashes.subtracting(known)
             known.formUnion(hashes)
             guard !hashes.isEmpty, let earlier = names.earlierVersion(hashes, side, newest) else { continue }
@@ -26,7 +26,7 @@ extension ManagedObjectModel {
         }
     }
 
-    /// The hashes of the models that a store of this version can be made for.
+    /// The hashes of the models for which a store of this version can be made.
     private var hashes: Set<String> {
         var hashes: Set = [hash.description]
         for configuration in configurations {
@@ -37,7 +37,7 @@ extension ManagedObjectModel {
 }
 
 extension NameTable {
-    /// What the names say that the two models do not; nil if that is nothing.
+    /// The names that the two models alone do not determine; nil if there are none.
     fileprivate func earlierVersion(_ hashes: Set<String>, _ old: MigrationSide, _ new: MigrationSide)
         -> EarlierVersion?
     {
@@ -54,14 +54,14 @@ extension NameTable {
     }
 }
 
-/// The names that the elements of a model have in an older one, by their names in the newer one.
+/// The older names of a model's elements, by their newer names.
 struct NameTable: Equatable {
     var entities: [String: String]
-    /// By the newer name of the entity, inherited properties included. An entity that is not listed has the same names and identifiers
-    /// in both models.
+    /// By the newer name of the entity, with inherited properties. An entity that is not listed has the same names and
+    /// identifiers in both models.
     var properties: [String: [String: String]] = [:]
 
-    /// The names as the two models say them themselves; nil if they do not say them clearly.
+    /// The names that the two models alone determine; nil if the names are ambiguous.
     init?(from old: MigrationSide, to new: MigrationSide) {
         guard let entities = NameTable.entities(old, new) else { return nil }
         self.entities = entities
@@ -70,7 +70,7 @@ struct NameTable: Equatable {
             guard let newEntity = new.lookup.entities[name], let oldEntity = old.lookup.entities[oldName] else {
                 continue
             }
-            // Most entities of two versions are equal, which is found out soon.
+            // A quick check, because most entities are equal in two versions.
             let lineage = new.lookup.lineage(of: newEntity)
             if hasSameComposites, lineage == old.lookup.lineage(of: oldEntity),
                 lineage.allSatisfy({ entities[$0.name] == $0.name })
@@ -83,9 +83,9 @@ struct NameTable: Equatable {
         }
     }
 
-    /// The names in a model that is older still.
+    /// The names in an even older model.
     ///
-    /// - Parameter older: Those of the older model's elements in that one.
+    /// - Parameter older: The names of the older model's elements in the even older model.
     func followed(by older: NameTable) -> NameTable {
         var table = self
         table.entities = entities.compactMapValues { older.entities[$0] }
@@ -100,7 +100,7 @@ struct NameTable: Equatable {
         return table
     }
 
-    /// The old names of all entities by the new ones; nil if they are not clear.
+    /// The old names of all entities by their new names; nil if the names are ambiguous.
     static func entities(_ old: MigrationSide, _ new: MigrationSide) -> [String: String]? {
         let matching = NameMatching(from: old.model.entities.map(\.named), to: new.model.entities.map(\.named))
         guard matching.isClear else { return nil }
@@ -109,10 +109,9 @@ struct NameTable: Equatable {
         }
     }
 
-    /// The old names of an entity's attributes, of the leaves of its composites and of its relationships; nil if they are not
-    /// clear.
+    /// The old names of an entity's attributes, leaves of composites and relationships; nil if the names are ambiguous.
     ///
-    /// - Parameter oldNames: The old names of all entities by the new ones.
+    /// - Parameter oldNames: The old names of all entities by their new names.
     static func properties(
         from oldEntity: EntityDescription, in old: MigrationSide, to newEntity: EntityDescription,
         in new: MigrationSide, oldNames: [String: String]
@@ -144,10 +143,10 @@ private struct Elements {
         ]
     }
 
-    /// Whether each of them has the same name and the same identifier in both models.
+    /// Whether each element has the same name and the same identifier in both models.
     var areEqual: Bool { kinds.allSatisfy { Set($0.old) == Set($0.new) } }
 
-    /// The old names by the new ones; nil if they are not clear.
+    /// The old names by the new names; nil if the names are ambiguous.
     var names: [String: String]? {
         var names: [String: String] = [:]
         for (old, new) in kinds {

@@ -1,11 +1,11 @@
 package import ManagedModel
 
 extension ManagedObjectModel {
-    /// The model in the form in which a store keeps it, so that a later version of the app can plan a migration of the rows.
+    /// The model as a string in a store. A later version of the app reads the string to plan a migration of the rows.
     ///
-    /// It is the canonical form together with what a migration needs and that form leaves out: renaming identifiers, composites
-    /// as they are declared, transient relationships, the order of the entities, which determines their numbers, and the name of
-    /// the configuration. The first line contains the hash of the rest.
+    /// The string is the canonical form with data that only a migration needs: renaming identifiers, composites as they are
+    /// declared, transient relationships, the order of the entities, and the name of the configuration. The order determines
+    /// the numbers of the entities. The first line contains the hash of the other lines.
     package var storedText: String {
         var body = configurationName.map { "configuration \($0.quotedWord)\n" } ?? ""
         for composite in composites {
@@ -38,7 +38,7 @@ extension EntityDescription {
 }
 
 extension AttributeDescription {
-    /// Nil for a transient one, which no store has.
+    /// Nil for a transient attribute, because no store has it.
     fileprivate var storedLine: String? {
         guard !isTransient else { return nil }
         let shape = AttributeShape(
@@ -63,21 +63,21 @@ extension String? {
 }
 
 extension ManagedObjectModel {
-    /// Reads a model back from its ``canonicalForm``, to find out what has changed since it was written. Nil for a form of
-    /// another release.
+    /// Reads a model back from its ``canonicalForm``, to find the changes since the form was written. Nil for a form of another
+    /// release.
     ///
-    /// The form has leaves and no composites, so the model has an attribute for each leaf, named after its whole path. Such a
-    /// model can only be compared with others that were read here.
+    /// The form has leaves and no composites, so the model has an attribute for each leaf, named after its whole path. Compare
+    /// such a model only with models from this initializer.
     package init?(canonicalForm: String) {
         let lines = canonicalForm.utf8.split(separator: UInt8(ascii: "\n"))
         guard let model = ModelTextReader.model(lines.dropFirst()) else { return nil }
         self = model
     }
 
-    /// Reads ``storedText`` back, from a file that anyone may have written to. Nil if the text is damaged, of another release,
-    /// or larger than any model's, and if the model is not valid.
+    /// Reads ``storedText`` back. Nil if the string is damaged, too large or of another release, or if the model is invalid:
+    /// any program may have written to the store's file.
     ///
-    /// It has what ``storedText`` contains: no indexes, default values, classes or transient attributes.
+    /// The model has no indexes, default values, classes or transient attributes, because ``storedText`` contains none.
     package init?(storedText: String) {
         guard storedText.utf8.count <= ModelLimits.textSize else { return nil }
         let parts = storedText.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
@@ -91,7 +91,7 @@ extension ManagedObjectModel {
     }
 }
 
-/// Reads the lines of a model's canonical form, and of the text that a store keeps.
+/// Reads the lines of a model's canonical form, or of its stored form.
 struct ModelTextReader {
     private var entities: [EntityDescription] = []
     private var composites: [CompositeDescription] = []
@@ -105,7 +105,7 @@ struct ModelTextReader {
             }
         }
         var model = ManagedObjectModel(name: "", entities: [], composites: reader.composites)
-        // In the same order: an entity's position is its number in the rows.
+        // The order must stay the same, because an entity's position is its number in the rows.
         model.entities = reader.entities
         model.configurationName = reader.configurationName
         return model
@@ -138,7 +138,7 @@ struct ModelTextReader {
         switch kind {
         case "parent":
             entity.parentName = words.takeName()
-            // In the canonical form its hash follows.
+            // In the canonical form, the parent's hash follows.
             _ = words.takeWord()
             return entity.parentName != nil
         case "abstract":

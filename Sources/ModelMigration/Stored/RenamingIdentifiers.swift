@@ -1,6 +1,6 @@
 package import ManagedModel
 
-/// The renaming identifiers of a model, which its canonical form leaves out, as lines beside it:
+/// The renaming identifiers of a model, as lines beside its canonical form. The canonical form contains no identifiers.
 ///
 ///     renamed entity "Contact" from "Person"
 ///     renamed attribute "Contact" "home"."town" from "home"."city"
@@ -34,15 +34,15 @@ package struct RenamingIdentifiers: Sendable, Hashable {
 
     package static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("renamed ") }
 
-    /// Adds a line that was read back; false if this type would not write it.
+    /// Reads a line back; false if this type would not write such a line.
     package mutating func append(_ line: String) -> Bool {
         guard Renaming(line) != nil else { return false }
         lines.append(line)
         return true
     }
 
-    /// The elements of a model that have lost the identifier that they have here, as `Contact.town (from city)`. A store of a version
-    /// before the renaming loses what they hold, unless the bundle still has the versions between.
+    /// The elements of a model without the identifier that they have in this list, as in `Contact.town (from city)`. A store of
+    /// a version before the renaming loses their values, unless the bundle still has the versions between.
     package func lost(in model: ManagedObjectModel) -> [String] {
         let present = Set(RenamingIdentifiers(of: model).lines)
         let side = MigrationSide(model)
@@ -50,7 +50,7 @@ package struct RenamingIdentifiers: Sendable, Hashable {
             .map { "\($0.entity)\($0.name.isEmpty ? "" : "." + $0.name) (from \($0.identifier))" }
     }
 
-    /// Sets the identifiers in a model that was read from its canonical form, where an attribute stands for a whole path.
+    /// Sets the identifiers in a model that was read from its canonical form. Such a model has an attribute for each leaf.
     func apply(to model: inout ManagedObjectModel) {
         for renaming in lines.compactMap({ Renaming($0) }) {
             guard let index = model.entities.firstIndex(where: { $0.name == renaming.entity }) else { continue }
@@ -78,7 +78,7 @@ private struct Renaming {
         guard isKnown, !identifier.isEmpty, words.isAtEnd else { return nil }
     }
 
-    /// Whether the model still has what was renamed.
+    /// Whether the model still has the renamed element.
     func isElement(of side: MigrationSide) -> Bool {
         guard let description = side.lookup.entities[entity] else { return false }
         switch kind {
@@ -115,8 +115,8 @@ extension ManagedObjectModel {
         renamingIdentifiers.apply(to: &self)
     }
 
-    /// The model as it is read back, with the default values that a migration to it needs. It is never nil for a model of this
-    /// release.
+    /// The model as its canonical form describes it, with the default values that a migration needs. Never nil for a model of
+    /// this release.
     package var canonicalModel: ManagedObjectModel? {
         guard
             var model = ManagedObjectModel(
@@ -136,7 +136,8 @@ extension ManagedObjectModel {
     }
 }
 
-/// The declared types of a model's transformables, which its canonical form leaves out, as lines beside it:
+/// The declared types of a model's transformables, as lines beside its canonical form. The canonical form contains no such
+/// types.
 ///
 ///     type of attribute "Contact" "tags" is "[String]"
 package struct TransformableTypes: Sendable, Hashable {
@@ -162,7 +163,7 @@ package struct TransformableTypes: Sendable, Hashable {
 
     package static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("type ") }
 
-    /// Adds a line that was read back; false if this type would not write it.
+    /// Reads a line back; false if this type would not write such a line.
     package mutating func append(_ line: String) -> Bool {
         guard var words = TextWords(line), words.take("type"), words.take("of"), words.take("attribute") else {
             return false
@@ -173,8 +174,8 @@ package struct TransformableTypes: Sendable, Hashable {
         return true
     }
 
-    /// The attributes that both have with different types, as `Contact.tags: [String] -> [Int]`. No store is reset for them, and what
-    /// cannot be decoded reads as nil.
+    /// The attributes with a different type in each list, as in `Contact.tags: [String] -> [Int]`. A changed type resets no
+    /// store, and a value that cannot be decoded reads as nil.
     package func changes(to other: TransformableTypes) -> [String] {
         names.keys.sorted { $0.precedes($1) }.compactMap { key in
             guard let old = names[key], let new = other.names[key], old != new else { return nil }
