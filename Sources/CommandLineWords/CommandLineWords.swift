@@ -1,8 +1,8 @@
-/// The words of a command line, sorted into flags, options with a value, and the rest.
+/// The words of a command line, sorted into flags, options with a value, and plain words.
 ///
-/// An option's value is the next word, or follows after `=`. After `--`, words are not read as options.
+/// An option's value is the next word, or the part after `=`. Words after `--` are plain.
 package struct CommandLineWords {
-    /// The words that are no options.
+    /// The words that are neither options nor their values.
     package private(set) var plain: [String] = []
     private var flags: Set<String> = []
     private var values: [String: [String]] = [:]
@@ -11,8 +11,8 @@ package struct CommandLineWords {
     ///   - words: The words after the name of the program.
     ///   - flagNames: The options without a value.
     ///   - valueNames: The options with a value.
-    ///   - listNames: Those of them that may be given several times.
-    /// - Throws: An error for an option that the program does not have, or that lacks its value.
+    ///   - listNames: The options with a value that may be repeated.
+    /// - Throws: An error for an unknown option, a duplicate option, or an option without its value.
     package init(
         _ words: some Sequence<String>, flags flagNames: Set<String> = [], values valueNames: Set<String> = [],
         lists listNames: Set<String> = []
@@ -27,7 +27,7 @@ package struct CommandLineWords {
             if flagNames.contains(word) {
                 flags.insert(word)
             } else if let name = parts.first, valueNames.contains(name) {
-                // A database key may be empty, so an empty word is a valid value.
+                // An empty word is a valid value, because a database key may be empty.
                 guard let value = parts.count == 2 ? parts[1] : rest.popFirst() else {
                     throw UsageError("\(name) needs a value")
                 }
@@ -54,14 +54,14 @@ package struct CommandLineWords {
         return value
     }
 
-    /// The plain words, one for each name.
+    /// The plain words, if there is exactly one for each name. Error messages contain the names.
     package func plain(_ names: String...) throws(UsageError) -> [String] {
         if plain.count < names.count { throw UsageError("\(names[plain.count]) is missing") }
         if plain.count > names.count { throw UsageError("unexpected argument \(plain[names.count])") }
         return plain
     }
 
-    /// Checks that no other options are given than those, for a command that does not have all of them.
+    /// Checks that only these options are given, for a command that has only some of the program's options.
     package func allow(only names: Set<String>) throws(UsageError) {
         if let name = flags.union(values.keys).subtracting(names).min() {
             throw UsageError("\(name) does not belong to this command")
@@ -69,7 +69,7 @@ package struct CommandLineWords {
     }
 }
 
-/// The arguments are invalid.
+/// An error in the command line arguments.
 package struct UsageError: Error {
     package let message: String
 

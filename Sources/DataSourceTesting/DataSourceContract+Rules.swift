@@ -1,6 +1,6 @@
 internal import CoreDataSource
 
-/// One check for each rule. Each returns what is wrong, in sentences.
+/// One check for each rule. Each check returns the faults as sentences.
 extension DataSourceContract {
     func checkAdding(_ expected: StoredContents) async throws -> [String] {
         let again = try await withSource { container, source in
@@ -26,7 +26,7 @@ extension DataSourceContract {
             try await source.add(values)
             try await source.delete(first)
             let some = try await StoredContents(container)
-            // Half of them are deleted now.
+            // The objects of the first half are already deleted.
             try await source.delete(values)
             return (some, try await StoredContents(container))
         }
@@ -116,7 +116,7 @@ extension DataSourceContract {
         return wrong
     }
 
-    /// What a batch left that threw.
+    /// The traces of a batch that threw, as sentences.
     private func remains(
         _ expected: StoredContents, _ batch: String, in container: PersistentContainer, _ source: Source
     ) async throws -> [String] {

@@ -11,24 +11,24 @@ public import CoreDataSource
 /// }
 /// ```
 ///
-/// Every rule is checked on stores of its own, in memory. Objects are compared by their attributes and by those of the objects
-/// that their to-one relationships lead to; transient attributes and ids are ignored, and so is what `now()`
-/// derives. It works with any test framework.
+/// Each check uses its own stores in memory. Objects are compared by their attributes, and by the attributes of the
+/// destinations of their to-one relationships. Transient attributes, IDs and attributes derived from `now()` are ignored. The
+/// contract works with any test framework.
 ///
-/// **Isolation**: none; it makes the data sources on the main actor, which must not be blocked.
+/// **Isolation**: none. The data sources are created on the main actor, which must not be blocked.
 public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Object: ManagedObject>: Sendable {
     let model: ManagedObjectModel
     let values: [Value]
     let refused: [Value]
 
-    /// Rules to check for a data source, with values to try.
+    /// A contract for a data source, with values to try.
     ///
     /// - Parameters:
     ///   - source: The class to check.
-    ///   - model: The model that the data source is for.
-    ///   - entity: The class of the objects that the values stand for. If values stand for objects of several entities, check
-    ///     each entity with values of its own.
-    ///   - values: At least two, which differ in their keys.
+    ///   - model: The model of the data source.
+    ///   - entity: The class of the values' objects. If values have objects of several entities, check each entity with values
+    ///     of its own.
+    ///   - values: At least two values with different keys.
     ///   - refused: Values for which a hook throws.
     public init(
         _ source: Source.Type, model: ManagedObjectModel, entity: Object.Type, values: [Value], refused: [Value] = []
@@ -40,11 +40,10 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 
     /// Checks all rules.
     ///
-    /// Complexity: each hook gets each value about 20 times.
-    ///
-    /// - Throws: If the values cannot be added to an empty store, the error of that, because no rule can be checked then;
+    /// - Complexity: each hook gets each value about 20 times.
+    /// - Throws: The error of adding the values to an empty store, because no rule can be checked without objects;
     ///   `CancellationError`.
-    /// - Returns: The broken rules; none for a data source that keeps them all.
+    /// - Returns: The broken rules; empty for a data source that keeps all rules.
     public func violations() async throws -> [DataSourceViolation] {
         let expected = try await withSource { try await contents(after: values, in: $0, $1) }
         guard values.count > 1, !expected.isEmpty(of: Object.self) else {
@@ -67,7 +66,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 
     /// Checks all rules.
     ///
-    /// - Throws: ``DataSourceContractError`` with the broken rules; otherwise what ``violations()`` throws.
+    /// - Throws: ``DataSourceContractError`` with the broken rules, or an error of ``violations()``.
     public func check() async throws {
         let violations = try await violations()
         if !violations.isEmpty { throw DataSourceContractError(violations: violations) }
@@ -75,7 +74,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 
     // MARK: Stores
 
-    /// Passes a data source on an empty store to the body.
+    /// Calls the body with a data source of an empty store.
     func withSource<Result: Sendable>(
         _ body: (PersistentContainer, Source) async throws -> Result
     ) async throws -> Result {
@@ -90,7 +89,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
         }
     }
 
-    /// The contents of the store once the values were added.
+    /// Adds the values, and returns the contents of the store.
     func contents(
         after values: [Value], in container: PersistentContainer, _ source: Source
     ) async throws -> StoredContents {
@@ -100,8 +99,8 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 }
 
 extension PersistentContainer {
-    /// A new container in memory. What opening throws is carried over as a result, for optimized code of Swift 6.3 does not
-    /// return to the caller's actor otherwise: https://github.com/swiftlang/swift/issues/88259.
+    /// A new container in memory. An error of opening is passed in a `Result`: if a function throws, optimized code of Swift
+    /// 6.3 does not return to the caller's actor. See https://github.com/swiftlang/swift/issues/88259.
     static func empty(_ model: ManagedObjectModel) async throws -> PersistentContainer {
         try await opened(model).get()
     }
@@ -115,7 +114,7 @@ extension PersistentContainer {
 }
 
 extension [DataSourceViolation] {
-    /// Adds what a check found. An error of the check is a violation too.
+    /// Adds the violations that a check finds. An error of the check is a violation, too.
     fileprivate mutating func append(
         _ rule: DataSourceRule, _ check: () async throws -> [String]
     ) async throws {
@@ -124,7 +123,7 @@ extension [DataSourceViolation] {
         } catch let error as CancellationError {
             throw error
         } catch {
-            append(DataSourceViolation(rule: rule, explanation: "A call threw an error where it should not: \(error)"))
+            append(DataSourceViolation(rule: rule, explanation: "A call threw an unexpected error: \(error)"))
         }
     }
 }

@@ -1,4 +1,4 @@
-/// A rule that every data source must keep. Otherwise its lists and syncs go wrong.
+/// A rule that every data source must keep for correct lists and syncs.
 public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
 
@@ -6,7 +6,7 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
         self.rawValue = rawValue
     }
 
-    /// The values make objects. Without objects, the other rules cannot be checked.
+    /// Adding the values creates objects. Without objects, the other rules cannot be checked.
     public static let values = DataSourceRule(rawValue: "values")
     /// Adding a value twice has the same result as adding it once.
     public static let adding = DataSourceRule(rawValue: "adding")
@@ -14,19 +14,19 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
     public static let deleting = DataSourceRule(rawValue: "deleting")
     /// Syncing the same list again writes nothing.
     public static let syncing = DataSourceRule(rawValue: "syncing")
-    /// Neither the order of the values matters, nor how many are added at once.
+    /// The result depends neither on the order of the values nor on the size of the batches.
     public static let order = DataSourceRule(rawValue: "order")
-    /// A batch that throws leaves no traces, neither in the store nor in the data source.
+    /// A batch that throws changes neither the store nor the data source.
     public static let throwing = DataSourceRule(rawValue: "throwing")
 
     public var description: String { rawValue }
 }
 
-/// A rule that a data source breaks, and how.
+/// A rule that a data source breaks, with an explanation.
 public struct DataSourceViolation: Sendable, Hashable, CustomStringConvertible {
-    /// The rule that is broken.
+    /// The broken rule.
     public let rule: DataSourceRule
-    /// What was tried, what happened, and what to do about it. It may show the values of objects.
+    /// Describes the check, its result, and how to correct the data source. The explanation may show values of objects.
     public let explanation: String
 
     public var description: String { "\(rule): \(explanation)" }
@@ -34,7 +34,7 @@ public struct DataSourceViolation: Sendable, Hashable, CustomStringConvertible {
 
 /// The rules that a data source breaks, as one error.
 public struct DataSourceContractError: Error, Sendable, CustomStringConvertible {
-    /// The broken rules; at least one.
+    /// The broken rules, at least one.
     public let violations: [DataSourceViolation]
 
     public var description: String {

@@ -1,7 +1,7 @@
 public import CoreDataSource
 public import Foundation
 
-/// The objects with which a test begins or ends, in a JSON file that people can read and compare.
+/// The objects at the beginning or the end of a test, in a readable JSON file.
 ///
 /// ```swift
 /// let fixture = try GraphFixture(
@@ -11,7 +11,7 @@ public import Foundation
 /// #expect(try await after.difference(from: container) == nil)
 /// ```
 ///
-/// `ObjectGraph` describes the JSON. To make the file, write the `json` of a graph that `exportGraph` of a context returns.
+/// `ObjectGraph` describes the JSON. To create the file, export a graph with `exportGraph` of a context, and write its `json`.
 public struct GraphFixture: Sendable {
     /// The objects.
     public let graph: ObjectGraph
@@ -45,7 +45,7 @@ public struct GraphFixture: Sendable {
     ///   - dataSources: The classes of the data sources that own the entities of the graph, and of the stores that it is
     ///     compared with.
     ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute.
-    /// - Throws: What reading the file throws; `invalidGraph`.
+    /// - Throws: An error of reading the file; `invalidGraph` if the JSON is not a valid graph.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],
         keys: [String: String] = [:]
@@ -54,9 +54,9 @@ public struct GraphFixture: Sendable {
             try ObjectGraph(json: Data(contentsOf: url)), model: model, dataSources: dataSources, keys: keys)
     }
 
-    /// A new container in memory that has the objects, with its data sources made. The caller must close it.
+    /// A new container in memory, with the objects and the data sources. The caller must close the container.
     ///
-    /// - Throws: What `importGraph` of a container throws.
+    /// - Throws: An error of creating the container or the data sources, or of `importGraph`.
     public func container() async throws -> PersistentContainer {
         let container = try await PersistentContainer.empty(model)
         do {
@@ -69,13 +69,13 @@ public struct GraphFixture: Sendable {
         return container
     }
 
-    /// The first difference between the objects of a container and those of the fixture, as a sentence; nil if they are
+    /// The first difference between the objects of a container and the objects of the fixture, as a sentence; nil if they are
     /// equal.
     ///
-    /// All objects of the data sources' entities are compared by their stored attributes and their links, and not by their ids.
-    /// Attributes that the fixture leaves out have their default values. The sentence may show values.
+    /// All objects of the data sources' entities are compared by their stored attributes and their links. IDs are not compared.
+    /// Attributes that the fixture leaves out have their default values. The sentence may show values of objects.
     ///
-    /// - Throws: What ``container()`` throws; what reading throws.
+    /// - Throws: An error of ``container()``, or an error of reading.
     public func difference(from container: PersistentContainer) async throws -> String? {
         let expected = try await self.container()
         let wanted: ObjectGraph

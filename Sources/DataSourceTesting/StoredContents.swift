@@ -2,12 +2,11 @@ internal import CoreDataSource
 internal import ManagedModel
 internal import RowStore
 
-/// The contents of a store, without ids: how many objects there are with each content, by entity.
+/// The contents of a store without IDs: the number of objects with each content, by entity.
 struct StoredContents: Sendable {
     private var objects: [String: [String: Int]] = [:]
     private let model: ManagedObjectModel
 
-    /// The present contents of a store.
     init(_ container: PersistentContainer) async throws {
         try await container.flush()
         let layout = container.stack.layout
@@ -39,7 +38,7 @@ struct StoredContents: Sendable {
             .joined(separator: ", ")
     }
 
-    /// Whether a value is the time of a save, which differs from store to store, or a copy of that.
+    /// Whether a value is the time of a save or a copy of that time. Such a value differs between stores.
     private static func isFromTheClock(
         _ attribute: AttributeDescription?, _ entity: EntityLayout, after steps: Int = 0
     ) -> Bool {
@@ -52,12 +51,12 @@ struct StoredContents: Sendable {
         }
     }
 
-    /// The objects that a row links to, by their attributes.
+    /// The attributes of the objects to which a row links.
     private static func links(
         _ stored: StoredRow, _ entity: EntityLayout, _ attributes: [Int64: String]
     ) -> [String] {
         entity.storedColumns.filter { entity.columns[$0].attribute == nil }.compactMap { column in
-            // The number of an entity is stored beside the key of its object.
+            // Columns with entity numbers are left out: they stand beside the columns with the keys of objects.
             let name = entity.columns[column].name
             guard entity.relationship(named: name) != nil || name == LinkNames.source || name == LinkNames.destination,
                 case .integer(let key) = stored.row.value(column, .integer)
@@ -109,7 +108,7 @@ struct StoredContents: Sendable {
         return objects[entity]?.filter { $0.value > others[$0.key] ?? 0 }.keys.min()
     }
 
-    /// The names of the entity of that class and of those below it.
+    /// The names of the entity of a class and of its sub-entities.
     private func entities<Object: ManagedObject>(of type: Object.Type) -> [String] {
         model.family(ofEntityNamed: type.entityName).map(\.name)
     }

@@ -1,20 +1,20 @@
 import Foundation
 import PackagePlugin
 
-/// Generates the Swift of a target's models when the target is built.
+/// Generates the Swift source for a target's models when the target is built.
 ///
-/// The models are, in this order:
-/// 1. those that `ModelPlugin.json` in the target's directory lists, with the access level that it may name:
-///    `{"models": ["Models/Contacts.xcdatamodeld"], "access": "internal"}`, paths from the package's root;
+/// The first of these lists that exists is used:
+/// 1. the models in the target's `ModelPlugin.json`, with an optional access level and paths from the package's root:
+///    `{"models": ["Models/Contacts.xcdatamodeld"], "access": "internal"}`;
 /// 2. every `.xcdatamodeld` and `.xcdatamodel` in the target's directory;
-/// 3. every one in the package's `Models` directory.
+/// 3. every `.xcdatamodeld` and `.xcdatamodel` in the package's `Models` directory.
 ///
-/// SwiftPM treats the inputs of a plugin as handled, so none of these files needs an entry in the manifest. If a target lists
-/// its sources, `exclude: ["ModelPlugin.json"]` makes that explicit.
+/// These files need no entry in the manifest, because SwiftPM treats the inputs of a plugin as handled. If a target lists its
+/// sources, `exclude: ["ModelPlugin.json"]` makes that explicit.
 ///
-/// SwiftPM calls a plugin again only when the manifest changes, or a file is added to or removed from a target's directory. After an
-/// edit of `ModelPlugin.json`, or a version that was added elsewhere, the build fails and says to touch `Package.swift`. A model that
-/// was added to `Models` is seen only then.
+/// SwiftPM calls a plugin again only when the manifest changes, or when a file is added to or removed from a target's
+/// directory. The build fails after an edit of `ModelPlugin.json`, or after a new version of a model in another directory: the
+/// error says to touch `Package.swift`. A new model in `Models` is found only after that.
 @main
 struct ModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

@@ -1,16 +1,16 @@
 import Foundation
 import PackagePlugin
 
-/// The models of one target, and how their code is generated.
+/// The models of one target, with the options of the code generator.
 struct TargetModels {
     private(set) var urls: [URL] = []
     private(set) var options: [String] = []
-    /// The file that lists the models, if there is one: the code is generated again when it changes.
+    /// The file that lists the models, if it exists. A change of the file generates the code again.
     private(set) var configurationFiles: [URL] = []
-    /// The arguments with which the tool finds out that the file says something else now.
+    /// The arguments with the contents of the file. The tool compares them to find a later edit of the file.
     private(set) var settings: [String] = []
 
-    /// What is wrong with a target's models, in one line that names the file.
+    /// A fault in a target's models, described in one line with the name of the file.
     struct Problem: Error, CustomStringConvertible {
         var description: String
     }
@@ -75,7 +75,7 @@ private func models(under directory: URL) -> [URL] {
     return models.sorted { $0.path < $1.path }
 }
 
-/// Every file in a bundle, including the hidden one that names the current version, sorted by path.
+/// All files in a bundle, sorted by path, with the hidden file that names the current version.
 func regularFiles(in bundle: URL) -> [URL] {
     let files = FileManager.default.enumerator(at: bundle, includingPropertiesForKeys: [.isRegularFileKey])
     let all = (files?.allObjects ?? []).compactMap { $0 as? URL }
@@ -83,7 +83,7 @@ func regularFiles(in bundle: URL) -> [URL] {
     return regular.sorted { $0.path < $1.path }
 }
 
-/// The lock files that may know earlier versions of a model: those in which the tool looks for them.
+/// The lock files in which the tool looks for earlier versions of a model.
 func lockFiles(above model: URL, in package: URL) -> [URL] {
     let top = package.standardizedFileURL.path
     var folder = model.standardizedFileURL.deletingLastPathComponent()
@@ -95,17 +95,17 @@ func lockFiles(above model: URL, in package: URL) -> [URL] {
     return files.filter { FileManager.default.fileExists(atPath: $0.path) }
 }
 
-/// How many entities the largest version of a model has.
+/// The number of entities in the largest version of a model.
 func entityCount(in files: [URL]) -> Int {
     let contents = files.filter { $0.lastPathComponent == "contents" }
-    // A file that cannot be read is the tool's to name.
+    // The tool reports a file that cannot be read.
     return contents.compactMap { try? Data(contentsOf: $0) }.map { data in
         String(decoding: data, as: UTF8.self).components(separatedBy: "<entity ").count - 1
     }.max() ?? 0
 }
 
-/// The files among which the entities of a large model are divided. Their number is that of the moment when the build is planned; the
-/// tool divides whatever entities there are among them.
+/// The files among which the tool divides the entities of a large model. The number of files is fixed when the build is
+/// planned, and later entities are divided among the same files.
 func partNames(of name: String, entityCount: Int) -> [String] {
     let (entitiesPerFile, most) = (8, 64)
     guard entityCount > 2 * entitiesPerFile else { return [] }

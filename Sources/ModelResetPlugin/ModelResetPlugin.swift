@@ -5,8 +5,8 @@ import PackagePlugin
 ///
 ///     swift package --allow-writing-to-package-directory model-reset check Models/Contacts.xcdatamodeld
 ///
-/// Paths are relative to the package. A plugin may write only there, and may not use the network, so stores elsewhere and on servers
-/// are for the executable: `swift run model-reset`.
+/// Paths are relative to the package. A plugin may write only into the package, and may not use the network. For other stores
+/// and for servers, use the executable: `swift run model-reset`.
 @main
 struct ModelResetPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
@@ -26,9 +26,9 @@ struct ModelResetPlugin: CommandPlugin {
         Diagnostics.error("model-reset ended with exit status \(process.terminationStatus)")
     }
 
-    /// Whether an argument is the address of a server, or leads out of the package.
+    /// Whether an argument is the address of a server, or a path outside the package.
     private func isOutside(_ argument: String, _ package: URL) -> Bool {
-        // An option may have its value behind an equals sign.
+        // An option's value may follow an equals sign.
         let value = argument.hasPrefix("--") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
         if value.contains("://") { return true }
         let path = URL(filePath: String(value), relativeTo: package).standardizedFileURL.path

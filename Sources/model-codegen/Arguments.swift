@@ -6,29 +6,29 @@ internal import ModelCodeGenerator
 struct Arguments: Sendable {
     var model: String
     var output: String
-    /// More files, among which the entities are divided, so that an edit of one compiles few again.
+    /// Further files for a part of the entities each, so that an edit of one entity compiles few files again.
     var parts: [String]
     var version: String?
     var generator = ModelCodeGenerator()
-    /// What the build system took for the model's files when it planned the build; nil if nobody says.
+    /// The model's files when the build system planned the build; nil without the option `--watched`.
     var watch: WatchedFiles?
 
     static let usage = """
         usage: model-codegen MODEL --output FILE [options]
 
-        Writes the Swift of a model: its classes, its composites, and the model as a value.
+        Writes the Swift source for a model: its classes, its composites, and the model as a value.
 
           MODEL                    a .xcdatamodeld bundle, or the .xcdatamodel of one version
           --output FILE            the Swift file to write
-          --part FILE              another one, for a part of the entities; may be repeated. A model of 300 entities in 40 files is
-                                   compiled in a fraction of the time after an edit of one of them
+          --part FILE              another Swift file, for a part of the entities; may be repeated. After an edit of one entity, a
+                                   model of 300 entities in 40 files is compiled in a fraction of the time
           --version NAME           the version of the model; without it, the current one
           --access LEVEL           public (default), package or internal
-          --watched FILE           a file of the model that the build system watches; may be repeated. If there is any, one that is not
-                                   named is an error, because its edits would go unnoticed
-          --settings FILE          a file that the build system has read the options from
-          --settings-text TEXT     what was in it; another text is an error
-          --code-generation KIND   class, category or manual, for every entity; without it, what the model says
+          --watched FILE           a file of the model that the build system watches; may be repeated. If given, every other file
+                                   of the model is an error, because its edits would go unnoticed
+          --settings FILE          the file from which the build system read the options
+          --settings-text TEXT     the contents of that file when they were read; other contents are an error
+          --code-generation KIND   class, category or manual, for every entity; without it, as in the model
           --help                   shows this text
 
         Exit codes: 0 written, 1 cannot write the file, 2 wrong usage, 3 cannot read the model,

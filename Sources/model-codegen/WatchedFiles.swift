@@ -1,24 +1,25 @@
 internal import Foundation
 
-/// The files of a model as the build system knew them when it planned the build.
+/// The files of a model when the build system planned the build.
 ///
-/// SwiftPM plans again only when the manifest changes, or a file is added to or removed from a target's directory. A version that is
-/// added elsewhere is read, since the file that names the current one is watched; but nobody would notice the edits after that.
+/// SwiftPM plans again only when the manifest changes, or when a file is added to or removed from a target's directory. A new
+/// version in another directory is read, because SwiftPM watches the file that names the current version. But SwiftPM would not
+/// notice later edits of the new version.
 struct WatchedFiles {
     let model: String
     let files: [String]
     let settings: String?
     let settingsText: String
 
-    /// What the build system does not know; nil if it knows everything.
+    /// The error for a file that the build system does not know; nil if it knows all files.
     var complaint: String? {
         if let settings, !isUnchanged(settings) {
-            return "\(settings): error: It was edited after SwiftPM had read it. \(WatchedFiles.advice)"
+            return "\(settings): error: This file was edited after SwiftPM had read it. \(WatchedFiles.advice)"
         }
         let known = Set(files.map { URL(filePath: $0).resolvingSymlinksInPath().path })
         guard let unknown = present.first(where: { !known.contains($0) }) else { return nil }
         return
-            "\(unknown): error: It was added after SwiftPM had listed the files of the model, so that later edits of it would go unnoticed. \(WatchedFiles.advice)"
+            "\(unknown): error: This file was added after SwiftPM had listed the files of the model, so later edits of it would go unnoticed. \(WatchedFiles.advice)"
     }
 
     private static let advice = "Run `touch Package.swift`, and build again."
@@ -27,7 +28,7 @@ struct WatchedFiles {
         do { return try Data(contentsOf: URL(filePath: settings)) == Data(settingsText.utf8) } catch { return false }
     }
 
-    /// The files that the bundle has now, and that a model is read from. An editor may have added others.
+    /// The files in the bundle from which a model is read. Other files, such as an editor's, do not count.
     private var present: [String] {
         let bundle = URL(filePath: model).resolvingSymlinksInPath()
         let found = FileManager.default.enumerator(at: bundle, includingPropertiesForKeys: [.isRegularFileKey])

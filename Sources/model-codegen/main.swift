@@ -21,8 +21,8 @@ do {
     exit(1)
 }
 
-/// Reads the model, prints its warnings, and writes each file unless it already has the same contents, so that nothing that
-/// depends on it is built again.
+/// Reads the model, prints its warnings, and writes the files. A file with the same contents is not written, so that no file
+/// that depends on it is built again.
 func generate(_ arguments: Arguments) throws {
     if let complaint = arguments.watch?.complaint {
         complain(complaint)

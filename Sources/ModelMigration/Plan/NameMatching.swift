@@ -53,8 +53,8 @@ struct NameMatching {
             },
             { thing in
                 thing.identifier.flatMap { before.identifiers[$0] }.flatMap { match in
-                    // Another new element claims the match by its name, so this identifier means the old element with this
-                    // name.
+                    // If the name of the match is another new element's identifier, this identifier means the old element
+                    // that it names.
                     before.fitsTwo(thing.identifier) && now.identifiers.contains(old[match].name) ? nil : match
                 }
             },
