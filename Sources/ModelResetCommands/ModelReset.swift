@@ -8,9 +8,9 @@ internal import RowStore
 package enum ModelReset {
     /// Runs the command on the command line.
     ///
-    /// **Isolation**: none. It blocks on the disk.
+    /// **Isolation**: none. The call blocks on the disk.
     ///
-    /// - Parameter print: Called with each part of the output of a command that continues until the program is ended.
+    /// - Parameter print: Called with each part of the output of a command that runs until the program is ended.
     package static func run(_ words: [String], print: (Outcome) -> Void = { _ in }) -> Outcome {
         if words.contains("--help") || words.contains("-h") { return Outcome(output: CommandName.usage(for: words)) }
         // After a command, --version is the version of the model.
@@ -58,7 +58,8 @@ package struct Outcome: Sendable {
 
 /// The release of the program.
 package enum Release {
-    /// Increase it by hand with each release. It is not related to stores; ``ManagedObjectModel/schemaFormat`` is.
+    /// Change the version by hand with each release. Stores depend on ``ManagedObjectModel/schemaFormat``, and not on this
+    /// version.
     package static let version = "0.1.0"
 
     static var report: Report {

@@ -53,7 +53,7 @@ import Testing
     @Test func helpSaysWhereTheReasonsOfListsAre() async throws {
         let output = try await program.run(["inspect", "--help"]).output
         #expect(
-            output.contains("Why a list changed is known only in the process that shows it: print its lastUpdateReason")
+            output.contains("Only the process that shows a list knows why the list changed: print its lastUpdateReason")
         )
     }
 

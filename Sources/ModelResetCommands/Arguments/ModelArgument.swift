@@ -3,10 +3,10 @@ internal import Foundation
 internal import ManagedModel
 internal import ModelReader
 
-/// A model that is named on the command line.
+/// A model on the command line.
 struct ModelArgument {
     var path: String
-    /// The name of the version; nil for the current one.
+    /// The name of the version; nil for the current version.
     var version: String?
 
     /// The name of the configuration; nil, or empty, for the whole model.
@@ -15,7 +15,7 @@ struct ModelArgument {
     /// The options that name a part of a model.
     static let valueNames: Set = ["--version", "--configuration"]
 
-    /// The model that is the only plain word.
+    /// The model whose path is the only plain word.
     init(_ words: CommandLineWords) throws {
         self.init(
             path: try words.plain("MODEL")[0], version: words.value("--version"),
@@ -28,11 +28,11 @@ struct ModelArgument {
         self.configuration = configuration
     }
 
-    /// Reads the model; its diagnostics become warnings.
+    /// Reads the model. Its diagnostics become warnings.
     ///
     /// - Parameters:
-    ///   - followsVersions: Whether it is for a plan of a migration.
-    ///   - isReported: Whether somebody else reports what is wrong with a file.
+    ///   - followsVersions: Whether the model is used to plan a migration.
+    ///   - isReported: Returns whether the caller reports the faults of a file. Their diagnostics become no warnings.
     func read(
         _ warnings: inout [String], followsVersions: Bool = true, isReported: (String) -> Bool = { _ in false }
     ) throws -> ManagedObjectModel {
@@ -43,7 +43,7 @@ struct ModelArgument {
 }
 
 extension ManagedObjectModel {
-    /// The model of a configuration that is named on the command line.
+    /// The model of a configuration on the command line.
     ///
     /// - Parameter configuration: Nil, or empty, for the whole model.
     func part(_ configuration: String?) throws -> ManagedObjectModel {

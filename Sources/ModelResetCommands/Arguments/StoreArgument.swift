@@ -2,11 +2,11 @@ internal import CommandLineWords
 internal import ManagedModel
 internal import RowStore
 
-/// A store that is named on the command line, and the model and key that it should be made for.
+/// A store on the command line, with the model and the database key that an app would open it with.
 struct StoreArgument {
     var model: ModelArgument
     var place: StorePlace
-    /// Nil for that of the store.
+    /// Nil for the key of the store.
     var databaseKey: String?
 
     static let valueNames = ModelArgument.valueNames.union(["--store", "--name", "--database-key"])
@@ -17,28 +17,28 @@ struct StoreArgument {
         databaseKey = words.value("--database-key")
     }
 
-    /// The store, opened as a container of an app would open it.
+    /// The store with the options of a container that opens it.
     func target(_ warnings: inout [String]) throws -> any TargetStore {
         var model = try model.read(&warnings)
         if self.model.configuration == nil, let name = storedConfiguration {
             do { model = try model.part(name) } catch let error as UsageError {
                 throw UsageError(
-                    "the store was made for the configuration \(name). \(error.message) Or name another with --configuration."
+                    "the store was made for the configuration \(name). \(error.message) Or name another configuration with --configuration."
                 )
             }
         }
         return place.store(model, databaseKey: databaseKey)
     }
 
-    /// The configuration that the store was made for. Nil for a whole model, and for a store that there is not or that cannot be
-    /// read: the command itself says so.
+    /// The configuration that the store was made for; nil for a whole model. Also nil for a store that is missing or cannot be
+    /// read, because the command itself reports the error.
     private var storedConfiguration: String? {
         do { return try place.inspector([]).metadata().model().configurationName } catch { return nil }
     }
 }
 
 extension StoreStartup.Reason {
-    /// A machine-readable word.
+    /// A machine-readable name.
     var name: String {
         switch (isModelChanged, isDatabaseKeyChanged) {
         case (false, false): description
@@ -60,14 +60,16 @@ extension StoreStartup.Reason {
         }
     }
 
-    /// The entities that are new, changed or gone.
+    /// The new, changed and removed entities.
     var entities: [String] { changedEntities }
 }
 
 extension StoreStartup {
-    /// What happens to the objects and to the backups of ``ResetPolicy/standard``: `3 objects dropped, 1 backup removed`.
+    /// The fate of the objects and of the backups of ``ResetPolicy/standard``: `3 objects dropped, 1 backup removed`.
     ///
-    /// - Parameter verb: `would be ` for a forecast, and empty for what was done.
+    /// - Parameters:
+    ///   - verb: `would be ` for a forecast; empty for a finished reset.
+    ///   - place: Where the objects are kept, in words; nil if they are dropped.
     func fate(_ verb: String = "", keeping place: String?) -> String {
         let backups = removedBackups.count == 1 ? "1 backup" : "\(removedBackups.count) backups"
         return "\(rowsDropped.objects) \(verb)\(place ?? "dropped")"

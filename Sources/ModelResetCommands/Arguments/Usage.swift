@@ -4,29 +4,30 @@ enum Usage {
                model-reset COMMAND --help
                model-reset --version
 
-        A store is made for one model and one database key, and is reset when either changes. This tool says when. It
-        treats the old store as the default reset policy, .standard, does: another model sets it aside as a backup beside the
-        store, another key drops it together with that backup. A store on a server is never reset by default. The command reset
-        does it; with --if-needed, it sets the old store aside in another schema of the database.
+        A store is made for one model and one database key, and is reset when either of them changes. This tool shows when.
+        Its commands follow the default reset policy, .standard: if the model changes, the old store is kept as a backup beside
+        the new store; if the key changes, the old store and its backup are deleted. A store on a server is never reset by
+        default. The command reset resets it; with --if-needed, the command sets the old store aside in another schema of the
+        database.
 
           hash      prints the hash of the model's persisted shape
-          diff      lists what differs between two models, and what a migration would keep and lose
-          status    says what the next start of an app would do with a store, and why, and who has it open; changes nothing
-          inspect   shows a store that may be open elsewhere, and changes nothing
-          reset     replaces a store with an empty one; no process may have it open
+          diff      lists the differences between two models, and shows what a migration would keep and lose
+          status    shows what the next start of an app would do with a store, and which processes have it open; changes nothing
+          inspect   shows a store, even while other processes have it open; changes nothing
+          reset     replaces a store with an empty store; no process may have it open
           restore   replaces a store with a copy of a backup
           check     compares models with the committed lock file, and explains changes as diff does
           diagram   draws the entities of a model, as SVG
           init      writes a first model, NAME.xcdatamodeld, with one entity and four attributes; overwrites nothing
 
           --help     after a command: prints its arguments and options
-          --version  prints the version of model-reset; after a command, it is the version of the model
+          --version  prints the version of model-reset; after a command, names the version of the model
           --json     prints the answer as JSON, on one line
 
         Stores on servers, as in --store postgresql://USER@HOST/DATABASE, need a program that was built with --traits PostgreSQL.
 
-        Exit status: 0 success, 1 something differs, or would be reset or restored, 2 the arguments are invalid or a file cannot be
-        written, 3 a model or the lock file cannot be read, 4 the store cannot be opened.
+        Exit status: 0 success, 1 models differ, or a store would be reset or restored, 2 the arguments are invalid or a file cannot
+        be written, 3 a model or the lock file cannot be read, 4 the store cannot be opened.
 
         """
 }

@@ -2,26 +2,26 @@ internal import CommandLineWords
 internal import ManagedModel
 internal import ModelReader
 
-/// Compares models with the lock file, so that a reset is no surprise.
+/// Compares models with the lock file, so that a change that resets stores is noticed.
 struct CheckCommand: Command {
     static let usage = """
         Usage: model-reset check [MODEL]... [--lock FILE] [--update] [--strict] [--json]
                model-reset check [MODEL]... [--lock FILE] --against FILE [--strict] [--json]
                model-reset check MODEL --version NAME [--lock FILE] [--strict] [--json]
 
-        Compares models and each of their configurations with the committed lock file, and explains changes as diff does. A lock file with
-        a merge conflict is compared on both sides.
+        Compares models and each of their configurations with the committed lock file, and explains changes as diff does. If the
+        lock file has a merge conflict, models are compared with both sides.
 
-          MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version; without it, all models that are in the lock
-                                file, in its folder or below it
+          MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version; without it, all models that the lock
+                                file names, or that are in its folder or below
           --lock FILE           the lock file (default: Models/model.lock)
-          --update              writes the lock file, and makes its folder; models that are not named stay as they are in it, except for
-                                those of which the sides of a merge conflict say something else
-          --against FILE        compares with that lock file instead, such as the one of the base branch or of the last release,
-                                wherever it lies; its paths are read as relative to the folder of --lock
-          --version NAME        the version to compare; without it, the current one
-          --strict              fails on warnings, too: what the reader of models has ignored, a renaming identifier that is gone
-                                although its element is still there, and a transformable with another type
+          --update              writes the lock file, and creates its folder; the entries of other models stay as they are, except
+                                for models that differ between the sides of a merge conflict
+          --against FILE        compares with this lock file instead, such as the lock file of the base branch or of the last
+                                release; its paths are relative to the folder of --lock
+          --version NAME        the version to compare; without it, the current version
+          --strict              fails on warnings, too: an ignored part of a model file, a removed renaming identifier of an element
+                                that still exists, and a transformable with another type
           --json                prints the answer as JSON, on one line
 
         Exit status: 0 nothing differs, or the lock file was written, 1 something differs, 3 a model or the lock file cannot be read.
@@ -31,9 +31,9 @@ struct CheckCommand: Command {
     let models: [ModelArgument]
     let lockFile: LockFile
     let isUpdating: Bool
-    /// Whether warnings fail.
+    /// Whether the command fails on warnings.
     let isStrict: Bool
-    /// The lock file of another state of the models, whose paths are relative to the folder of ``lockFile``.
+    /// The lock file of another state of the models. Its paths are relative to the folder of ``lockFile``.
     let other: String?
 
     init(_ words: ArraySlice<String>) throws {
@@ -50,19 +50,19 @@ struct CheckCommand: Command {
         if other != nil, isUpdating {
             throw UsageError("--against and --update exclude each other: the file of --against is only read")
         }
-        // What was locked would not be what the app is built with.
+        // The app is built with the current version, so that version must be locked.
         if version != nil, isUpdating {
             throw UsageError("--version and --update exclude each other: the lock file has the current version")
         }
     }
 
-    /// What the models are compared with.
+    /// The lock file that the models are compared with.
     private enum Base {
         case lock(ModelLock?)
         case conflict(LockConflict)
     }
 
-    /// A model that was read, or not.
+    /// A model, or the error of reading it.
     private struct Candidate {
         let argument: ModelArgument
         let name: String
@@ -117,14 +117,14 @@ struct CheckCommand: Command {
                 let model = try argument.read(&warnings, isReported: lockFile.isAt)
                 candidates.append(Candidate(argument: argument, name: name, model: .success(model)))
             } catch let error as ModelReaderError {
-                // The other models are compared all the same.
+                // The other models are still compared.
                 candidates.append(Candidate(argument: argument, name: name, model: .failure(error)))
             }
         }
         return candidates
     }
 
-    /// Those that are in the lock file and still exist, and those in its folder.
+    /// The existing models in the lock file, and the models in its folder.
     private func everyModel(_ lock: ModelLock, _ disputed: [String]) throws -> [ModelArgument] {
         let names = Set(lock.models.map(\.path).filter(lockFile.isThere)).union(lockFile.modelsInFolder())
         if names.isEmpty, lock.models.isEmpty, disputed.isEmpty {
@@ -147,7 +147,7 @@ struct CheckCommand: Command {
             + lock.models.filter { !names.contains($0.path) && !lockFile.isThere($0.path) }.map { Finding(gone: $0) }
     }
 
-    /// A lock file that is about to be written may contain anything.
+    /// With `--update`, an unreadable lock file is no error, because it is replaced.
     private func readBase(_ warnings: inout [String]) throws -> Base {
         if let other {
             guard let lock = try LockFile(path: other).read() else {
@@ -159,7 +159,7 @@ struct CheckCommand: Command {
             if let conflict = try lockFile.conflict(error) {
                 if isUpdating {
                     warnings.append(
-                        error.place("warning", "The models that the sides lock in different states are locked anew."))
+                        error.place("warning", "The models that differ between the two sides are locked again."))
                 }
                 return .conflict(conflict)
             }

@@ -2,10 +2,10 @@ internal import CommandLineWords
 
 /// One command of the program.
 protocol Command {
-    /// What --help prints after its name. The script `model-reset` takes it from the source.
+    /// The output of `--help` after the command's name. The script `model-reset` reads this string from the source.
     static var usage: String { get }
     init(_ words: ArraySlice<String>) throws
-    /// - Parameter warnings: Called with warnings.
+    /// - Parameter warnings: The command adds its warnings.
     func run(_ warnings: inout [String]) throws -> Report
 }
 
@@ -46,7 +46,7 @@ enum CommandName: String, CaseIterable {
 }
 
 extension CommandLineWords {
-    /// The words after the name of a command. Every command has `--json`.
+    /// Parses the words after the name of a command. Every command has `--json`.
     init(
         command words: ArraySlice<String>, flags: Set<String> = [], values: Set<String> = [], lists: Set<String> = []
     ) throws {

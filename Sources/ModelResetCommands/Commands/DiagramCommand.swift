@@ -9,7 +9,7 @@ struct DiagramCommand: Command {
         Draws the entities of a model, as SVG.
 
           MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version
-          --version NAME        the version of the model; without it, the current one
+          --version NAME        the version of the model; without it, the current version
           --configuration NAME  the configuration of the model; without it, the whole model
           --output FILE         the file for the drawing (default: standard output)
           --json                prints the answer as JSON, on one line

@@ -7,14 +7,14 @@ struct DiffCommand: Command {
         Usage: model-reset diff OLD NEW [--configuration NAME] [--json]
                model-reset diff BUNDLE OLD-VERSION NEW-VERSION [--configuration NAME] [--json]
 
-        Lists what differs between two models, and what a migration would keep and lose.
+        Lists the differences between two models, and shows what a migration would keep and lose.
 
           OLD, NEW              models: .xcdatamodeld bundles, or the .xcdatamodel of one version
-          BUNDLE                a .xcdatamodeld bundle that has both versions
-          --configuration NAME  the configuration of both; without it, the whole models
+          BUNDLE                a .xcdatamodeld bundle with both versions
+          --configuration NAME  the configuration of both models; without it, the whole models
           --json                prints the answer as JSON, on one line
 
-        Exit status: 0 they have the same persisted shape, 1 they differ.
+        Exit status: 0 the models have the same persisted shape, 1 the models differ.
 
         """
 

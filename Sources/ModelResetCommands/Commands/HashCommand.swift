@@ -1,15 +1,15 @@
 internal import CommandLineWords
 internal import ManagedModel
 
-/// Prints the hash of a model; as JSON, also that of each entity, and the number of elements of each kind.
+/// Prints the hash of a model. The JSON also has the hash of each entity, and the number of elements of each kind.
 struct HashCommand: Command {
     static let usage = """
         Usage: model-reset hash MODEL [--version NAME] [--configuration NAME] [--json]
 
-        Prints the hash of the model's persisted shape: a store that was made for another one is reset or migrated.
+        Prints the hash of the model's persisted shape: a store that was made for another hash is reset or migrated.
 
           MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version
-          --version NAME        the version of the model; without it, the current one
+          --version NAME        the version of the model; without it, the current version
           --configuration NAME  the configuration of the model; without it, the whole model
           --json                prints the answer as JSON, on one line, with the hash of each entity
 
@@ -54,7 +54,7 @@ extension ManagedObjectModel {
         return names.map { ($0, totals[$0] ?? 0) }
     }
 
-    /// The numbers that belong to one entity. Its composites are its attributes of a composite type.
+    /// The number of elements of each kind in an entity. Composites are counted as attributes of a composite type.
     fileprivate func counts(of entity: EntityDescription) -> [(String, Int)] {
         [
             ("attributes", entity.attributes.count),

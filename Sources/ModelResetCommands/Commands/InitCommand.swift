@@ -38,7 +38,7 @@ struct InitCommand: Command {
         do {
             for (file, text) in model.files { try OutputFile(path: bundle.appending(path: file).path).write(text) }
         } catch {
-            // A partial model would prevent the next try.
+            // A partial model would make the next attempt fail.
             try? FileManager.default.removeItem(at: bundle)
             throw error
         }
@@ -49,7 +49,7 @@ struct InitCommand: Command {
         return Report(["wrote \(path): \(entityName) with \(attributes.joined(separator: ", "))"], json)
     }
 
-    /// Making the bundle's folder fails if it exists, so nothing is ever overwritten.
+    /// Fails if the bundle exists, so that nothing is overwritten.
     private func makeBundle() throws {
         do {
             let folder = bundle.deletingLastPathComponent()

@@ -3,20 +3,21 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Shows the contents of a store and what happens in it, and changes nothing. The store may be open elsewhere.
+/// Shows the contents of a store and its newest saves, and changes nothing. Other processes may have the store open.
 struct InspectCommand: Command {
     static let usage = """
         Usage: model-reset inspect STORE [--name NAME] [--model MODEL]... [--follow] [--json]
 
-        Shows a store that may be open elsewhere, and changes nothing: its entities and objects, who shares it, who may write which
-        entities and who waits, and the newest saves, with each changed value before and after.
-        Why a list changed is known only in the process that shows it: print its lastUpdateReason there.
+        Shows a store, even while other processes have it open, and changes nothing. Shows its entities and their numbers of
+        objects, its members, their leases and the members that wait for a lease, and the newest saves with each changed value
+        before and after.
+        Only the process that shows a list knows why the list changed: print its lastUpdateReason there.
 
           STORE                 a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name
           --name NAME           the name of the store in the database
-          --model MODEL         a model to decode saves with, beside the store's own copy: an app whose model has the attributes in
-                                another order needs its own
-          --follow              continues with each new save until it is ended; with --json each save is a line
+          --model MODEL         a model to decode saves with, besides the store's own copy: the saves of an app whose model has its
+                                attributes in another order can be decoded only with that model
+          --follow              continues with each new save until the program is ended; with --json, each save is a line
           --json                prints the answer as JSON, on one line
 
         """
@@ -25,7 +26,7 @@ struct InspectCommand: Command {
     let models: [ModelArgument]
     let isFollowing: Bool
 
-    /// How many of the newest saves are shown.
+    /// The number of newest saves to show.
     private static let tail = 10
 
     init(_ words: ArraySlice<String>) throws {
@@ -64,8 +65,8 @@ struct InspectCommand: Command {
 struct FeedFollower {
     let inspector: any StoreInspector
     let models: [ManagedObjectModel]
-    /// The position that was last shown.
     var storeID: String
+    /// The position of the last save that was shown.
     var position: Int64
     var changes: ChangeReader
     private var isAway = false
@@ -81,7 +82,7 @@ struct FeedFollower {
         self.changes = changes
     }
 
-    /// Shows new saves, or waits a little if there are none.
+    /// Shows new saves, or waits for an interval if there are none.
     mutating func look(_ print: (Report) -> Void) throws {
         do throws(DataSourceError) {
             guard let found = try inspector.saves(after: position) else { return wait() }
@@ -89,7 +90,7 @@ struct FeedFollower {
             if found.storeID != storeID || found.position < position { return try begin(found.storeID, print) }
             show(found, print)
         } catch {
-            // A reset replaces the files, and a server may come back.
+            // These errors may pass: a reset replaces the files, and a server can restart.
             let mayReturn: Set<DataSourceError.Code> = [
                 .notAFile, .notADatabase, .storeBusy, .storeUnavailable,
             ]
@@ -119,7 +120,7 @@ struct FeedFollower {
         wait()
     }
 
-    /// Reports the saves that are no longer noted.
+    /// Reports the saves that the feed no longer contains.
     private func noteGap(before next: Int64, _ print: (Report) -> Void) {
         guard next > position + 1 else { return }
         let gap = next == position + 2 ? "\(position + 1) is" : "\(position + 1) to \(next - 1) are"

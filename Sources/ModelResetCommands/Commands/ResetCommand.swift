@@ -2,24 +2,24 @@ internal import CommandLineWords
 internal import Foundation
 internal import RowStore
 
-/// Replaces a store by an empty one.
+/// Replaces a store with an empty store.
 struct ResetCommand: Command {
     static let usage = """
         Usage: model-reset reset MODEL --store STORE [--name NAME] [--database-key KEY] [--version NAME] [--configuration NAME]
                                 [--if-needed] [--dry-run] [--backup FOLDER] [--json]
 
-        Replaces a store with an empty one. No process may have it open.
+        Replaces a store with an empty store. No process may have it open.
 
           MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version
           --store STORE         a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name
           --name NAME           the name of the store in the database
-          --database-key KEY    the app's label for the contents, as it gives it to its container; without it, that of the store
-          --version NAME        the version of the model; without it, the current one
-          --configuration NAME  the configuration of the model, for a store that has only its entities; without it, the one that the
-                                store was made for. An empty name is the whole model
-          --if-needed           resets only if the next start would, and in the same way
+          --database-key KEY    the app's label for the contents, as passed to its container; without it, the key of the store
+          --version NAME        the version of the model; without it, the current version
+          --configuration NAME  the configuration of the model, for a store with only its entities; without it, the configuration
+                                that the store was made for. An empty name means the whole model
+          --if-needed           resets only if the next start of the app would reset the store, and in the same way
           --dry-run             prints what would be done, and changes nothing
-          --backup FOLDER       moves the old store (a file) there; the folder must be on the same file system
+          --backup FOLDER       moves the old store, which must be a file, to this folder on the same file system
           --json                prints the answer as JSON, on one line
 
         Exit status: 0 done, or nothing to do, 1 with --dry-run, the store would be reset.
@@ -48,7 +48,7 @@ struct ResetCommand: Command {
             ? try target.forecast(countsRows: !isIfNeeded)
             : try target.reset(onlyIfNeeded: isIfNeeded, backupFolder: backupFolder)
         startup.warnOfUncountedRows(&warnings)
-        // If the user names a folder, the old store and all backups are kept.
+        // With a folder for the old store, all backups are kept.
         if backupFolder != nil { startup.removedBackups = [] }
         let isReset = startup.isReset || (startup.reason == .current && !isIfNeeded)
         if isReset, isDryRun { try target.occupants().requireNobody() }

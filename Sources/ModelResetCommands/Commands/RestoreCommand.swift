@@ -3,12 +3,12 @@ internal import Foundation
 internal import RowStore
 internal import SQLiteStore
 
-/// Puts a copy of a backup in the place of a store, or makes a new store from it.
+/// Replaces a store with a copy of a backup, or makes a new store from the backup.
 struct RestoreCommand: Command {
     static let usage = """
         Usage: model-reset restore BACKUP STORE [--force] [--dry-run] [--json]
 
-        Replaces a store with a copy of a backup, or makes a new store from it.
+        Replaces a store with a copy of a backup, or makes a new store from the backup.
 
           BACKUP                the file of a backup
           STORE                 the file of the store

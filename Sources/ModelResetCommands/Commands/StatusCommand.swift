@@ -2,21 +2,21 @@ internal import CommandLineWords
 internal import Foundation
 internal import RowStore
 
-/// Reports what the next start of an app would do with a store, and changes nothing.
+/// Shows what the next start of an app would do with a store, and changes nothing.
 struct StatusCommand: Command {
     static let usage = """
         Usage: model-reset status MODEL --store STORE [--name NAME] [--database-key KEY] [--version NAME]
                                  [--configuration NAME] [--json]
 
-        Says what the next start of an app would do with a store, and why, and who has it open. It changes nothing.
+        Shows what the next start of an app would do with a store and why, and which processes have the store open. Changes nothing.
 
           MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version
           --store STORE         a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name
           --name NAME           the name of the store in the database
-          --database-key KEY    the app's label for the contents, as it gives it to its container; without it, that of the store
-          --version NAME        the version of the model; without it, the current one
-          --configuration NAME  the configuration of the model, for a store that has only its entities; without it, the one that the
-                                store was made for. An empty name is the whole model
+          --database-key KEY    the app's label for the contents, as passed to its container; without it, the key of the store
+          --version NAME        the version of the model; without it, the current version
+          --configuration NAME  the configuration of the model, for a store with only its entities; without it, the configuration
+                                that the store was made for. An empty name means the whole model
           --json                prints the answer as JSON, on one line
 
         Exit status: 0 the store would be opened or made, 1 it would be reset.
@@ -103,7 +103,7 @@ extension StoreOutlook {
 }
 
 extension MigrationForecast {
-    /// What happens in an app that opens the store with the policy to migrate.
+    /// What happens when an app opens the store with the policy `.migrate`.
     fileprivate var lines: [String] {
         switch self {
         case .possible(let report):

@@ -1,4 +1,4 @@
-/// The positions of everything in the drawing of a model.
+/// The positions of boxes and lines in the drawing of a model.
 struct Drawing {
     struct Point: Hashable {
         var x: Double
@@ -12,24 +12,24 @@ struct Drawing {
         var height: Double
     }
 
-    /// A line through points: straight from the first to the second, within a column, curved to the third, between two columns,
-    /// and so on; it ends straight.
+    /// A line through points, in turn straight and curved. The first, the last and every second segment are straight: they lie
+    /// within a column. The segments between two columns are curved.
     struct Path {
         var points: [Point]
         var line: Int
-        /// Whether it leads from the start of the line to its end, and not the other way.
+        /// Whether the path leads from the start of the line to its end. If not, it leads from the end to the start.
         var isForward = true
-        /// A line from a box to itself, which goes around.
+        /// Whether the line leads from a box to itself.
         var isLoop = false
     }
 
     var width = 0.0
     var height = 0.0
-    /// By the number of the box.
+    /// By box number.
     var frames: [Int: Frame] = [:]
     var paths: [Path] = []
 
-    /// Draws each group by itself, and arranges them in rows, the tallest first.
+    /// Draws each group separately, and arranges the groups in rows, the tallest group first.
     init(_ graph: EntityGraph) {
         let groups = graph.groups.map { Drawing(graph, group: $0) }.enumerated()
             .sorted { ($1.element.height, $0.offset) < ($0.element.height, $1.offset) }.map(\.element)

@@ -1,11 +1,11 @@
 internal import ManagedModel
 
-/// An entity as a box: its name, then a row for each attribute, then one for each relationship.
+/// An entity as a box: its name, then a row for each attribute, then a row for each relationship.
 struct EntityBox {
     struct Row {
         var name: String
         var detail: String
-        /// Whether it is part of a uniqueness constraint.
+        /// Whether the property is part of a uniqueness constraint.
         var isUnique = false
         var isFaint = false
     }
@@ -13,7 +13,7 @@ struct EntityBox {
     var entity: EntityDescription
     var attributes: [Row]
     var relationships: [Row]
-    /// The index of its colour; entities that inherit from each other share one.
+    /// The index of the color. Entities of a hierarchy share a color.
     var color: Int
 
     static let headerHeight = 30.0
@@ -53,7 +53,9 @@ struct EntityBox {
 
     var subtitle: String? { entity.isAbstract ? "abstract" : nil }
 
-    /// The distance from the top of the box to the middle of a row; nil for the name.
+    /// The distance from the top of the box to the middle of a row.
+    ///
+    /// - Parameter index: Nil for the row with the entity's name.
     func offset(ofRelationship index: Int?) -> Double {
         guard let index else { return Self.headerHeight / 2 }
         let divider = attributes.isEmpty ? 0 : Self.dividerHeight
@@ -82,16 +84,16 @@ extension RelationshipDescription {
     }
 }
 
-/// The boxes of a model and the lines between them.
+/// The boxes of a model, and the lines between the boxes.
 struct EntityGraph {
-    /// One end of a line: a row of a box, or its name.
+    /// One end of a line.
     struct End {
         var box: Int
         var row: Int?
         var mark = Mark.none
 
-        /// The distance from the top of the box to the end of the line. A relationship that ends at the name keeps clear of
-        /// inheritance there.
+        /// The distance from the top of the box to the end of the line. A relationship that ends at the name ends a little
+        /// lower, so that it does not cover inheritance lines.
         func offset(in box: EntityBox) -> Double {
             box.offset(ofRelationship: row) + (row == nil && mark != .none && mark != .parent ? 8 : 0)
         }
@@ -125,7 +127,8 @@ struct EntityGraph {
         }
     }
 
-    /// A relationship and its inverse are one line with a mark at each end; one without an inverse ends at the name.
+    /// Adds one line for a relationship and its inverse, with a mark at each end. A line of a relationship without an inverse
+    /// ends at the destination's name.
     private mutating func addLine(of row: Int, in number: Int) {
         let relationship = boxes[number].entity.relationships[row]
         guard let destination = numbers[relationship.destinationName] else { return }
@@ -134,7 +137,7 @@ struct EntityGraph {
             lines.append(Line(from: End(box: number, row: row), to: End(box: destination, mark: mark)))
             return
         }
-        // The inverse has already made the line.
+        // The line was added with the inverse.
         if (destination, inverse) < (number, row) { return }
         let back = boxes[destination].entity.relationships[inverse].isToMany ? Mark.many : .one
         let from = End(box: number, row: row, mark: (destination, inverse) == (number, row) ? .none : back)
@@ -148,7 +151,7 @@ struct EntityGraph {
         }
     }
 
-    /// The numbers of the connected boxes, in groups; each group is sorted, and so are the groups.
+    /// The numbers of the boxes, in groups of connected boxes. Each group is sorted, and so are the groups.
     var groups: [[Int]] {
         var group = Array(boxes.indices)
         func find(_ box: Int) -> Int {

@@ -1,10 +1,10 @@
-/// Gives each box of a group a layer, so that every line leads from a layer to a later one.
+/// Assigns each box of a group to a layer, so that every line leads from a layer to a later layer.
 struct Layering {
     /// The layer of each box, by its number.
     private(set) var layers: [Int: Int] = [:]
     private let graph: EntityGraph
     private let group: [Int]
-    /// The boxes that each box should be to the left of.
+    /// The boxes that should be to the right of each box. ``earlier`` has the boxes that should be to its left.
     private var later: [Int: Set<Int>] = [:]
     private var earlier: [Int: Set<Int>] = [:]
 
@@ -25,7 +25,8 @@ struct Layering {
         place(in: sequence())
     }
 
-    /// Parents are to the left of children, the one side of the many side, and boxes with many dependents of those with few.
+    /// The box that should be on the left, and the box that should be on the right: parents are left of children, the to-one
+    /// side is left of the to-many side, and boxes with many lines are left of boxes with few lines.
     private static func orientation(of line: EntityGraph.Line, _ degrees: [Int: Int]) -> (Int, Int) {
         let straight = (line.from.box, line.to.box)
         if line.isInheritance { return straight }
@@ -38,8 +39,8 @@ struct Layering {
         }
     }
 
-    /// An order of the boxes that violates few of the wishes above: boxes without later ones are put at its end, those without
-    /// earlier ones at its start, and of the rest first the one with the most wishes for the start.
+    /// An order of the boxes with few lines from right to left. Boxes without later boxes go to the end. Of the remaining
+    /// boxes, the box with the most later boxes, less its earlier boxes, goes to the start.
     private func sequence() -> [Int] {
         var start: [Int] = []
         var end: [Int] = []
@@ -68,7 +69,7 @@ struct Layering {
         return start + end.reversed()
     }
 
-    /// The first layer to the right of all earlier boxes that has room.
+    /// Puts each box into the first layer with room, to the right of all its placed neighbors.
     private mutating func place(in sequence: [Int]) {
         let area = group.reduce(0.0) { $0 + (graph.boxes[$1].width + 100) * (graph.boxes[$1].height + 30) }
         let room = max((area / 1.4).squareRoot(), group.map { graph.boxes[$0].height }.max() ?? 0)
@@ -84,25 +85,25 @@ struct Layering {
     }
 }
 
-/// The layers of a group, each a list from top to bottom of boxes and of lines that pass between them.
+/// The layers of a group. Each layer is a list, from top to bottom, of boxes and of lines that pass between the boxes.
 struct LayerGrid {
     struct Node {
-        /// The number of the box; nil for a line that passes.
+        /// The number of the box; nil for a passing line.
         var box: Int?
         var layer: Int
         var height: Double
     }
 
-    /// A stretch of a line from one layer to the next.
+    /// A part of a line from one layer to the next.
     struct Segment {
         var left: Int
         var right: Int
-        /// Where it leaves and arrives, measured from the top of each node.
+        /// The heights at which the segment starts and ends, measured from the top of each node.
         var leftOffset: Double
         var rightOffset: Double
     }
 
-    /// A line in the grid: the nodes on its way, from left to right.
+    /// A line in the grid, with its nodes from left to right.
     struct Route {
         var line: Int
         var nodes: [Int]
@@ -155,7 +156,7 @@ struct LayerGrid {
 
     private static let passHeight = 6.0
 
-    /// The least distance from the top of a node to that of the next one.
+    /// The minimum distance from the top of a node to the top of the next node.
     func step(_ node: Int, _ next: Int) -> Double {
         nodes[node].height
             + (nodes[node].box != nil && nodes[next].box != nil ? 30 : nodes[next].box == nodes[node].box ? 8 : 18)
@@ -177,7 +178,8 @@ struct LayerOrder {
         sweep()
     }
 
-    /// Moves back and forth, sorts each layer by the neighbours in the previous one, and keeps the best order.
+    /// Sweeps back and forth over the layers, sorts each layer by its neighbors in the previous layer, and keeps the best
+    /// order.
     private mutating func sweep() {
         var best = (grid.layers, crossings)
         let isLarge = grid.segments.count > 1500
@@ -209,7 +211,7 @@ struct LayerOrder {
             places[node] = top
             top += grid.nodes[node].height + 12
         }
-        // So that a short layer is not at the top of a long one.
+        // Centers the layers, so that a short layer is beside the middle of a long layer.
         for node in grid.layers[layer] { places[node, default: 0] -= top / 2 }
     }
 
@@ -232,7 +234,7 @@ struct LayerOrder {
     }
 }
 
-/// Places each node of a sorted grid vertically, so that lines are short and straight and nothing overlaps.
+/// Places each node of a sorted grid vertically, so that lines are short and straight, and no nodes overlap.
 struct LayerPlacement {
     /// The top of each node.
     private(set) var tops: [Double]
@@ -254,7 +256,8 @@ struct LayerPlacement {
         tops = tops.map { $0 - highest }
     }
 
-    /// The average height of the node's lines, and its weight: greatest for lines that pass.
+    /// The best top of a node, which is the average over its lines, and the weight of this wish. A passing line has the weight
+    /// of a box with four lines.
     private func wish(of node: Int) -> (top: Double, weight: Double) {
         let wishes =
             (leftSegments[node] ?? []).map { tops[$0.left] + $0.leftOffset - $0.rightOffset }
@@ -263,8 +266,8 @@ struct LayerPlacement {
         return (wishes.reduce(0, +) / Double(wishes.count), grid.nodes[node].box == nil ? 4 : Double(wishes.count))
     }
 
-    /// Places the nodes of a layer as near to their wishes as their order and their heights allow. Nodes that would overlap are
-    /// joined into a block at their average wish.
+    /// Places the nodes of a layer as near to their wishes as their order and heights allow. Nodes that would overlap are
+    /// joined into a block, which is placed at their average wish.
     private mutating func place(_ layer: [Int], _ wish: (Int) -> (top: Double, weight: Double)) {
         var blocks: [(wish: Double, weight: Double, count: Int)] = []
         var offsets: [Double] = []

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import ModelMigration
 
-/// The differences between two models, and what happens to a store that was made for the old one.
+/// The differences between two models, and the fate of a store that was made for the old model.
 struct ModelComparison {
     let plan: MigrationPlan
 
@@ -9,10 +9,10 @@ struct ModelComparison {
         plan = MigrationPlan(from: old, to: new)
     }
 
-    /// The changes, each on a line of its own, followed by the verdict.
+    /// A line for each change, followed by the verdict.
     var lines: [String] { plan.changes.map(\.description) + verdict }
 
-    /// Whether an app with a migration policy keeps the rows of a store, and which it loses.
+    /// Whether an app with a migration policy keeps the rows of a store, and which data is lost.
     private var verdict: [String] {
         guard plan.isPossible else {
             return ["cannot be migrated, so stores are reset:"] + plan.obstacles.map(indented)
@@ -29,9 +29,9 @@ struct ModelComparison {
 
     private func indented(_ line: String) -> String { "  \(line)" }
 
-    /// Conditions that depend on the rows of a store.
+    /// The complaints about rows that make a migration impossible.
     private var conditions: [String] { complaints(areBinding: true) }
-    /// What the new model demands, and objects that are carried over may not have.
+    /// The complaints about rows that are carried over nevertheless.
     private var requirements: [String] { complaints(areBinding: false) }
 
     private func complaints(areBinding: Bool) -> [String] {

@@ -2,15 +2,15 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Reads the changes of saves, with the models that they may have been written with.
+/// Decodes the changes of saves. The models of the command line and of the store are tried in turn.
 struct ChangeReader {
-    /// A row that a save has changed.
+    /// A row that a save changed.
     struct Row {
         enum Kind: String {
             case inserted, updated, deleted
         }
 
-        /// One column, with its value before and after. An inserted row has no values before, and a deleted one none after.
+        /// The value of one column before and after the save. Values before an insert and after a delete are null.
         struct Value {
             let column: ColumnLayout
             let before: RowValue
@@ -25,8 +25,8 @@ struct ChangeReader {
 
     private let readers: [(layout: ModelLayout, encoding: ChangeEncoding)]
 
-    /// - Parameter models: The models from the command line. They come before the store's own copy, which has no transient
-    ///   attributes and no original order of the others.
+    /// - Parameter models: The models from the command line. They are tried before the store's own copy, which lacks transient
+    ///   attributes and the original order of the other attributes.
     init(_ metadata: StoreMetadata, _ models: [ManagedObjectModel]) {
         let own = metadata.model().map { [$0] } ?? []
         readers = (models + own).map { model in
@@ -35,7 +35,7 @@ struct ChangeReader {
         }
     }
 
-    /// Nil if it was written with none of the models.
+    /// The changed rows; nil if no model can decode them.
     func rows(_ words: ContiguousArray<UInt64>) -> [Row]? {
         for (layout, encoding) in readers {
             guard let changes = words.withUnsafeBufferPointer(encoding.changes) else { continue }
@@ -74,9 +74,9 @@ struct ChangeReader {
     }
 }
 
-/// A save as it is shown.
+/// The output for a save.
 extension ChangeReader {
-    /// The most rows of a save that are shown one by one.
+    /// The maximum number of rows of a save to show.
     private static let rowLimit = 20
 
     func lines(_ save: NotedSave, _ members: [StoreMember]) -> [String] {
@@ -96,8 +96,8 @@ extension ChangeReader {
     }
 
     private static let undecodable =
-        "its changes cannot be decoded, because the app that made it has the model's attributes in another order, or other transient "
-        + "attributes; pass that model with --model"
+        "its changes cannot be decoded, because the model of the app that saved has another order of attributes, or other "
+        + "transient attributes; pass that model with --model"
 
     func json(_ save: NotedSave, _ members: [StoreMember]) -> JSON {
         var unknown = JSON.null
@@ -112,7 +112,7 @@ extension ChangeReader {
         ])
     }
 
-    /// Who made a save.
+    /// The member that made a save.
     private func maker(_ save: NotedSave, _ members: [StoreMember]) -> (text: String, json: JSON) {
         if let member = members.first(where: { $0.number == save.member }) {
             return (member.description, member.json)

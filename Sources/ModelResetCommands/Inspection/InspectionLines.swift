@@ -26,7 +26,7 @@ struct InspectionLines {
         ] + (occupants?.lines ?? []) + entities + feed
     }
 
-    /// Nil for a whole model, and for one that cannot be read, of which the entities are unknown.
+    /// Nil for a whole model, and for a model that cannot be read.
     private var configuration: String? {
         do { return try inspection.metadata.model().configurationName } catch { return nil }
     }
@@ -104,7 +104,7 @@ struct ValueText {
     /// The longest string that is shown in full.
     private static let limit = 60
 
-    /// On one line, and not too long.
+    /// The value on one line. Long strings are shortened.
     var text: String {
         switch value {
         case .null: return "nil"
@@ -130,7 +130,7 @@ struct ValueText {
     }
 
     private func date(_ number: Double) -> String? {
-        // Years with four digits; a number outside of them is shown as it is.
+        // A number beyond the years with four digits is shown as a number.
         guard type == .date, (-63_000_000_000...252_000_000_000).contains(number) else { return nil }
         return Date(timeIntervalSinceReferenceDate: number).ISO8601Format()
     }

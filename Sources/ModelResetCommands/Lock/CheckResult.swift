@@ -2,23 +2,23 @@ internal import ManagedModel
 internal import ModelMigration
 internal import ModelReader
 
-/// What a comparison of models with a lock file has found, or with both sides of one that has a merge conflict.
+/// The result of comparing models with a lock file, or with both sides of a merge conflict in it.
 struct CheckResult {
     /// The file that the models are compared with.
     let base: String
     /// Whether there is no lock file yet.
     let isFirst: Bool
     var isUpdated = false
-    /// Whether there are warnings that are errors.
+    /// Whether the command fails because of warnings.
     var isRefused = false
-    /// What could not be read.
+    /// The errors of reading models and the lock file.
     var errors: [String] = []
     private(set) var differs = false
-    /// What may lose values without a reset.
+    /// Warnings about changes that can lose values without a reset.
     private(set) var warnings: [String] = []
     private var lines: [String] = []
     private var models: [JSON] = []
-    /// Why the lock file itself cannot be read, as JSON.
+    /// The error of reading the lock file, as JSON.
     private var failure: [(String, JSON)] = []
 
     init(base: String, isFirst: Bool) {
@@ -26,7 +26,7 @@ struct CheckResult {
         self.isFirst = isFirst
     }
 
-    /// - Parameter side: The side of a merge conflict; nil if there is none.
+    /// - Parameter side: The side of a merge conflict; nil without a conflict.
     mutating func add(_ findings: [Finding], comparedWith side: String?) {
         if let side { lines.append("Compared with \(side):") }
         lines += findings.flatMap { $0.lines(isFirst: isFirst) }
@@ -68,7 +68,7 @@ struct ConfigurationFinding {
     private let lockedHash: ModelHash?
     private var difference: LockDifference?
 
-    /// One for each configuration that a store can be or could be made for, sorted by name.
+    /// One finding for each configuration for which a store can be made, now or when the model was locked. Sorted by name.
     static func all(_ model: ManagedObjectModel, _ locked: LockedModel) -> [ConfigurationFinding] {
         let present = LockedModel(model, path: locked.path).configurations
         let names = Set((present + locked.configurations).map(\.name)).sorted {
@@ -101,7 +101,7 @@ struct ConfigurationFinding {
         do { return try model?.restricted(toConfiguration: name) } catch { return nil }
     }
 
-    /// - Parameter isModelChanged: Whether the changes of the whole model are listed, of which these are a part.
+    /// - Parameter isModelChanged: Whether the changes of the whole model are listed. They include the configuration's changes.
     func lines(isModelChanged: Bool) -> [String] {
         switch state {
         case .new: return ["  configuration \(name): new"]

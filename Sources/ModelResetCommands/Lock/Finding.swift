@@ -10,23 +10,23 @@ struct Finding {
 
     /// The path relative to the lock file's folder.
     let path: String
-    /// The model as it is named on the command line.
+    /// The path of the model on the command line.
     private let title: String
     let state: State
     private(set) var version: String?
     private var hash: ModelHash?
     private let locked: LockedModel?
-    /// What differs in the whole model, and what happens to its stores; nil if nothing does.
+    /// The differences in the whole model, and the fate of its stores; nil if nothing differs.
     private var difference: LockDifference?
-    /// Those that are in the model or in the lock file.
+    /// The configurations in the model and in the lock file.
     private var configurations: [ConfigurationFinding] = []
     /// Whether the lock file has other renaming identifiers, which reset no store.
     private var hasNewIdentifiers = false
     /// Whether transformables have other types, which reset no store.
     private var hasNewTypes = false
-    /// What may lose values without a reset, each a sentence.
+    /// Warnings about changes that can lose values without a reset.
     private(set) var warnings: [String] = []
-    /// Why the model cannot be read.
+    /// The error of reading the model.
     private(set) var error: ModelReaderError?
 
     init(_ model: ManagedObjectModel, _ argument: ModelArgument, path: String, locked: LockedModel?) {
@@ -44,7 +44,7 @@ struct Finding {
         state = difference == nil && configurations.allSatisfy { $0.state == .unchanged } ? .unchanged : .changed
         hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
         warnings = locked.renamingIdentifiers.lost(in: model).map {
-            "\($0) has lost its renaming identifier: a store of a version before the renaming loses what it holds. Keep the identifier, or the versions between in the bundle."
+            "\($0) has lost its renaming identifier: a store of a version before the renaming loses its values. Keep the identifier, or keep the versions between in the bundle."
         }
         let types = locked.transformableTypes.changes(to: TransformableTypes(of: model))
         hasNewTypes = !types.isEmpty
@@ -53,7 +53,7 @@ struct Finding {
         }
     }
 
-    /// A model of the lock file that no longer exists.
+    /// The finding for a model in the lock file that no longer exists.
     init(gone locked: LockedModel) {
         path = locked.path
         title = locked.path
@@ -93,7 +93,7 @@ struct Finding {
         }
     }
 
-    /// What differs without another hash.
+    /// The differences that do not change the hash.
     private var unrecorded: [String] {
         (hasNewIdentifiers ? ["renaming identifiers"] : []) + (hasNewTypes ? ["types of transformables"] : [])
     }

@@ -3,11 +3,11 @@ internal import ManagedModel
 internal import ModelMigration
 internal import ModelReader
 
-/// The lock file on the disk.
+/// The lock file on disk.
 struct LockFile {
     let path: String
 
-    /// The path of a model relative to the lock file's folder, which does not depend on the working directory.
+    /// The path of a model relative to the lock file's folder. This path does not depend on the working directory.
     func name(of model: String) -> String {
         let from = folder.pathComponents
         let to = LockFile.resolved(URL(filePath: model).standardizedFileURL).pathComponents
@@ -15,25 +15,25 @@ struct LockFile {
         return (Array(repeating: "..", count: from.count - shared) + to[shared...]).joined(separator: "/")
     }
 
-    /// Whether that path is its own.
+    /// Whether the lock file is at that path.
     func isAt(_ other: String) -> Bool {
         LockFile.resolved(URL(filePath: other).standardizedFileURL).path
             == LockFile.resolved(URL(filePath: path).standardizedFileURL).path
     }
 
-    /// Whether the model at that path still exists.
+    /// Whether the model with that name still exists.
     func isThere(_ name: String) -> Bool {
         FileManager.default.fileExists(atPath: folder.appending(path: name).standardizedFileURL.path)
     }
 
-    /// The path of the model with that name: relative if this path is, to read as the user would have written it.
+    /// The path of the model with that name: relative to the working directory if the model is below it, otherwise absolute.
     func path(of name: String) -> String {
         let absolute = folder.appending(path: name).standardizedFileURL.path
         let current = LockFile.resolved(URL(filePath: FileManager.default.currentDirectoryPath)).path + "/"
         return absolute.hasPrefix(current) ? String(absolute.dropFirst(current.count)) : absolute
     }
 
-    /// The names of the bundles in the lock file's folder and below it, without those in hidden folders such as `.build`.
+    /// The names of the bundles in the lock file's folder and below it. Hidden folders such as `.build` are skipped.
     func modelsInFolder() -> [String] {
         let files = FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
@@ -52,7 +52,9 @@ struct LockFile {
         return try ModelLock(text: text(), file: path)
     }
 
-    /// - Parameter error: Why it cannot be read.
+    /// Both sides of a merge conflict in the file; nil if the file has another fault.
+    ///
+    /// - Parameter error: The error of reading the file.
     func conflict(_ error: LockFileError) throws -> LockConflict? { LockConflict(try text(), error) }
 
     private func text() throws -> String {
@@ -64,14 +66,14 @@ struct LockFile {
         return text
     }
 
-    /// Also makes the folder, as on first use.
+    /// Writes the file, and creates its folder if it is missing.
     func write(_ lock: ModelLock) throws {
         try OutputFile(path: path).write(lock.text)
     }
 
     private var folder: URL { LockFile.resolved(URL(filePath: path).deletingLastPathComponent().standardizedFileURL) }
 
-    /// Without symbolic links, even if the last components do not exist yet.
+    /// Resolves symbolic links, even if the last components of the path do not exist yet.
     private static func resolved(_ url: URL) -> URL {
         guard !FileManager.default.fileExists(atPath: url.path), url.pathComponents.count > 1 else {
             return url.resolvingSymlinksInPath().standardizedFileURL
@@ -82,15 +84,15 @@ struct LockFile {
 
 /// A lock file in which Git left a merge conflict.
 struct LockConflict {
-    /// What the file is to everyone else.
+    /// The error for a command that cannot use both sides.
     let error: LockFileError
     let sides: [(name: String, lock: ModelLock)]
-    /// The models that both sides have in the same state, or only one of them has.
+    /// The models that are equal on both sides, or that only one side has.
     private(set) var undisputed = ModelLock()
-    /// The paths of the models of which the sides say something else.
+    /// The paths of the models that differ between the sides.
     private(set) var disputed: [String] = []
 
-    /// Nil if the sides are no lock files.
+    /// Nil if the file has no merge conflict, or if its sides are not lock files.
     init?(_ text: String, _ error: LockFileError) {
         guard error.code == LockFileError.mergeConflict, let texts = ModelLock.sides(of: text) else { return nil }
         self.error = error
@@ -110,23 +112,23 @@ struct LockConflict {
     }
 }
 
-/// What differs between a model and what was locked.
+/// The difference between a model and the locked model.
 enum LockDifference {
     case comparison(ModelComparison)
-    /// Why there is none.
+    /// The reason why the changes cannot be listed.
     case remark(String)
 
-    /// - Parameter old: The locked model; nil for one of another release.
+    /// - Parameter old: The locked model; nil for a model in the format of another release.
     init(from old: ManagedObjectModel?, to new: ManagedObjectModel?) {
         guard let old, let new else {
             self = .remark("The lock file was written by another release, so the changes cannot be listed.")
             return
         }
         let comparison = ModelComparison(from: old, to: new)
-        // Equal strings of other bytes.
+        // The hashes differ, but the strings are equal: their bytes differ.
         guard old.canonicalForm != new.canonicalForm else {
             self = .remark(
-                "The names are the same in another form of Unicode. This release reads every name in NFC, and makes tables with that."
+                "The names are the same in another form of Unicode. This release reads every name in NFC, and uses NFC in tables."
             )
             return
         }
@@ -135,7 +137,7 @@ enum LockDifference {
             ? .remark("This release lays out the tables in another way.") : .comparison(comparison)
     }
 
-    /// Indented.
+    /// Indented lines.
     var lines: [String] {
         switch self {
         case .comparison(let comparison): comparison.lines.map { "  \($0)" }

@@ -1,4 +1,4 @@
-/// A small first model, as Xcode would write it: one entity with a unique key.
+/// A small first model in Xcode's format: one entity with a unique key.
 struct FirstModel {
     let name: String
     let entityName: String
@@ -9,7 +9,7 @@ struct FirstModel {
         (name: "uid", markup: #"attributeType="String""#),
     ]
 
-    /// The contents of each file of the bundle, by its path in it.
+    /// The contents of each file of the bundle, with its path in the bundle.
     var files: [(path: String, text: String)] {
         [("\(name).xcdatamodel/contents", contents), (".xccurrentversion", currentVersion)]
     }

@@ -19,9 +19,9 @@ struct Report {
     var text: String
     var json: JSON
     var status: ExitStatus
-    /// What could not be done, one line each.
+    /// A line for each part of the work that failed.
     var errors: [String] = []
-    /// Continues after the report was printed, until the program is ended. It calls the handler with more output.
+    /// Runs after the report was printed, until the program is ended. Passes further output to the handler.
     var follow: (((Report) -> Void) throws -> Void)?
 
     init(_ lines: [String], _ json: JSON, status: ExitStatus = .fine) {
@@ -31,7 +31,7 @@ struct Report {
     }
 }
 
-/// Why a command failed.
+/// The output for a command that failed.
 struct Failure {
     var status: ExitStatus
     var text: String
@@ -82,7 +82,7 @@ struct Failure {
 struct OutputFile {
     let path: String
 
-    /// Writes the whole file or nothing, and makes missing folders.
+    /// Writes the whole file or nothing, and creates missing folders.
     func write(_ text: String) throws {
         let url = URL(filePath: path)
         let folder = url.deletingLastPathComponent()
@@ -99,7 +99,7 @@ struct OutputFile {
     }
 }
 
-/// A file cannot be written.
+/// The error of writing a file.
 struct OutputError: Error {
     var message: String
 
@@ -108,11 +108,11 @@ struct OutputError: Error {
     }
 }
 
-/// A JSON value whose members keep their order, so that the same result is always the same string.
+/// A JSON value. Members keep their order, so that equal values have equal strings.
 enum JSON {
     case string(String)
     case number(Int)
-    /// A string if JSON has no such number.
+    /// A number that is not finite becomes a string, because JSON has no such number.
     case real(Double)
     case flag(Bool)
     case null

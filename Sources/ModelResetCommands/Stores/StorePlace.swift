@@ -9,7 +9,7 @@ internal import SQLiteStore
 internal import PostgreSQLStore
 #endif
 
-/// The place of a store that is named on the command line.
+/// The location of a store on the command line.
 enum StorePlace {
     case file(URL)
     #if PostgreSQL
@@ -33,7 +33,7 @@ enum StorePlace {
         #endif
     }
 
-    /// Does not show a password.
+    /// Contains no password.
     var title: String {
         switch self {
         case .file(let url): return url.path
@@ -45,7 +45,7 @@ enum StorePlace {
 
     var isFile: Bool { if case .file = self { true } else { false } }
 
-    /// A store that the app opens with that model and database key.
+    /// The store, with the options of an app that has that model and database key.
     func store(_ model: ManagedObjectModel, databaseKey: String?) -> any TargetStore {
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
@@ -89,7 +89,7 @@ enum StorePlace {
 /// A store in a database on a server.
 struct ServerStore: TargetStore {
     let options: PostgreSQLStore.Options
-    /// The default never loses rows of other users.
+    /// False, because the default policy never deletes the rows of other users.
     let isResetByDefault = false
 
     func keepsBackup(_ reason: StoreStartup.Reason) -> Bool { options.resetPolicy.backupCount(reason) != nil }
@@ -102,7 +102,7 @@ struct ServerStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try PostgreSQLStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try PostgreSQLStore.forecast(options).occupants }
 
-    /// Only if necessary, the old store is set aside as the store in a file would be.
+    /// A reset that is only done if needed keeps a backup, like the reset of a file.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         var options = options
         options.resetPolicy = onlyIfNeeded ? .standard : .discard
@@ -111,20 +111,20 @@ struct ServerStore: TargetStore {
 }
 #endif
 
-/// A store that a command inspects or resets, as an app with its model and database key would open it.
+/// A store that a command inspects or resets. It has the options of an app that opens it.
 protocol TargetStore {
-    /// Whether the default policy resets it when the model or the key changes.
+    /// Whether the default policy resets the store when the model or the key changes.
     var isResetByDefault: Bool { get }
-    /// Whether such a reset sets the old store aside.
+    /// Whether a reset for that reason keeps the old store as a backup.
     func keepsBackup(_ reason: StoreStartup.Reason) -> Bool
 
     func forecast(countsRows: Bool) throws -> StoreStartup
     func migrationForecast() throws -> MigrationForecast?
     func outlook() throws -> StoreOutlook?
-    /// The processes that have it open.
+    /// The processes that have the store open.
     func occupants() throws -> StoreOccupants
 
-    /// Replaces it by an empty store, and does nothing if there is none.
+    /// Replaces the store with an empty store. Does nothing if there is no store.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup
 }
 
@@ -143,7 +143,7 @@ struct FileStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try SQLiteStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try SQLiteStore.occupants(options.url) }
 
-    /// Opening a store does what the default policy says; it also makes a missing store, which a command must not do.
+    /// Opening a store resets it by the default policy. A missing store is not opened, because a command must not create one.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         guard onlyIfNeeded, backupFolder == nil else {
             return try SQLiteStore.reset(options, onlyIfNeeded: onlyIfNeeded, backupFolder: backupFolder)
@@ -157,7 +157,7 @@ struct FileStore: TargetStore {
 }
 
 extension StoreOccupants {
-    /// What `status` and `inspect` print.
+    /// The lines of `status` and `inspect`.
     var lines: [String] {
         guard isOpen else { return [] }
         return [members.isEmpty ? "it is open in another process, which does not share it" : "it is open in \(names)"]
@@ -165,7 +165,7 @@ extension StoreOccupants {
 
     private var names: String { members.map(\.description).joined(separator: ", ") }
 
-    /// - Throws: `storeInUse`, with their names, if there are any, because the store cannot be reset then.
+    /// - Throws: `storeInUse` with the names of the processes that have the store open, because it cannot be reset.
     func requireNobody() throws {
         guard isOpen else { return }
         throw DataSourceError(
