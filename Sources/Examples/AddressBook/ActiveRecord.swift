@@ -1,7 +1,7 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
 
-/// Writes and reads in a chain, with class methods of the objects, as in Skopelos.
+/// Writes and reads in chains, with class methods of the object classes, as in Skopelos.
 @MainActor
 func keepAsActiveRecord() async throws {
     let book = try await PersistentContainer(model: .addressBook, store: .inMemory)
@@ -32,7 +32,7 @@ private func writeInChains(
         .writeSync { context in try ContactEntity.first(in: context, where: \.uid == "1")?.remove(in: context) }
         .read { main in print("> removed one: \(try ContactEntity.count(in: main)) left") }
 
-    // Each block writes what one data source owns, and reads everything.
+    // Each block writes the entities of one data source, and can read all entities.
     try book
         .writeSync(in: groups) { context in try GroupEntity.create(in: context).gid = "shu" }
         .writeSync(in: contacts) { context in

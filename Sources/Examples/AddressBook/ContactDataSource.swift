@@ -6,7 +6,7 @@ struct Contact: Sendable {
     var gid: String?
 }
 
-/// The contacts: the entities that it owns, and a hook each for adding and deleting a value.
+/// The data source of contacts: its entities, a hook that adds a value, and a hook that deletes a value.
 final class ContactDataSource: DataSource<Contact> {
     nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
 
@@ -23,7 +23,7 @@ final class ContactDataSource: DataSource<Contact> {
 }
 
 extension ContactEntity {
-    /// The section of a list that the contact is in.
+    /// The name of the contact's section in a list.
     var initial: String { String(name.prefix(1)) }
 }
 
@@ -32,7 +32,8 @@ struct Group: Sendable {
     var name: String
 }
 
-/// The groups. A value and its object have one key each, so adding, deleting and syncing follow from it.
+/// The data source of groups. A value and its object have the same key, so no hooks for adding, deleting and syncing are
+/// needed.
 final class GroupDataSource: KeyedDataSource<Group, GroupEntity> {
     nonisolated override class var key: ObjectKey<Group, GroupEntity> { ObjectKey(\.gid, \.gid) }
 

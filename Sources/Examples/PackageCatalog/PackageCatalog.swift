@@ -2,7 +2,7 @@ internal import CommandLineWords
 internal import CoreDataSource
 internal import Foundation
 
-/// Keeps a catalog of Debian packages, their dependencies and their maintainers. It is the sample app of this package.
+/// The sample app of this package: a catalog of Debian packages, their dependencies and their maintainers.
 ///
 /// `Arguments` parses the command line, `Input` reads the control file, `Catalog` has the two data sources, `Report` prints the
 /// results.
@@ -33,7 +33,8 @@ struct PackageCatalog {
         }
     }
 
-    /// Closes the catalog at the end, also after an error, so that others who share it need not wait until it counts as gone.
+    /// Closes the catalog at the end, even after an error. Other members of a shared store would otherwise wait until this
+    /// member counts as ended.
     private static func using(_ catalog: Catalog, _ body: (Catalog) async throws -> Void) async throws {
         do {
             try await body(catalog)
@@ -44,7 +45,7 @@ struct PackageCatalog {
         try await catalog.container.close()
     }
 
-    /// Reads the input before the store is opened, so that unreadable input resets nothing.
+    /// Reads the input before the store is opened, so that unreadable input does not reset the store.
     private static func update(_ arguments: Arguments) async throws -> Catalog {
         let packages = try PackageList(arguments.input)
         packages.reportFaults()
@@ -59,8 +60,8 @@ struct PackageCatalog {
         try await using(update(arguments)) { try await $0.watch(arguments.input, since: version, subject) }
     }
 
-    /// Opens an existing store. A store that was made for another model or database key stays unchanged, because a reset would
-    /// leave it empty.
+    /// Opens an existing store. A store that was made for another model or database key is not reset, because the reset store
+    /// would be empty.
     private static func stored(_ arguments: Arguments) async throws -> Catalog {
         if arguments.place == .memory { return try await update(arguments) }
         if case .file(let file, _) = arguments.place, !FileManager.default.fileExists(atPath: file.path) {

@@ -1,4 +1,4 @@
-/// Splits the bytes of a Debian control file into records. The bytes may come in pieces of any size.
+/// Splits the bytes of a Debian control file into records. The bytes can be passed in pieces of any size.
 ///
 /// ```swift
 /// var parser = ControlParser(leadingField: "Package")
@@ -6,10 +6,10 @@
 /// take(parser.finish())
 /// ```
 ///
-/// Records end at lines that are empty or blank. A line that begins with a blank continues the field above it. Lines end with
-/// LF or CR LF. A line that is neither a field nor a continuation adds a fault to its record; nothing stops the parser.
+/// Records end at empty and blank lines. A line that begins with a blank continues the field above. Lines end with LF or CR LF.
+/// A line that is neither a field nor a continuation adds a fault to its record. The parser continues after a fault.
 ///
-/// Each byte is kept only until its record ends.
+/// The parser keeps each byte only until its record ends.
 public struct ControlParser: Sendable {
     private let leadingField: [UInt8]
     private var record = ControlRecord(line: 1)
@@ -17,13 +17,14 @@ public struct ControlParser: Sendable {
     private var line = 1
     private var lineStart = 0
 
-    /// - Parameter leadingField: The field, in this exact spelling, that every valid record has once. A second one begins the
-    ///   next record, and the record before it gets a fault, because more than the empty line between them may be missing.
+    /// - Parameter leadingField: The field that every valid record has once, in this exact spelling. If the field occurs again
+    ///   in a record, the next record begins there. The first record then gets a fault, because the empty line and possibly
+    ///   other lines are missing.
     public init(leadingField: String) {
         self.leadingField = Array(leadingField.utf8)
     }
 
-    /// Takes the next bytes, and returns the records that end in them.
+    /// Parses the next bytes, and returns the records that end in them.
     public mutating func parse(_ chunk: [UInt8]) -> [ControlRecord] {
         var rest = chunk[...]
         while let end = rest.firstIndex(of: .newline) {
@@ -102,7 +103,7 @@ public struct ControlParser: Sendable {
         lineStart = 0
     }
 
-    /// Ends the record before this line, and begins the next one with it.
+    /// Ends the record before this line, and begins the next record with this line.
     private mutating func beginNextRecord() {
         addFault("the next record begins here, without an empty line between")
         let content = Array(record.bytes[lineStart...])

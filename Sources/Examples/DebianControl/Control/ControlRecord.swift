@@ -1,12 +1,12 @@
 /// A record of a control file: fields, each with a name and a value.
 ///
-/// The record keeps its bytes unchanged. A value becomes a string when it is read, and invalid UTF-8 is repaired.
+/// The record keeps its bytes unchanged. Reading a value makes a string of its bytes, and repairs invalid UTF-8.
 public struct ControlRecord: Sendable {
-    /// The number of its first line, from 1.
+    /// The number of the first line, from 1.
     public internal(set) var line: Int
-    /// Whether it has the field that every valid record needs; see ``ControlParser/init(leadingField:)``.
+    /// Whether the record has the field that every valid record needs; see ``ControlParser/init(leadingField:)``.
     public internal(set) var hasLeadingField = false
-    /// The first thing that is wrong with its lines.
+    /// The first fault in the record's lines.
     public internal(set) var fault: ControlFault?
 
     var bytes: [UInt8] = []
@@ -23,7 +23,7 @@ public struct ControlRecord: Sendable {
         self.line = line
     }
 
-    /// The value on one line, its continuation lines joined by spaces; nil if the field is missing or empty.
+    /// The value on one line, with its continuation lines joined by spaces; nil if the field is missing or empty.
     ///
     /// - Throws: A fault if the record has the field more than once.
     public func folded(_ name: String) throws(ControlFault) -> String? {
@@ -33,7 +33,7 @@ public struct ControlRecord: Sendable {
         return Array(lines.joined(separator: [UInt8(ascii: " ")]))[...].text
     }
 
-    /// The first line of the value; nil if the field is missing or that line is empty.
+    /// The first line of the value; nil if the field is missing or the line is empty.
     ///
     /// - Throws: A fault if the record has the field more than once.
     public func firstLine(_ name: String) throws(ControlFault) -> String? {
@@ -60,7 +60,7 @@ public struct ControlRecord: Sendable {
     }
 }
 
-/// The characters that a control file is made of.
+/// The characters of control files.
 extension UInt8 {
     static let newline = UInt8(ascii: "\n")
     static let colon = UInt8(ascii: ":")
@@ -68,7 +68,7 @@ extension UInt8 {
     /// A space, a tab, or the carriage return that some editors put before a newline.
     var isBlank: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\t") || self == UInt8(ascii: "\r") }
 
-    /// Whether a field's name may contain it: printable ASCII except the space and the colon.
+    /// Whether a field's name may contain the character: printable ASCII except the space and the colon.
     var isNameCharacter: Bool { (33...126).contains(self) && self != .colon }
 
     var lowercased: UInt8 { (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(self) ? self | 0x20 : self }
@@ -83,11 +83,11 @@ extension ArraySlice<UInt8> {
         return slice
     }
 
-    /// As a string, with invalid UTF-8 repaired; nil if it is empty.
+    /// The bytes as a string, with invalid UTF-8 repaired; nil if there are no bytes.
     var text: String? { isEmpty ? nil : String(decoding: self, as: UTF8.self) }
 }
 
-/// What is wrong with a record, as a message for the user.
+/// A fault in a record, with a message for the user.
 public struct ControlFault: Error, Hashable, Sendable {
     /// The number of the line, from 1.
     public var line: Int

@@ -1,4 +1,4 @@
-/// A version as Debian writes it, `[epoch:]upstream[-revision]`, in Debian's order.
+/// A Debian version, `[epoch:]upstream[-revision]`, in Debian's order.
 ///
 /// Source: the Debian Policy Manual, section 5.6.12, "Version".
 public struct DebianVersion: Sendable {
@@ -21,7 +21,8 @@ public struct DebianVersion: Sendable {
         revision = Array(rest[dash...].dropFirst())
     }
 
-    /// Parts without digits and numbers alternate: letters come before other characters, and `~` before the end.
+    /// Compares alternating parts without digits and numbers. Letters come before other characters, and `~` comes before the
+    /// end.
     private static func order(_ one: [UInt8], _ other: [UInt8]) -> Int {
         var (one, other) = (one[...], other[...])
         while !one.isEmpty || !other.isEmpty {
@@ -38,14 +39,14 @@ public struct DebianVersion: Sendable {
         return 0
     }
 
-    /// The end of a part counts like a digit.
+    /// The end of a part has the weight of a digit.
     private static func weight(_ byte: UInt8?) -> Int {
         guard let byte, !byte.isDigit else { return 0 }
         if byte == UInt8(ascii: "~") { return -1 }
         return byte.isLetter ? Int(byte) : Int(byte) + 256
     }
 
-    /// The digits at the beginning, without zeros before them.
+    /// The digits at the beginning, without leading zeros.
     private static func takeNumber(_ text: inout ArraySlice<UInt8>) -> ArraySlice<UInt8> {
         let digits = text.prefix(while: \.isDigit)
         text = text[digits.endIndex...]
@@ -62,7 +63,7 @@ extension DebianVersion: Comparable {
 
     public static func < (one: DebianVersion, other: DebianVersion) -> Bool { one.order(other) < 0 }
 
-    /// Versions that are equal to Debian: `1.0` and `1.00`.
+    /// Whether Debian treats the versions as equal, such as `1.0` and `1.00`.
     public static func == (one: DebianVersion, other: DebianVersion) -> Bool { one.order(other) == 0 }
 }
 

@@ -1,4 +1,4 @@
-/// What a control file says about one package.
+/// The record of a package in a control file.
 public struct PackageRecord: Sendable, Hashable {
     public let name: String
     public let architecture: String
@@ -14,11 +14,11 @@ public struct PackageRecord: Sendable, Hashable {
     public let size: Int64?
     public let sha256: String?
     public let depends: String?
-    /// What must be there before the package is unpacked.
+    /// The packages that must be installed before this package is unpacked.
     public let preDepends: String?
     /// Other names that the package provides.
     public let provides: [PackageReference]
-    /// The requirements of both kinds, those of `Pre-Depends` first.
+    /// The requirements of both fields, `Pre-Depends` first.
     public let requirements: [Requirement]
     public let status: String?
 
@@ -30,17 +30,17 @@ public struct PackageRecord: Sendable, Hashable {
         public let alternatives: [PackageReference]
     }
 
-    /// Identifies a package, as apt writes it: `name:architecture=version`.
+    /// Identifies a package in the spelling of apt: `name:architecture=version`.
     public var key: String { "\(name):\(architecture)=\(version)" }
 
     /// - Parameter record: A record of a parser whose leading field is `Package`.
-    /// - Throws: What is missing, malformed or duplicated.
+    /// - Throws: A fault for a missing, malformed or duplicate field.
     public init(_ record: ControlRecord) throws(ControlFault) {
         if let fault = record.fault { throw fault }
         if !record.hasLeadingField { throw ControlFault(line: record.line, message: "Package is missing") }
         status = try record.folded("Status")
-        // dpkg remembers packages that were removed, or only requested, and drops from such a record what it no longer knows.
-        // They are kept, with empty strings for what is missing. Any other record needs all three fields.
+        // dpkg also has records of packages that were removed, or that were only requested. Such a record can lack fields,
+        // which become empty strings here. Any other record needs all three fields.
         let isAbsent = status?.hasSuffix(" not-installed") == true || status?.hasSuffix(" config-files") == true
         name = try record.word("Package", orEmpty: false)
         architecture = try record.word("Architecture", orEmpty: isAbsent)
@@ -67,7 +67,7 @@ extension UInt8 {
 }
 
 extension ControlRecord {
-    /// The value of a field that is part of a package's key: one word.
+    /// The value of a field in a package's key. The value must be one word.
     fileprivate func word(_ name: String, orEmpty: Bool) throws(ControlFault) -> String {
         guard let text = try folded(name) else {
             if orEmpty { return "" }
@@ -80,7 +80,7 @@ extension ControlRecord {
         return text
     }
 
-    /// The packages that a field names; none if it is missing.
+    /// The packages that a field names; empty if the field is missing.
     fileprivate func references(_ name: String) throws(ControlFault) -> [[PackageReference]] {
         guard let text = try folded(name) else { return [] }
         guard let references = PackageReference.requirements(text) else {
@@ -104,10 +104,10 @@ public struct MaintainerRecord: Sendable, Hashable {
     public let key: String
     public let name: String
     public let email: String?
-    /// How many packages name this maintainer.
+    /// The number of packages that name this maintainer.
     public private(set) var packageCount = 0
 
-    /// Reads `Jane Doe <jane@example.org>`, or either half of it; nil for an empty string.
+    /// Reads `Jane Doe <jane@example.org>`, only the name, or only the address; nil for an empty string.
     public init?(_ text: String) {
         let bytes = Array(text.utf8)
         let opening = bytes.firstIndex(of: UInt8(ascii: "<")) ?? bytes.endIndex
@@ -118,9 +118,10 @@ public struct MaintainerRecord: Sendable, Hashable {
         if key.isEmpty { return nil }
     }
 
-    /// The maintainers of the packages, sorted by key, each with the number of its packages.
+    /// The maintainers of the packages, sorted by key, with their numbers of packages.
     ///
-    /// If several packages have the same key, or an address comes with several names, the last one counts.
+    /// Of several packages with the same key, the last package counts. Of several names with the same address, the last name
+    /// counts.
     public static func all(of packages: [PackageRecord]) -> [MaintainerRecord] {
         var seen: Set<String> = []
         var maintainers: [String: MaintainerRecord] = [:]

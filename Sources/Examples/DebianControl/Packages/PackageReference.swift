@@ -6,10 +6,10 @@ public struct PackageReference: Sendable, Hashable {
     /// The part after the colon: an architecture, `any` or `native`; nil for none.
     public let architecture: String?
     public let version: VersionConstraint?
-    /// As it was written, with single spaces.
+    /// The reference as written, with single spaces.
     public let text: String
 
-    /// The versions of a package that are allowed.
+    /// The allowed versions of a package.
     public struct VersionConstraint: Sendable, Hashable {
         public let relation: Relation
         public let version: String
@@ -35,9 +35,9 @@ public struct PackageReference: Sendable, Hashable {
         }
     }
 
-    /// Reads one name with what follows it; nil if that is not a valid reference.
+    /// Reads one reference; nil if the string is not a valid reference.
     ///
-    /// Lists of architectures and build profiles, which only source packages have, are ignored.
+    /// Lists of architectures and build profiles are ignored, because only source packages have them.
     public init?(_ text: some StringProtocol) {
         var rest = Substring(text)
         while let last = rest.last, last == "]" || last == ">" {
@@ -64,9 +64,9 @@ public struct PackageReference: Sendable, Hashable {
         self.text = String(rest) + constraint
     }
 
-    /// Reads a field like `Depends`: requirements separated by commas, and the alternatives of each separated by bars.
+    /// Reads a field like `Depends`: requirements are separated by commas, and the alternatives of a requirement by bars.
     ///
-    /// - Returns: The requirements with their alternatives; nil if one of them cannot be read.
+    /// - Returns: The requirements with their alternatives; nil if a reference is not valid.
     public static func requirements(_ field: String) -> [[PackageReference]]? {
         var requirements: [[PackageReference]] = []
         for requirement in field.split(separator: ",") where !requirement.trimmed.isEmpty {
@@ -86,7 +86,7 @@ extension PackageReference.VersionConstraint {
         let version = text[sign.endIndex...].trimmed
         guard !version.isEmpty, !version.contains(where: \.isWhitespace) else { return nil }
         switch sign {
-        // Old spellings of the operators that have signs of their own now.
+        // Old spellings of `<=` and `>=`.
         case "<": relation = .earlierOrEqual
         case ">": relation = .laterOrEqual
         default:

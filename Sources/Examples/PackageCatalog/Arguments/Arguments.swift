@@ -30,44 +30,44 @@ struct Arguments {
                package-catalog delete --maintainer KEY... [OPTIONS]
                package-catalog watch [--input FILE] [--section S | --rdepends NAME] [OPTIONS]
 
-        Without a command, makes the stored catalog equal to a Debian control file, and says what changed.
+        Without a command, makes the stored catalog equal to a Debian control file, and prints the changes.
 
           --input FILE        the control file; - is standard input (default: /var/lib/dpkg/status)
 
-          list                prints what is stored: name, version, architecture, section, summary
+          list                prints the stored packages: name, version, architecture, section, summary
           --section S         only packages of this section
           --search STRING     only packages with this string in their name or summary
           --limit N           at most N packages
 
-          depends NAME        prints what the packages with this name need, and which stored packages meet it
-          rdepends NAME       prints which packages need those with this name, or what they provide
-          why NAME            prints a shortest chain of packages that leads to this one, from one that no other needs
+          depends NAME        prints the requirements of the packages with this name, and the stored packages that meet them
+          rdepends NAME       prints the packages that need a package with this name, or a name that it provides
+          why NAME            prints a shortest chain of dependencies to this package, from a package that no other one needs
 
           delete NAME...      deletes the packages with these names
           --maintainer        deletes maintainers instead, by address; none may have a package
 
-          watch               updates the catalog, then shows it by sections, follows every change of the input file, and
-                              obeys lines of standard input: delete NAME, add FILE, and quit. Changes are marked:
-                              + new, - deleted, > moved, * changed. Without a terminal each change is a line
+          watch               updates the catalog, then shows it by sections, and follows every change of the input file. Reads
+                              commands from standard input: delete NAME, add FILE, and quit. Marks changes: + new, - deleted,
+                              > moved, * changed. If the output is no terminal, prints a line for each change
           --section S         only packages of this section
-          --rdepends NAME     what depends on this package, and on what it provides, instead of packages
+          --rdepends NAME     shows the dependencies on this package, and on the names that it provides, instead of packages
 
           --store FILE        the catalog (default: package-catalog/packages.sqlite in the user's data directory)
           --store postgresql://USER@HOST/DATABASE
-                              the catalog on a server, which any number of processes and machines share (in builds with
-                              the trait PostgreSQL)
-          --shared            lets other processes with this option have the file open too: a watch in one terminal follows what
-                              is updated and deleted in another
-          --database-key KEY  a label for the contents; if it differs from last time, the store is emptied and filled again
+                              the catalog on a server, for any number of processes and machines (in builds with the trait
+                              PostgreSQL)
+          --shared            lets other processes with this option open the file, too: a watch in one terminal follows the
+                              updates and deletes in another terminal
+          --database-key KEY  a label for the contents; if the label changes, the store is emptied and filled again
           --memory            keeps the catalog in memory; every command reads the input first
 
-        Exit status: 0 success, 1 something could not be done, 2 the arguments are invalid.
+        Exit status: 0 success, 1 an error, 2 the arguments are invalid.
 
         """
 }
 
 extension Arguments.Command {
-    /// Whether the control file is read for it.
+    /// Whether the command reads the control file.
     var readsInput: Bool {
         switch self {
         case .update, .watch: true
@@ -135,7 +135,7 @@ extension Arguments {
 }
 
 extension Arguments.Command {
-    /// The options that it has, apart from those that say where the catalog is.
+    /// The options of the command, without the options for the location of the catalog.
     fileprivate var options: Set<String> {
         let own: Set<String> =
             switch self {
@@ -149,7 +149,7 @@ extension Arguments.Command {
 }
 
 extension CommandLineWords {
-    /// The value of an option, which is not empty.
+    /// The value of an option; nil if the option is not given. An empty value is an error.
     fileprivate func text(_ name: String) throws -> String? {
         guard let text = value(name) else { return nil }
         if text.isEmpty { throw UsageError("\(name) needs a value") }
@@ -163,18 +163,18 @@ extension CommandLineWords {
     }
 }
 
-/// Which packages to list.
+/// The packages to list.
 struct ListFilter: Equatable {
     var section: String?
     var search: String?
     var limit: Int?
 }
 
-/// What a watch follows.
+/// The objects that a watch follows.
 enum WatchSubject: Equatable {
-    /// All packages, or those of a section.
+    /// All packages, or the packages of a section.
     case packages(section: String?)
-    /// What depends on the packages of a name, or on what they provide.
+    /// The dependencies on the packages with a name, and on the names that they provide.
     case dependants(of: String)
 
     /// The noun for the rows.

@@ -2,7 +2,7 @@ internal import CommandLineWords
 internal import CoreDataSource
 internal import Foundation
 
-/// Where the catalog is.
+/// The location of the catalog.
 enum CatalogPlace: Equatable {
     case memory
     case file(URL, isShared: Bool)
@@ -26,7 +26,7 @@ enum CatalogPlace: Equatable {
         #endif
     }
 
-    /// A store of the library. On a server, all users share the store with that name.
+    /// The location for the library. On a server, all users share the same store.
     var location: StoreLocation {
         switch self {
         case .memory: return .inMemory
@@ -43,7 +43,7 @@ enum CatalogPlace: Equatable {
 
 /// The directory for the data of a user's programs.
 enum UserDirectory {
-    /// The default store. Its folder is made if it is missing.
+    /// The path of the default store. Creates its folder if the folder is missing.
     static func storeFile() throws -> URL {
         let folder = data.appending(component: "package-catalog", directoryHint: .isDirectory)
         do {
@@ -55,7 +55,7 @@ enum UserDirectory {
     }
 
     private static var data: URL {
-        // The XDG rules say to ignore relative paths.
+        // By the XDG rules, relative paths are ignored.
         if let path = ProcessInfo.processInfo.environment["XDG_DATA_HOME"], path.hasPrefix("/") {
             return URL(filePath: path, directoryHint: .isDirectory)
         }

@@ -1,9 +1,9 @@
 internal import CoreDataSource
 
-/// Questions that follow the links between packages.
+/// Queries that follow the links between packages.
 extension Catalog {
-    /// Prints the requirements of the packages with a name, one line each: the package, the field, the alternatives, and the
-    /// packages that meet them.
+    /// Prints a line for each requirement of the packages with a name: the package, the field, the alternatives, and the
+    /// packages that meet the requirement.
     func printDependencies(of name: String) throws {
         for package in try stored(name) {
             for requirement in package.requirements {
@@ -15,7 +15,8 @@ extension Catalog {
         }
     }
 
-    /// Prints the packages that need those with a name, or what they provide: the package, the field, and the requirement.
+    /// Prints a line for each dependency on the packages with a name, or on a name that they provide: the package, the field,
+    /// and the requirement.
     func printDependents(of name: String) throws {
         let lines = try stored(name).flatMap(\.dependents).map { dependency in
             [dependency.dependant, dependency.field, dependency.text].joined(separator: "\t")
@@ -23,7 +24,7 @@ extension Catalog {
         for line in lines.sorted().unique { print(line) }
     }
 
-    /// Prints a shortest chain of dependencies to a package with that name, from a package that no other needs.
+    /// Prints a shortest chain of dependencies to a package with that name, from a package that no other package needs.
     func printReason(for name: String) throws {
         let goals = try stored(name)
         var way = DependencyWay(to: goals)
@@ -35,7 +36,7 @@ extension Catalog {
         for step in chain { print("\(step.package.title) \(step.field): \(step.text)") }
     }
 
-    /// The packages of a name that are there, or that provide it.
+    /// The present packages with a name; if there are none, the present packages that provide the name.
     private func stored(_ name: String) throws -> [Package] {
         let known = try packages.main.first(PackageName.self, where: \.name, equals: name)
         let found = Array(known?.packages.filter(\.isThere) ?? [])
@@ -45,10 +46,10 @@ extension Catalog {
     }
 }
 
-/// Follows dependencies backwards from packages to those that need them, one step at a time.
+/// Searches backwards, step by step, from packages to the packages that need them.
 @MainActor
 struct DependencyWay {
-    /// A package of a chain, and the dependency that leads to the next.
+    /// A package of a chain, with the dependency that leads to the next package.
     struct Step {
         let package: Package
         let field: String
@@ -56,16 +57,16 @@ struct DependencyWay {
     }
 
     private let goals: [Package]
-    /// The dependency by which each package was reached.
+    /// The dependency through which the search reached each package, and the next package of the chain.
     private var reached: [ManagedObjectID: (dependency: Dependency, next: Package)] = [:]
-    /// How many packages lead to the goals, as far as the search went.
+    /// The number of packages that the search found.
     var dependantCount: Int { reached.count }
 
     init(to goals: [Package]) {
         self.goals = goals
     }
 
-    /// The chain from a package that no other needs to one of the goals; nil if there is no such package.
+    /// The chain from a package that no other package needs to one of the goals; nil if there is no such package.
     mutating func shortestChain() -> [Step]? {
         var met = Set(goals.map(\.objectID))
         var edge = goals
@@ -99,7 +100,7 @@ struct DependencyWay {
 }
 
 extension [String] {
-    /// Without repetitions.
+    /// The elements without duplicates.
     fileprivate var unique: [String] {
         var seen: Set<String> = []
         return filter { seen.insert($0).inserted }

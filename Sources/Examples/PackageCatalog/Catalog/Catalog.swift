@@ -17,15 +17,16 @@ struct Catalog {
         maintainers = try container.dataSource(MaintainerDataSource.self)
     }
 
-    /// Makes the stored packages, and their maintainers, equal to the list.
+    /// Makes the stored packages and their maintainers equal to the list, and prints the result.
     func update(_ list: PackageList) async throws {
         print("startup: \(container.startup.sentence)")
         for line in try await sync(list) { print(line) }
     }
 
-    /// Makes the stored packages, and their maintainers, equal to the list, and returns what changed.
+    /// Makes the stored packages and their maintainers equal to the list.
     func sync(_ list: PackageList) async throws -> [SyncLine] {
-        // New maintainers are added before their packages. Old ones are deleted after theirs, because the model's rule is Deny.
+        // New maintainers are added before their packages. Old maintainers are deleted after their packages, because of the
+        // delete rule Deny.
         let records = MaintainerRecord.all(of: list.packages)
         var others = try await maintainers.sync(records, deleting: .none)
         ProgressBar.standardError.begin("Storing", total: list.packages.count)
@@ -34,7 +35,7 @@ struct Catalog {
         try await packages.removeUnusedNames()
         let line = SyncLine("packages", synced, broken: list.brokenCount, rows: try packages.count(Package.self))
 
-        // It is possible that no package has a maintainer, so an empty list is no mistake here.
+        // An empty list is allowed, because possibly no package has a maintainer.
         others.deleted = try await maintainers.sync(records, options: .allowsEmpty).deleted
         try await packages.showSaves()
         return [line, SyncLine("maintainers", others, broken: 0, rows: try maintainers.count(Maintainer.self))]
@@ -46,7 +47,8 @@ struct Catalog {
         if let missing { throw missing }
     }
 
-    /// Deletes packages, and their maintainers who have no packages left; returns what was deleted, and what was not found.
+    /// Deletes packages, and maintainers without remaining packages. Returns a line about the deleted packages, and an error
+    /// for unknown names.
     func remove(_ names: [String]) async throws -> (line: String, missing: CatalogError?) {
         let missing = try names.filter { try !packages.main.exists(Package.self, where: \.name == $0) }
         let gone = try packages.fetch(Package.self, where: .isIn(\.name, names))
@@ -60,7 +62,7 @@ struct Catalog {
         return (line, missing.isEmpty ? nil : error)
     }
 
-    /// Deletes maintainers; none of them may have a package.
+    /// Deletes maintainers without packages.
     func deleteMaintainers(_ keys: [String]) async throws {
         for key in keys { try await maintainers.remove(key) }
         print("maintainers: deleted=\(keys.count) rows=\(try maintainers.count(Maintainer.self))")
@@ -68,7 +70,7 @@ struct Catalog {
 }
 
 extension Catalog {
-    /// Prints the packages, sorted by name, one line each.
+    /// Prints a line for each package, sorted by name.
     func list(_ filter: ListFilter) throws {
         let inSection = filter.section.map { \Package.section == $0 }
         let found = try packages.fetch(
@@ -82,7 +84,7 @@ extension Catalog {
 }
 
 extension Package {
-    /// Whether the string is in the name or the summary, ignoring case.
+    /// Whether the name or the summary contains the string, ignoring case.
     fileprivate func matches(_ text: String?) -> Bool {
         guard let text else { return true }
         return [name, summary].contains { $0.range(of: text, options: .caseInsensitive) != nil }

@@ -1,7 +1,7 @@
 internal import CoreDataSource
 internal import DebianControl
 
-/// The maintainers. A maintainer who has packages cannot be deleted.
+/// The data source of maintainers. A maintainer with packages cannot be deleted.
 final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> {
     nonisolated override class var key: ObjectKey<MaintainerRecord, Maintainer> { ObjectKey(\.key, \.key) }
 
@@ -11,7 +11,7 @@ final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> 
         maintainer.packageCount = Int32(clamping: record.packageCount)
     }
 
-    /// Counts the packages of some maintainers again.
+    /// Counts the packages of maintainers again.
     ///
     /// - Parameter deletesUnused: Whether maintainers without packages are deleted.
     func count(_ keys: Set<String>, deletesUnused: Bool) async throws {
@@ -27,7 +27,7 @@ final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> 
 
     /// Deletes a maintainer.
     ///
-    /// - Throws: An error with the names of the packages, if there are any.
+    /// - Throws: An error with the names of packages, if the maintainer has packages.
     func remove(_ key: String) async throws {
         do {
             let count = try await perform { try $0.delete(Maintainer.self, where: \.key == key) }

@@ -17,7 +17,7 @@ extension Package {
         return names.flatMap { $0.dependents }.filter { $0.isMet(by: self) }
     }
 
-    /// The version in which the package provides a name; nil if it does not say.
+    /// The version in which the package provides a name; nil if the package gives no version.
     fileprivate func providedVersion(_ name: String) -> String? {
         let references = PackageReference.requirements(provided)?.joined()
         return references?.first { $0.name == name && $0.version?.relation == .equal }?.version?.version
@@ -25,7 +25,7 @@ extension Package {
 }
 
 extension Dependency {
-    /// The stored packages that meet it, by name.
+    /// The stored packages that meet the dependency, sorted by name.
     var candidates: [Package] {
         guard let target else { return [] }
         var seen: Set<ManagedObjectID> = []
@@ -34,8 +34,8 @@ extension Dependency {
             .sorted { ($0.name, $0.key) < ($1.name, $1.key) }
     }
 
-    /// Whether a package has the name, the version and the architecture. A name that it only provides has the version in the
-    /// `Provides` field, or none.
+    /// Whether a package has the name, the version and the architecture. A name that the package only provides has the version
+    /// in the `Provides` field, or no version.
     fileprivate func isMet(by package: Package) -> Bool {
         guard let reference = PackageReference(text) else { return false }
         let isNamed = package.name == reference.name
@@ -52,6 +52,6 @@ extension Dependency {
 }
 
 extension Package {
-    /// Whether it is more than a record that dpkg keeps of a removed package.
+    /// Whether the package is installed or available. False for dpkg's record of a removed package.
     var isThere: Bool { !version.isEmpty && status?.hasSuffix(" config-files") != true }
 }

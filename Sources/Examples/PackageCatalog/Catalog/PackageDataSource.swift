@@ -2,7 +2,7 @@ internal import CoreDataSource
 internal import DebianControl
 internal import Foundation
 
-/// The packages, identified by name, architecture and version, with their dependencies.
+/// The data source of packages and their dependencies. Name, architecture and version identify a package.
 final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
     nonisolated override class var key: ObjectKey<PackageRecord, Package> { ObjectKey(\.key, \.key) }
 
@@ -18,7 +18,7 @@ final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
         let package = try context.findOrInsert(Package.self, where: \.key, equals: record.key)
         package.take(record)
         package.packageName = try context.packageName(record.name)
-        // The maintainers belong to another data source; they were saved before.
+        // Another data source owns the maintainers, and has already saved them.
         package.maintainer = try record.maintainer.flatMap {
             try context.first(Maintainer.self, where: \.key, equals: $0.key)
         }
@@ -49,7 +49,7 @@ final class PackageDataSource: KeyedDataSource<PackageRecord, Package> {
         }
     }
 
-    /// Returns once main shows what was saved, and lists have reported it.
+    /// Returns when main shows all saves, and lists have reported them.
     func showSaves() async throws {
         try await perform(waitFor: .main) { _ in }
     }
@@ -94,8 +94,9 @@ extension Dependency {
 private struct DependencyValue {
     let key: String
     let field: String
-    /// The number of the requirement, and the position of the alternative in it.
+    /// The number of the requirement in the package.
     let requirement: Int
+    /// The position of the alternative in the requirement.
     let position: Int
     let reference: PackageReference
 }
@@ -113,7 +114,7 @@ extension PackageRecord {
 
     fileprivate var dependencyKeys: [String] { dependencies.map(\.key) }
 
-    /// Every name that the record mentions.
+    /// All names in the record.
     fileprivate var names: [String] {
         [name] + provides.map(\.name) + requirements.flatMap { $0.alternatives.map(\.name) }
     }

@@ -1,10 +1,10 @@
 internal import DebianControl
 internal import Foundation
 
-/// The packages of a control file, and the records that could not be read.
+/// The packages of a control file, and its broken records.
 struct PackageList {
     private(set) var packages: [PackageRecord] = []
-    /// How many packages cannot be stored. Records without a package's name are listed with them, but do not count.
+    /// The number of packages that cannot be stored. Broken records without a package's name are listed, but not counted.
     private(set) var brokenCount = 0
     private var faults: [BrokenRecord] = []
 
@@ -13,7 +13,7 @@ struct PackageList {
         var fault: ControlFault
     }
 
-    /// - Throws: If the input cannot be read to its end, or contains nothing to store.
+    /// - Throws: An error if the input cannot be read to its end, or contains no package.
     init(_ input: Input) throws {
         var parser = ControlParser(leadingField: "Package")
         let progress = ProgressBar.standardError
@@ -40,7 +40,7 @@ struct PackageList {
         }
     }
 
-    /// Lists the records that were left out, the first of them one by one.
+    /// Prints the first broken records, and the number of the others.
     func reportFaults() {
         for record in faults.prefix(20) {
             StandardError.print("line \(record.fault.line): \(record.name): \(record.fault.message)")
@@ -60,7 +60,7 @@ struct Input: Equatable {
         self.name = name
     }
 
-    /// Passes the bytes to the body, in pieces.
+    /// Passes the bytes to the body in pieces.
     func read(_ body: ([UInt8]) -> Void) throws {
         do {
             let file = name == "-" ? FileHandle.standardInput : try FileHandle(forReadingFrom: URL(filePath: name))
@@ -70,7 +70,7 @@ struct Input: Equatable {
         }
     }
 
-    /// How many bytes there are to read, if that is known.
+    /// The number of bytes; nil if it is unknown.
     var byteCount: Int? {
         let attributes = try? FileManager.default.attributesOfItem(atPath: name)
         return (attributes?[.size] as? NSNumber).map(\.intValue)

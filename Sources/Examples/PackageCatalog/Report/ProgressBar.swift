@@ -2,9 +2,9 @@ internal import CoreDataSource
 internal import Foundation
 internal import Synchronization
 
-/// The progress of long work, drawn on standard error if that is a terminal.
+/// The progress of long work, drawn on standard error if standard error is a terminal.
 ///
-/// It can be advanced on any thread, also from a data source's hook.
+/// **Isolation**: none. Any thread can advance the bar, and so can the hook of a data source.
 final class ProgressBar: Sendable {
     static let standardError = ProgressBar()
 
@@ -19,7 +19,7 @@ final class ProgressBar: Sendable {
 
     private init() {}
 
-    /// - Parameter total: How much work there is; nil if it is unknown.
+    /// - Parameter total: The amount of work; nil if it is unknown.
     func begin(_ title: String, total: Int?) {
         state.withLock { $0 = State(title: title, total: total) }
     }
@@ -80,7 +80,7 @@ extension StoreStartup {
     }
 }
 
-/// Messages for people, apart from the program's output.
+/// Messages for people, separate from the program's output.
 enum StandardError {
     static let isTerminal = isatty(FileHandle.standardError.fileDescriptor) != 0
 
@@ -89,7 +89,7 @@ enum StandardError {
     }
 }
 
-/// An error that is not the store's.
+/// An error of the app itself.
 struct CatalogError: Error, CustomStringConvertible {
     var description: String
 

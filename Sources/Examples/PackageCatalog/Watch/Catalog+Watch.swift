@@ -3,8 +3,8 @@ internal import DebianControl
 internal import Foundation
 
 extension Catalog {
-    /// Shows packages, or what depends on one, and all their changes, until standard input ends: changes of the input file, and
-    /// commands on standard input.
+    /// Shows packages or dependencies, and all their changes, until standard input ends. The changes come from the input file
+    /// and from commands on standard input.
     ///
     /// - Parameter version: The version of the input file that was read into the store.
     func watch(_ input: Input, since version: FileVersion?, _ subject: WatchSubject) async throws {
@@ -37,7 +37,7 @@ extension Catalog {
         }
     }
 
-    /// Adds packages to the stored ones; their maintainers count them.
+    /// Adds packages to the stored packages, and counts the packages of their maintainers.
     private func add(_ list: PackageList) async throws -> String {
         let records = MaintainerRecord.all(of: list.packages)
         let keys = list.packages.map(\.key)
@@ -55,13 +55,13 @@ enum WatchEvent: Sendable, Equatable {
     case line(String)
     case inputChanged
 
-    /// Events from standard input and from the file, in the order of their arrival; they end with standard input.
+    /// Events from standard input and from the file, in the order of arrival. The events end with standard input.
     ///
     /// - Parameter version: The version of the file that was read.
     static func all(watching input: Input, since version: FileVersion?) throws -> AsyncStream<WatchEvent> {
         let events = AsyncStream<WatchEvent>.makeStream()
         let watch = try FileWatch(input, since: version) { events.continuation.yield(.inputChanged) }
-        // Waiting for a line blocks its thread.
+        // A thread of its own, because waiting for a line blocks the thread.
         Thread.detachNewThread {
             while let line = readLine(), line != "quit" { events.continuation.yield(.line(line)) }
             watch.end()

@@ -4,9 +4,9 @@ internal import Synchronization
 
 /// Reports that a file was written or replaced.
 ///
-/// It watches the file's folder, because a file that is written under another name and renamed, as editors and apt do it, is a
-/// different file. If a link leads to the file, the folder of the link is watched too. It does not notice a folder that is
-/// itself renamed or replaced and, on kernels other than Linux, a file that is written in place or a link that changes.
+/// The watch follows the file's folder, because editors and apt replace a file: they write a new file and rename it. If a link
+/// leads to the file, the watch also follows the folder of the link. The watch does not notice that a folder is renamed or
+/// replaced. On kernels other than Linux, it does not notice that a file is written in place, or that a link changes.
 final class FileWatch: Sendable {
     private let input: Input
     private let version: Mutex<FileVersion?>
@@ -14,8 +14,8 @@ final class FileWatch: Sendable {
     private let onChange: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - version: The version of the file that was read; if it is another one by now, that is reported too.
-    ///   - onChange: Called on a queue of its own.
+    ///   - version: The version of the file that was read. If the file has changed since then, the change is reported, too.
+    ///   - onChange: Called on a queue of the watch.
     init(_ input: Input, since version: FileVersion?, _ onChange: @escaping @Sendable () -> Void) throws {
         self.input = input
         self.version = Mutex(version)
@@ -26,7 +26,7 @@ final class FileWatch: Sendable {
         source = FileWatch.source(descriptor, queue)
         source.setEventHandler { [weak self] in
             FileWatch.drain(descriptor)
-            // A link may lead elsewhere now.
+            // A link may lead to another folder now.
             FileWatch.follow(input, descriptor)
             self?.check()
         }
@@ -56,7 +56,7 @@ final class FileWatch: Sendable {
         return -1
     }
 
-    /// Asks for notices of files that are written completely; asking twice has no further effect.
+    /// Subscribes to events of files that are completely written. A second call has no further effect.
     @discardableResult
     private static func follow(_ input: Input, _ descriptor: Int32) -> Bool {
         [input.file, URL(filePath: input.name)].allSatisfy { file in
@@ -69,7 +69,7 @@ final class FileWatch: Sendable {
         DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
     }
 
-    /// Reads the waiting events; which ones does not matter.
+    /// Reads and ignores the waiting events.
     private static func drain(_ descriptor: Int32) {
         var events = [UInt8](repeating: 0, count: 4096)
         while read(descriptor, &events, events.count) > 0 {}
@@ -89,7 +89,7 @@ final class FileWatch: Sendable {
     #endif
 }
 
-/// What differs when a file was written or replaced.
+/// The attributes of a file that change when the file is written or replaced.
 struct FileVersion: Equatable, Sendable {
     private let modified: Date?
     private let number: Int?
@@ -105,6 +105,6 @@ struct FileVersion: Equatable, Sendable {
 }
 
 extension Input {
-    /// The file itself, also if a link leads to it.
+    /// The file itself, even if the name is a link.
     fileprivate var file: URL { URL(filePath: name).resolvingSymlinksInPath() }
 }

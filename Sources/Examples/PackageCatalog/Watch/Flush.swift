@@ -4,9 +4,9 @@
 @preconcurrency internal import Darwin
 #endif
 
-/// Makes output visible now, also through a pipe.
+/// Makes output visible now, even through a pipe.
 ///
-/// It does not flush all streams, because standard input is locked while a line is read.
+/// Only standard output is flushed, because standard input is locked while a line is read.
 func flush() {
     fflush(stdout)
 }

@@ -1,7 +1,7 @@
 internal import CoreDataSource
 internal import Foundation
 
-/// The list on a terminal: painted again for each report, by sections, with a mark at each change.
+/// The list on a terminal, by sections. Each report repaints the screen, with a mark at each change.
 @MainActor
 final class ScreenView: ListView {
     /// The last message.
@@ -29,7 +29,7 @@ final class ScreenView: ListView {
         let help = "delete NAME, add FILE, quit"
         let lines = screen.lines(height: Terminal.height - 2) + [status, help]
         let width = Terminal.width
-        // Home, each line with the rest of it cleared, and everything below cleared.
+        // Moves the cursor home, clears the rest of each line, and clears everything below.
         print(
             "\u{1B}[H" + lines.map { $0.prefix(width) + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J",
             terminator: "")
@@ -37,7 +37,7 @@ final class ScreenView: ListView {
     }
 }
 
-/// The lines of a list; a terminal shows those around the first change.
+/// The lines of a list. A terminal shows the lines around the first change.
 struct Screen {
     private var lines: [String] = []
     private var gone: [String] = []
@@ -56,7 +56,7 @@ struct Screen {
         gone.append(text)
     }
 
-    /// At most that many lines; deleted rows come last, in at most a third of them.
+    /// At most `height` lines. Deleted rows come last, on at most a third of the lines.
     func lines(height: Int) -> [String] {
         let shownGone = gone.prefix(max(1, height / 3))
         let room = max(1, height - shownGone.count)
@@ -65,7 +65,7 @@ struct Screen {
     }
 }
 
-/// The list on standard output: a line for each change, in the order of the list, deleted rows first.
+/// The list on standard output: a line for each change, deleted rows first, then in the order of the list.
 struct LineView: ListView {
     func show(_ list: WatchedList, _ changes: [ManagedObjectID: RowChange]) {
         let gone = changes.values.filter { $0.type == .delete }.sorted { $0.text < $1.text }
@@ -86,7 +86,7 @@ struct LineView: ListView {
 enum Terminal {
     static let isThere = isatty(FileHandle.standardOutput.fileDescriptor) != 0
 
-    /// In lines and columns; 24 by 80 if they are not known.
+    /// Height in lines and width in columns; 24 by 80 if they are unknown.
     static var height: Int { size.map { Int($0.ws_row) } ?? 24 }
     static var width: Int { size.map { Int($0.ws_col) } ?? 80 }
 

@@ -1,7 +1,7 @@
 internal import CoreDataSource
 internal import Foundation
 
-/// What is shown of an object of a list.
+/// An object of a list, as a line of output.
 protocol ListedRow: ManagedObject {
     var line: String { get }
 }
@@ -12,12 +12,12 @@ extension Package: ListedRow {
 }
 
 extension Dependency: ListedRow {
-    /// The depending package, and the requirement. The object stores it, so that it can still be shown when the package is
-    /// gone.
+    /// The depending package and the requirement. The object stores the package's name, so that the name can still be shown
+    /// after the package was deleted.
     var line: String { "\(dependant) [\(text)]" }
 }
 
-/// The kind of a change, as it is shown.
+/// A change, as the output shows it.
 struct RowChange {
     var type: ListChangeType
     var text: String
@@ -33,16 +33,16 @@ struct RowChange {
     }
 }
 
-/// Where the list is shown.
+/// The output for a list.
 @MainActor
 protocol ListView {
-    /// - Parameter changes: The changes, by object; deleted objects are no longer in the list.
+    /// - Parameter changes: The changes by object. Deleted objects are no longer in the list.
     func show(_ list: WatchedList, _ changes: [ManagedObjectID: RowChange])
     /// Shows a message that is not part of the list.
     func say(_ text: String)
 }
 
-/// The delegate of the live list: it collects the changes of one report, and shows them at its end.
+/// The delegate of the live list. Collects the changes of a report, and shows them at the end of the report.
 @MainActor
 final class WatchedList: DataSourceDelegate {
     private static let dataKey = "watch"
@@ -74,7 +74,7 @@ final class WatchedList: DataSourceDelegate {
         }
     }
 
-    /// The rows by sections, at present.
+    /// The current rows, by section.
     var sections: [(name: String, rows: [any ListedRow])] {
         (0..<packages.numberOfSections(Self.dataKey)).compactMap { section in
             guard let info = packages.sectionInfo(at: section, dataKey: Self.dataKey) else { return nil }
@@ -86,7 +86,7 @@ final class WatchedList: DataSourceDelegate {
         }
     }
 
-    /// Shows the present list.
+    /// Shows the current list.
     func show() {
         view.show(self, [:])
     }
