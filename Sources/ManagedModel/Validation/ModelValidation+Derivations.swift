@@ -42,7 +42,7 @@ extension ModelValidation {
             if leadsToOthers(keys, entity) {
                 throw invalid(
                     attribute, entity,
-                    "\(expression), which is changed text of another object. Derive it from \(keys.joined(separator: ".")) as it is"
+                    "\(expression), which transforms a string of another object. Derive it from \(keys.joined(separator: ".")) as it is"
                 )
             }
         case nil:

@@ -39,9 +39,9 @@ struct MigrationPlanner {
         }
         for (name, identifier) in matching.riddles.map({ elements[$0] }) {
             plan.obstacles.append(
-                "\(name): its renaming identifier is \(identifier ?? ""), and the old model has more than one \(kind) that this can "
-                    + "mean. Keep the versions between the two models in the bundle or the lock file, or give what has kept its "
-                    + "name that name as its renaming identifier.")
+                "\(name): its renaming identifier is \(identifier ?? ""), which can mean more than one \(kind) of the old model. "
+                    + "Keep the versions between the two models in the bundle or the lock file, or give the \(kind) that kept "
+                    + "its name a renaming identifier equal to its name.")
         }
     }
 
