@@ -9,8 +9,8 @@ struct Named<Name: Hashable>: Hashable {
 
 /// The elements of a new model, matched with the elements of an old model.
 ///
-/// Identifiers go before names, because an author wrote the identifiers, and equal names can be a coincidence. A new element is
-/// matched by the first rule that finds an old element:
+/// Identifiers go before names, because an author wrote the identifiers, and equal names can be a coincidence. Each rule
+/// applies to all new elements that the rules before have not matched:
 /// 1. The new identifier is the new name: the old element with that name.
 /// 2. The old element with the same name and the same identifier.
 /// 3. The old element with the same identifier.
