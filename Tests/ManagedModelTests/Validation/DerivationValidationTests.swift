@@ -51,7 +51,7 @@ struct DerivationValidationTests {
         Derived(expression: "other.missing", type: .string, words: "Entry has no attribute missing"),
         Derived(expression: "other", type: .string, words: "has no attribute"),
         Derived(expression: "other.number", type: .string, words: "other.number, which is a Integer 64"),
-        Derived(expression: "canonical:(other.title)", type: .string, words: "text of another object"),
+        Derived(expression: "canonical:(other.title)", type: .string, words: "transforms a string of another object"),
         Derived(expression: "other.value", type: .string, words: "itself derived from other objects"),
         Derived(expression: "passing.title", type: .string, words: "passing is transient"),
         Derived(expression: "other.passing text", type: .string, words: "Entry.passing text, which is transient"),

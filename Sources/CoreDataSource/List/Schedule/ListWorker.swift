@@ -48,7 +48,7 @@ private struct ListRun {
         net.add(touched: owners, held, saves, state.query.links)
         let step: ListStep = net.isEmpty ? .state(state, nil) : state.applying(net, asOf: last.number)
         if case .state = step { worker.rowsByKey.advance(from: work.version, by: net) }
-        return net.isEmpty ? .unchanged(state) : outcome(step, net)
+        return net.isEmpty ? .unchanged(state) : reported(step, net)
     }
 
     private mutating func follow(_ saves: [ChangeSet], _ version: Int) throws(DataSourceError) -> ListWork.Outcome {
@@ -65,7 +65,7 @@ private struct ListRun {
         let held = worker.rowsByKey.rows(touched, in: state, version: version + 1)
         net.add(touched: touched, held, saves, query.links)
         reason.didReadStore = true
-        return outcome(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
+        return reported(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
     }
 
     /// The keys of the rows of the list that lead to changed rows.
@@ -82,7 +82,7 @@ private struct ListRun {
         if net.isEmpty { return .unchanged(state) }
         net.note(saves, ofEntities: state.query.watched)
         worker.rowsByKey.advance(from: work.version, by: net)
-        return outcome(.state(state, nil), net)
+        return reported(.state(state, nil), net)
     }
 
     private mutating func read() throws(DataSourceError) -> ListWork.Outcome {
@@ -96,7 +96,7 @@ private struct ListRun {
         }
         var (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: touched)
         if reason.kind == .reset { net.noteAllDeleted() }
-        return outcome(.state(new, places), net)
+        return reported(.state(new, places), net)
     }
 
     private mutating func readOn(_ short: ShortList) throws(DataSourceError) -> ListWork.Outcome {
@@ -120,10 +120,10 @@ private struct ListRun {
         let owners = state.query.links.owners(in: saves)
         let held = worker.rowsByKey.rows(owners, in: state, version: work.version)
         net.add(touched: owners, held, saves, state.query.links)
-        return outcome(short.head.continued(by: tail, newer), net)
+        return reported(short.head.continued(by: tail, newer), net)
     }
 
-    private func outcome(_ step: ListStep, _ net: NetChanges) -> ListWork.Outcome {
+    private func reported(_ step: ListStep, _ net: NetChanges) -> ListWork.Outcome {
         var reason = reason
         switch step {
         case .isStale: return .mustRead
