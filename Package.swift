@@ -153,6 +153,8 @@ let package = Package(
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
+        // Names of Apple's frameworks, beside which the articles' code must compile.
+        .target(name: "FrameworkNames", path: "Tests/Support/FrameworkNames"),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
         .target(name: "CTaskHooks", path: "Tests/Support/CTaskHooks"),
         .executableTarget(

@@ -1,5 +1,6 @@
 import CoreDataSource
 import DataSourceTesting
+import FrameworkNames
 import Testing
 
 /// The tests that the article on testing shows.

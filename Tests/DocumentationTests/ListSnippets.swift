@@ -1,5 +1,6 @@
 import CoreDataSource
 import Foundation
+import FrameworkNames
 import Testing
 
 /// Shows a list on a terminal: the calls are those of a table view.

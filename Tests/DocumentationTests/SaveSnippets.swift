@@ -1,6 +1,7 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
 import Foundation
+import FrameworkNames
 import Testing
 
 /// The snippets about saves and isolation.

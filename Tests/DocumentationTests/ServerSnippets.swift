@@ -1,5 +1,6 @@
 #if PostgreSQL
 import CoreDataSource
+import FrameworkNames
 import TestSupport
 import Testing
 

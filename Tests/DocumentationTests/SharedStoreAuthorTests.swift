@@ -1,4 +1,5 @@
 import CoreDataSourceStores
+import FrameworkNames
 import Testing
 
 /// All that an author of a shared store writes is exported by the library that apps import.

@@ -1,4 +1,5 @@
 import CoreDataSourceStores
+import FrameworkNames
 import Testing
 
 /// The snippets about stores of one's own that only read.

@@ -1,5 +1,6 @@
 import CoreDataSource
 import Foundation
+import FrameworkNames
 import TestSupport
 import Testing
 

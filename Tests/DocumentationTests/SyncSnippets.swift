@@ -1,4 +1,5 @@
 import CoreDataSource
+import FrameworkNames
 import Testing
 
 struct Team: Sendable {

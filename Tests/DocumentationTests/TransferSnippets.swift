@@ -1,6 +1,7 @@
 import CoreDataSource
 import DataSourceTesting
 import Foundation
+import FrameworkNames
 import TestSupport
 import Testing
 

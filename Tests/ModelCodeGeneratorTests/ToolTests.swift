@@ -85,7 +85,9 @@ import Testing
             try await run(watched[0], watched[1], "--settings", settings.path, "--settings-text", "{}").status == 0)
         let edited = try await run(watched[0], watched[1], "--settings", settings.path, "--settings-text", "{ }")
         #expect(edited.status == 4)
-        #expect(edited.errors.hasPrefix("\(settings.path): error: This file was edited after SwiftPM had read it. Run `touch"))
+        #expect(
+            edited.errors.hasPrefix(
+                "\(settings.path): error: This file was edited after SwiftPM had read it. Run `touch"))
         // An editor's own file is none of the model.
         try Data().write(to: first.deletingLastPathComponent().appending(component: ".contents.swp"))
         #expect(try await run(watched[0], watched[1]).status == 0)
