@@ -123,7 +123,8 @@ extension RowSource {
     package func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
-        if !hasPendingRows(query.entity) {
+        // The store skips rows that come before the window. Without an offset, newer rows are laid over what is read.
+        if query.offset > 0, !hasPendingRows(query.entity) {
             var rows: [StoredRow] = []
             let (_, isNewest, asOf) = try read(.statement) { reader throws(DataSourceError) in
                 rows = try reader.rows(query)

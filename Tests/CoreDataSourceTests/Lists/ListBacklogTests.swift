@@ -36,6 +36,26 @@ struct ListBacklogTests: ItemListSuite {
         #expect(delegate.complaints == [])
     }
 
+    /// A list of a million rows was read twice then, and a search that is long enough was refused by its budget.
+    @Test func aSaveDuringAReadIsLaidOverWhatWasRead() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<20))
+        let delegate = try register(senders, "list")
+        let read = store.holdNextRead()
+        container.mainTier.reloadLists()
+        for await _ in read.arrived {}
+        try senders.performAndWait { context in
+            for sender in try context.fetch(Sender.self) { sender.number += 1000 }
+        }
+        _ = store.takeQueries()
+        read.release()
+        await container.mainTier.listsAreSettled()
+        #expect(store.takeQueries().count { $0.predicate == .constant(true) } == 1)
+        #expect(listed(senders, "list") == (try fetched(senders)))
+        #expect(delegate.complaints == [])
+    }
+
     /// Below the bound nothing is read again.
     @Test func fewSavesThatWaitForAListAreMerged() async throws {
         let (container, store) = PersistentContainer.faulty()

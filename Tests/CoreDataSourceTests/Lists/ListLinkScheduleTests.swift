@@ -9,10 +9,12 @@ struct ListLinkScheduleTests {
     private static let layout = ModelLayout(.graph)
 
     /// Topics, each with letters.
-    private func schedule(joined: [JoinedColumn] = []) throws -> ListSchedule {
+    private func schedule(
+        joined: [JoinedColumn] = [], limit: Int? = nil
+    ) throws -> ListSchedule {
         let topic = try #require(Self.layout.entity(named: "Topic"))
         let query = ListQuery(
-            topic, joined: joined, order: ListOrder(topic, sort: []),
+            topic, joined: joined, order: ListOrder(topic, sort: []), limit: limit,
             links: ChangedLinks(of: [topic.index], Self.layout))
         let rows = (1...3).map {
             ListedRow(entity: topic.index, key: $0, row: RowSnapshot(columnCount: topic.columns.count))
@@ -56,9 +58,38 @@ struct ListLinkScheduleTests {
         let second = schedule.turn()
         #expect(second?.name == "redraw [3]")
         // Whoever waits for the lists waits for the report, too, though the list has read the save.
-        #expect(!schedule.isSettled(1))
+        #expect(schedule.isSettled(1) && !schedule.isSettled(2))
         _ = schedule.end(.unchanged(schedule.state))
-        #expect(!schedule.isBehind && schedule.isSettled(1))
+        #expect(!schedule.isBehind && schedule.isSettled(2))
+    }
+
+    /// Somebody saves again during each read.
+    @Test func whoeverWaitsForASaveDoesNotWaitForLaterOnes() throws {
+        var schedule = try schedule(joined: [JoinedColumn(.outerKey, .integer)], limit: 2)
+        schedule.note(.saves([try save(1, ofTopic: 1)]))
+        let first = schedule.turn()
+        #expect(first?.name == "read")
+        #expect(!schedule.isSettled(1))
+        for number in Int64(2)...20 {
+            schedule.note(.saves([try save(number, ofTopic: 1)]))
+            _ = schedule.end(read(of: schedule, asOf: number - 1))
+            let next = schedule.turn()
+            #expect(next?.name == "read")
+            #expect(schedule.isSettled(Int(number) - 1) && !schedule.isSettled(Int(number)))
+        }
+    }
+
+    /// What cannot be read while others go on saving keeps no more keys than the list has rows, and a few.
+    @Test func whatCannotBeReadGrowsNoFurtherThanTheList() throws {
+        var schedule = try schedule(joined: [JoinedColumn(.outerKey, .integer)], limit: 2)
+        schedule.note(.saves([try save(1, ofTopic: 1)]))
+        _ = schedule.turn()
+        _ = schedule.end(.failed(DataSourceError(.predicateFailed, "It cannot be evaluated.")))
+        for number in Int64(2)...12_000 { schedule.note(.saves([try save(number, ofTopic: number)])) }
+        let read = schedule.turn()
+        #expect(read?.name == "read")
+        #expect(try #require(read).work.touched.keys.count <= 4096 + 2 * 3)
+        #expect(read?.work.touched.keys.contains(1) == true)
     }
 
     /// What was read for it may be of the store before a reset.

@@ -76,9 +76,20 @@ package struct TouchedRows: Sendable, Equatable {
 
     package var isEmpty: Bool { keys.isEmpty && related.isEmpty }
 
+    var count: Int { keys.count + related.count }
+
     mutating func formUnion(_ other: TouchedRows) {
         keys.formUnion(other.keys)
         related.formUnion(other.related)
+    }
+
+    /// The same as far as a list needs it: its rows among the keys or, if there are as many related rows, all its rows.
+    func limited(to rows: RowStorage) -> TouchedRows {
+        var limited = TouchedRows()
+        let countsAll = related.count > rows.count
+        if !countsAll { limited.related = related }
+        rows.forEach { if countsAll || keys.contains($0.key) { limited.keys.insert($0.key) } }
+        return limited
     }
 }
 

@@ -61,7 +61,12 @@ package struct RelatedKeys: Sendable, Equatable {
     /// The first and the last of the saves that changed such rows.
     private var saves: ClosedRange<Int64>?
 
+    /// The links of fewer rows are read from their side.
+    private static let fewRows = 1024
+
     var isEmpty: Bool { changed.isEmpty }
+
+    var count: Int { changed.values.reduce(0) { $0 + $1.count } }
 
     init() {}
 
@@ -102,8 +107,11 @@ package struct RelatedKeys: Sendable, Equatable {
     }
 
     mutating func formUnion(_ other: RelatedKeys) {
-        changed.merge(other.changed) { $0.union($1) }
-        ends.merge(other.ends) { $0.merging($1) { $0.union($1) } }
+        // In place: merging dictionaries copies the sets.
+        for (entity, keys) in other.changed { changed[entity, default: []].formUnion(keys) }
+        for (entity, columns) in other.ends {
+            for (column, keys) in columns { ends[entity, default: [:]][column, default: []].formUnion(keys) }
+        }
         if let range = other.saves { note(range) }
     }
 
@@ -121,23 +129,34 @@ package struct RelatedKeys: Sendable, Equatable {
     ///
     /// It follows the relationships backwards. If a row led there before and does not any more, the row itself or the row with the
     /// link has changed.
+    ///
+    /// - Parameter held: All rows of the list, to look only among them; nil to find the rows in the store. A related row can have a
+    ///   hundred thousand owners, of which a window shows ten.
     func owners(
-        of query: ListQuery, in view: any RowView, _ budget: QueryBudget
+        of query: ListQuery, among held: RowStorage? = nil, in view: any RowView, _ budget: QueryBudget
     ) throws(DataSourceError) -> Set<Int64> {
         if isEmpty { return [] }
-        return try owners(of: query.joined, family: query.family, in: view, budget)
+        return try owners(of: query.joined, family: query.family, among: held, in: view, budget)
     }
 
     private func owners(
-        of joined: [JoinedColumn], family: [Int], in view: any RowView, _ budget: QueryBudget
+        of joined: [JoinedColumn], family: [Int], among held: RowStorage?, in view: any RowView, _ budget: QueryBudget
     ) throws(DataSourceError) -> Set<Int64> {
         var owners: Set<Int64> = []
         var met: Set<RelatedRows> = []
         for case let related? in joined.map(\.related) where met.insert(related).inserted {
-            let further = try self.owners(of: related.joined, family: related.family, in: view, budget)
+            let further = try self.owners(
+                of: related.joined, family: related.family, among: nil, in: view, budget)
             let destinations = related.family.reduce(into: further) { $0.formUnion(changed[$1] ?? []) }
             switch related.link {
             case .destination(let column):
+                if let held {
+                    held.forEach { row in
+                        let link = row.stored.row
+                        if !link.isNull(column), destinations.contains(link.integer(column)) { owners.insert(row.key) }
+                    }
+                    continue
+                }
                 for row in try view.rows(family, .column(column), in: Array(destinations), columns: [], budget) {
                     owners.insert(row.key)
                 }
@@ -149,6 +168,15 @@ package struct RelatedKeys: Sendable, Equatable {
                 }
             case .pairs(let layout, let own, let other):
                 owners.formUnion(ends[layout]?[own] ?? [])
+                if let held, held.count < RelatedKeys.fewRows {
+                    var keys: [Int64] = []
+                    held.forEach { keys.append($0.key) }
+                    for row in try view.rows([layout], .column(own), in: keys, columns: [own, other], budget)
+                    where destinations.contains(row.row.integer(other)) {
+                        owners.insert(row.row.integer(own))
+                    }
+                    continue
+                }
                 for row in try view.rows([layout], .column(other), in: Array(destinations), columns: [own], budget) {
                     owners.insert(row.row.integer(own))
                 }

@@ -49,8 +49,11 @@ final class ListEngine {
     /// How much memory the waiting saves use, in bytes.
     var pendingByteCount: Int { schedule.pendingByteCount }
 
-    /// Whether the list includes everything up to that save and is not about to be read, or cannot be read.
-    func isSettled(_ number: Int64) -> Bool { schedule.isSettled(number) }
+    /// How many notices there were.
+    var noticeCount: Int { schedule.noticeCount }
+
+    /// Whether so many notices, from the first on, are reported or could not be.
+    func isSettled(_ notices: Int) -> Bool { schedule.isSettled(notices) }
 
     func subscribe(_ subscriber: any ListSubscriber) {
         subscriptions.removeAll { $0.subscriber == nil }

@@ -36,12 +36,18 @@ final class ListHub: MainFollower {
     private var isDraining = false
     /// What is done next, before any list continues.
     private var actions: [@MainActor () -> Void] = []
-    /// The newest save that lists were notified of.
-    private var newest: Int64 = 0
-    private var waiting: [(number: Int64, continuation: CheckedContinuation<Void, Never>)] = []
+    private var waiting: [Waiter] = []
 
     private struct Entry {
         weak var engine: ListEngine?
+    }
+
+    /// A call that waits for what each list was notified of before it.
+    private struct Waiter {
+        let lists: [(entry: Entry, notices: Int)]
+        let continuation: CheckedContinuation<Void, Never>
+
+        @MainActor var isSettled: Bool { lists.allSatisfy { $0.entry.engine?.isSettled($0.notices) ?? true } }
     }
 
     init(_ stack: PersistentStack) {
@@ -110,10 +116,7 @@ final class ListHub: MainFollower {
 
     func follow(_ merged: MergedSaves) {
         if merged.isReset { reload(.reset) }
-        if let last = merged.saves.last, !engines.isEmpty {
-            newest = last.number
-            for entry in engines { entry.engine?.enqueue(merged.saves) }
-        }
+        if !merged.saves.isEmpty { for entry in engines { entry.engine?.enqueue(merged.saves) } }
         if let staleness = merged.staleness { reload(ListReason.Kind(staleness)) }
     }
 
@@ -130,9 +133,10 @@ final class ListHub: MainFollower {
         isDraining = true
         while takeTurn() {}
         isDraining = false
-        let done = waiting.filter { isSettled($0.number) }
-        waiting.removeAll { isSettled($0.number) }
-        for waiter in done { waiter.continuation.resume() }
+        let settled = waiting.map(\.isSettled)
+        let done = zip(waiting, settled).filter(\.1)
+        waiting = zip(waiting, settled).filter { !$0.1 }.map(\.0)
+        for (waiter, _) in done { waiter.continuation.resume() }
     }
 
     /// The same, as soon as main is free.
@@ -170,13 +174,9 @@ final class ListHub: MainFollower {
     /// Returns once all lists show, or have failed to show, what they were notified of so far. Later notices are not waited
     /// for.
     func settle() async {
-        let number = newest
-        if isSettled(number) { return }
-        await withCheckedContinuation { waiting.append((number, $0)) }
-    }
-
-    private func isSettled(_ number: Int64) -> Bool {
-        engines.allSatisfy { $0.engine?.isSettled(number) ?? true }
+        let lists = engines.map { ($0, $0.engine?.noticeCount ?? 0) }
+        if lists.allSatisfy({ $0.engine?.isSettled($1) ?? true }) { return }
+        await withCheckedContinuation { waiting.append(Waiter(lists: lists, continuation: $0)) }
     }
 }
 

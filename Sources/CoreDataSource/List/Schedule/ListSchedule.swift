@@ -57,6 +57,12 @@ package struct ListSchedule {
     private(set) var isRefused = false
     /// Whether there was a notice since the last work off the main actor began.
     private var hasNews = false
+    /// How many notices there were: groups of saves that concern the list, and demands to read.
+    package private(set) var noticeCount = 0
+    /// So many notices, from the first on, are reported, or could not be.
+    private var settledCount = 0
+    /// The first notice that waits until the rows are read.
+    private var firstUnread: Int?
     /// Whether nothing is followed any more.
     private var isFinished = false
     /// How many bytes the waiting saves may use before the rows are read instead.
@@ -66,6 +72,8 @@ package struct ListSchedule {
     /// A save that is not yet part of the state.
     private struct Kept {
         let changes: ChangeSet
+        /// The number of its notice, from 1 on.
+        let notice: Int
         /// How much memory it uses, if it has to wait for work that is being done.
         let byteCount: Int
     }
@@ -85,7 +93,10 @@ package struct ListSchedule {
         lastUpdateReason = ListReason(.initial, requeriesStore: query.requeriesStore)
         lastUpdateReason.didReadStore = true
         lastUpdateReason.rowCount = self.state.count
-        if state == nil { reading = lastUpdateReason }
+        if state == nil {
+            reading = lastUpdateReason
+            (noticeCount, firstUnread) = (1, 1)
+        }
     }
 
     /// Whether the rows have been read.
@@ -100,11 +111,8 @@ package struct ListSchedule {
     /// Whether a turn can begin work.
     package var isReady: Bool { !isWorking && !isRefused && !isFinished && isBehind }
 
-    /// Whether everything up to that save was reported and the list is not about to be read, or cannot be read.
-    package func isSettled(_ number: Int64) -> Bool {
-        guard let work else { return true }
-        return asOf >= number && !work.reportsHandledSaves && reading == nil
-    }
+    /// Whether so many notices, from the first on, are reported or could not be. Later ones may still wait.
+    package func isSettled(_ notices: Int) -> Bool { work == nil || isFinished || settledCount >= notices }
 
     /// How much memory the waiting saves use, in bytes.
     package var pendingByteCount: Int { pending.reduce(0) { $0 + $1.byteCount } }
@@ -117,7 +125,9 @@ package struct ListSchedule {
         }
         switch event {
         case .saves(let changes): enqueue(changes)
-        case .reload(let kind): reload(kind)
+        case .reload(let kind):
+            noticeCount += 1
+            reload(kind, from: noticeCount)
         case .turn(let isEverySaveWanted): return nextWork(isEverySaveWanted)
         case .workEnded(let outcome): return end(outcome)
         case .finish:
@@ -135,15 +145,17 @@ extension ListSchedule {
     private mutating func enqueue(_ changes: [ChangeSet]) {
         let concerning = changes.filter { $0.number > asOf && query.concerns($0) }
         if concerning.isEmpty { return }
+        noticeCount += 1
         if query.requeriesStore {
-            touched.formUnion(query.touchedRows(in: concerning))
-            reload(.save)
+            touch(query.touchedRows(in: concerning))
+            reload(.save, from: noticeCount)
             if reading?.kind == .save { reading?.note(concerning, ofEntities: query.watched) }
         } else if reading == nil {
             keep(concerning)
         } else {
             // The rows are about to be read, and will not show which objects were others in between.
-            touched.formUnion(query.touchedRows(in: concerning))
+            touch(query.touchedRows(in: concerning))
+            mustRead(from: noticeCount)
         }
         noteNews()
     }
@@ -152,17 +164,28 @@ extension ListSchedule {
     /// read.
     private mutating func keep(_ saves: [ChangeSet]) {
         for changes in saves {
-            pending.append(Kept(changes: changes, byteCount: isWorking ? changes.byteCount : 0))
+            pending.append(
+                Kept(changes: changes, notice: noticeCount, byteCount: isWorking ? changes.byteCount : 0))
         }
-        if pendingByteCount > pendingByteLimit { reload(.backlog) }
+        if pendingByteCount > pendingByteLimit { reload(.backlog, from: pending[0].notice) }
     }
 
-    private mutating func reload(_ kind: ListReason.Kind) {
+    /// Notes rows that count as changed. Of many, only those matter that the list holds, once it has no work that changes them.
+    private mutating func touch(_ rows: TouchedRows) {
+        touched.formUnion(rows)
+        if work == nil, touched.count > 2 * state.rows.count + 4096 { touched = touched.limited(to: state.rows) }
+    }
+
+    /// - Parameter notice: The first notice that waits until the rows are read.
+    private mutating func mustRead(from notice: Int) { firstUnread = min(firstUnread ?? notice, notice) }
+
+    private mutating func reload(_ kind: ListReason.Kind, from notice: Int) {
         // Observers that wait for the first rows, or for those after a reset, must be notified.
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
         if !isKept { reading = ListReason(kind, requeriesStore: query.requeriesStore) }
         // The rows that are read are newer than all of them.
-        touched.formUnion(query.touchedRows(in: pending.map(\.changes)))
+        touch(query.touchedRows(in: pending.map(\.changes)))
+        mustRead(from: min(pending.first?.notice ?? notice, notice))
         pending = []
         noteNews()
     }
@@ -184,8 +207,8 @@ extension ListSchedule {
         var unseen = query.rowsChangedAgain(in: covered)
         unseen.keys.formUnion(query.links.owners(in: covered))
         if let reading {
-            touched.formUnion(unseen)
-            self.reading = nil
+            touch(unseen)
+            (self.reading, firstUnread) = (nil, nil)
             return begin(reading, .read)
         }
         if !unseen.isEmpty { return begin(ListReason(.save), .redraw(unseen, covered)) }
@@ -226,7 +249,8 @@ extension ListSchedule {
             // All rows are about to be read, as after a reset: then those that were read now are of the new store. What the
             // rows by their keys have gone on to is not shown.
             version += 1
-            touched.formUnion(query.touchedRows(in: saves))
+            touch(query.touchedRows(in: saves))
+            mustRead(from: settledCount + 1)
             return .none
         case .read, .readOn, .join, .redraw: break
         }
@@ -235,23 +259,31 @@ extension ListSchedule {
             show(state, after: ended)
             // What failed has succeeded now, though the list shows no change.
             if lastUpdateReason.kind == .failure { lastUpdateReason = ended.reason }
+            settle()
         case .changed(let report):
             show(report.new, after: ended)
             reportedState = report.new
             lastUpdateReason = report.reason
+            settle()
             return .notify(report)
         case .mustRead:
             // The rows by their keys have been updated to a state that is not shown.
             version += 1
             keepTouched(of: ended)
-            reload(.save)
+            reload(.save, from: settledCount + 1)
         case .isShort(let short): return begin(short.reason, .readOn(short))
         case .hasRead(let short, let tail): return join(short, tail)
         case .failed(let error):
             keepTouched(of: ended)
+            settle()
             return fail(error, ended.reason)
         }
         return .none
+    }
+
+    /// All notices are settled up to the first that still waits.
+    private mutating func settle() {
+        settledCount = min(pending.first?.notice ?? .max, firstUnread ?? .max, noticeCount + 1) - 1
     }
 
     private mutating func show(_ state: ListState, after ended: ListWork) {
@@ -263,14 +295,14 @@ extension ListSchedule {
 
     /// The rows are read instead. They do not show which objects were others in between.
     private mutating func keepTouched(of ended: ListWork) {
-        touched.formUnion(ended.touched)
+        touch(ended.touched)
         switch ended.task {
-        case .merge(let saves), .follow(let saves, _): touched.formUnion(query.touchedRows(in: saves))
+        case .merge(let saves), .follow(let saves, _): touch(query.touchedRows(in: saves))
         case .readOn(let short): touched.keys.formUnion(short.net.keys)
-        case .redraw(let rows, _): touched.formUnion(rows)
+        case .redraw(let rows, _): touch(rows)
         case .join(let short, _, let saves):
             touched.keys.formUnion(short.net.keys)
-            touched.formUnion(query.touchedRows(in: saves))
+            touch(query.touchedRows(in: saves))
         case .read: break
         }
     }
@@ -279,6 +311,7 @@ extension ListSchedule {
         // All rows are about to be read, as after a reset: then the rows that were left are of the old store.
         if reading != nil {
             touched.keys.formUnion(short.net.keys)
+            mustRead(from: settledCount + 1)
             return .none
         }
         let newer = pending.map(\.changes).filter { $0.number <= tail.asOf }

@@ -51,14 +51,6 @@ package struct ListWork: Sendable {
         }
     }
 
-    /// Whether it has yet to report saves that the list counts as handled, because a read has met them.
-    var reportsHandledSaves: Bool {
-        switch task {
-        case .merge, .follow: false
-        case .redraw, .read, .readOn, .join: true
-        }
-    }
-
     /// Whether the rows by their keys are those of the next state afterwards, if they were those of this one.
     var keepsIndex: Bool {
         switch task {

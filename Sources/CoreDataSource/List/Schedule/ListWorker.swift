@@ -69,9 +69,11 @@ private struct ListRun {
     }
 
     /// The keys of the rows of the list that lead to changed rows.
-    private func owners(of related: RelatedKeys) throws(DataSourceError) -> Set<Int64> {
+    private func owners(
+        of related: RelatedKeys, among held: RowStorage? = nil
+    ) throws(DataSourceError) -> Set<Int64> {
         let view = SourceView(source: worker.root.rows, layout: worker.layout)
-        return try related.owners(of: state.query, in: view, QueryBudget())
+        return try related.owners(of: state.query, among: held, in: view, QueryBudget())
     }
 
     private func redraw(_ rows: TouchedRows, _ saves: [ChangeSet]) throws(DataSourceError) -> ListWork.Outcome {
@@ -79,9 +81,10 @@ private struct ListRun {
         let keys = try rows.keys.union(owners(of: rows.related))
         let held = worker.rowsByKey.rows(keys, in: state, version: work.version)
         net.add(touched: keys, held, saves, state.query.links)
+        // The rows by their keys go on to the next state even if nothing of it is new, or the next merge would index all of it.
+        defer { worker.rowsByKey.advance(from: work.version, by: net) }
         if net.isEmpty { return .unchanged(state) }
         net.note(saves, ofEntities: state.query.watched)
-        worker.rowsByKey.advance(from: work.version, by: net)
         return reported(.state(state, nil), net)
     }
 
@@ -92,7 +95,7 @@ private struct ListRun {
         var touched = work.touched.keys
         let before = worker.rowsByKey.noteRead(asOf: new.asOf)
         if work.touched.related.mayBeUndone(from: max(before, state.asOf), to: new.asOf) {
-            try touched.formUnion(owners(of: work.touched.related))
+            try touched.formUnion(owners(of: work.touched.related, among: new.rows))
         }
         var (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: touched)
         if reason.kind == .reset { net.noteAllDeleted() }
