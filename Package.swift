@@ -110,7 +110,8 @@ let package = Package(
             name: "ModelCodeGeneratorTests",
             dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport"],
             exclude: ["Golden", "Library", "Plugin", "Programs"]),
-        .testTarget(name: "RowStoreTests", dependencies: ["RowStore", "ManagedModel", "TestSupport"]),
+        .testTarget(
+            name: "RowStoreTests", dependencies: ["ErrorExpectations", "RowStore", "ManagedModel", "TestSupport"]),
         .testTarget(name: "QueryLanguageTests", dependencies: ["QueryLanguage", "TestSupport"]),
         .target(name: "CFaultyVFS", dependencies: ["CSQLite"], path: "Tests/Support/CFaultyVFS"),
         .target(
@@ -128,15 +129,15 @@ let package = Package(
         .testTarget(
             name: "SQLiteStoreTests",
             dependencies: [
-                "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "ModelReader", "CSQLite", "StoreFaults",
-                "StoreTestModel", "TestSupport",
+                "ErrorExpectations", "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "ModelReader",
+                "CSQLite", "StoreFaults", "StoreTestModel", "TestSupport",
             ]),
         .target(name: "JSONFolderStore", dependencies: ["CoreDataSourceStores"], path: "Tests/Support/JSONFolderStore"),
         .testTarget(
             name: "StorePromiseTests",
             dependencies: [
-                "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "StoreFaults", "StoreTestModel",
-                "TestSupport", "JSONFolderStore",
+                "ErrorExpectations", "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "StoreFaults",
+                "StoreTestModel", "TestSupport", "JSONFolderStore",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .testTarget(
@@ -145,14 +146,14 @@ let package = Package(
         .testTarget(
             name: "CoreDataSourceTests",
             dependencies: [
-                "CoreDataSource", "CoreDataSourceActiveRecord", "CoreDataSourceStores", "DataSourceTesting",
-                "ModelReader",
-                "QueryLanguage", "RowStore", "SQLiteStore",
-                "ModelMigration", "ManagedModel", "CSQLite", "StoreFaults", "TestSupport", "JSONFolderStore",
+                "ErrorExpectations", "CoreDataSource", "CoreDataSourceActiveRecord", "CoreDataSourceStores",
+                "DataSourceTesting", "ModelReader", "QueryLanguage", "RowStore", "SQLiteStore", "ModelMigration",
+                "ManagedModel", "CSQLite", "StoreFaults", "TestSupport", "JSONFolderStore",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             plugins: ["ModelPlugin"]),
         .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
+        .target(name: "ErrorExpectations", dependencies: ["RowStore"], path: "Tests/Support/ErrorExpectations"),
         // Names of Apple's frameworks, beside which the articles' code must compile.
         .target(name: "FrameworkNames", path: "Tests/Support/FrameworkNames"),
         .testTarget(name: "TestSupportTests", dependencies: ["TestSupport"]),
@@ -161,8 +162,7 @@ let package = Package(
             name: "stress",
             dependencies: [
                 "CoreDataSource", "CoreDataSourceActiveRecord", "SQLiteStore", "RowStore", "ManagedModel", "CSQLite",
-                "CTaskHooks", "StoreFaults",
-                "StoreTestModel", "TestSupport",
+                "CTaskHooks", "StoreFaults", "StoreTestModel", "TestSupport",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Tests/Programs/Stress", plugins: ["ModelPlugin"]),
         .testTarget(name: "StressTests", dependencies: ["TestSupport"]),
@@ -178,9 +178,8 @@ let package = Package(
         .testTarget(
             name: "DocumentationTests",
             dependencies: [
-                "CoreDataSource", "CoreDataSourceActiveRecord", "CoreDataSourceStores", "DataSourceTesting",
-                "ModelReader",
-                "TestSupport",
+                "ErrorExpectations", "CoreDataSource", "CoreDataSourceActiveRecord", "CoreDataSourceStores",
+                "DataSourceTesting", "ModelReader", "TestSupport",
             ],
             plugins: ["ModelPlugin"]),
         .testTarget(name: "StructureTests", dependencies: ["TestSupport"]),
@@ -190,8 +189,7 @@ let package = Package(
             name: "ModelResetTests",
             dependencies: [
                 "CoreDataSource", "ModelResetCommands", "TestSupport", "ModelReader", "SQLiteStore", "RowStore",
-                "ModelMigration",
-                "ManagedModel",
+                "ModelMigration", "ManagedModel",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .testTarget(name: "PackageCatalogTests", dependencies: ["TestSupport", "CSQLite"]),
@@ -201,7 +199,8 @@ let package = Package(
         .target(
             name: "RawPostgreSQL",
             dependencies: [
-                "RawSQLite", .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
+                "RawSQLite",
+                .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ], path: "Tests/Programs/Benchmarks/RawPostgreSQL",
             cSettings: [.define("RAW_POSTGRESQL", .when(traits: ["PostgreSQL"]))]),
         .executableTarget(
@@ -221,8 +220,7 @@ let optimizedInDebug: Set = ["RowStore"]
 
 // What runs once: in a build the plugin's tool, which SwiftPM compiles twice in a release build, and in an app the plan of a migration.
 let unoptimizedInRelease: Set = [
-    "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen", "ModelMigration",
-    "MigrationSQL",
+    "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen", "ModelMigration", "MigrationSQL",
 ]
 
 // The thread sanitizer is for one target's tests, and compiles nothing else.

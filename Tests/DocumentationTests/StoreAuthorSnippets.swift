@@ -1,4 +1,5 @@
 import CoreDataSourceStores
+import ErrorExpectations
 import FrameworkNames
 import Testing
 
@@ -18,10 +19,9 @@ struct StoreAuthorSnippets {
         #expect(found.map(\.name) == ["Guan Ping", "Guan Yu"])
         #expect(try container.main.first(ContactEntity.self, where: \.uid, equals: "1")?.name == "Zhang Fei")
         #expect(try container.main.count(ContactEntity.self) == 3)
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.storeReadOnly) {
             try await contacts.add(Contact(uid: "9", name: "Zhao Yun"))
         }
-        #expect(error?.code == .storeReadOnly)
         try await container.close()
     }
 }

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import RowStore
@@ -167,8 +168,7 @@ struct ValueTests {
 
     @Test func aSumThatDoesNotFitIsAnError() {
         for values in [[RowValue.integer(.max), .integer(1)], [.integer(.min), .integer(-1)]] {
-            let error = #expect(throws: DataSourceError.self) { try result(.sum, .integer, values) }
-            #expect(error?.code == .numberOverflow)
+            expectError(.numberOverflow) { try result(.sum, .integer, values) }
         }
         let decimals = [RowValue.text("1e60"), .text("1e-60")]
         #expect(throws: DataSourceError.self) { try result(.sum, .decimal, decimals) }

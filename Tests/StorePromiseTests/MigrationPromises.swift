@@ -1,4 +1,5 @@
 import Dispatch
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import RowStore
@@ -246,8 +247,7 @@ struct MigrationPromises {
             let new = ManagedObjectModel.shop(
                 EntityDescription.item([count, AttributeDescription(name: "x", type: .string, isOptional: true)]))
             for policy in [ResetPolicy.migrate, .changedEntities, .discard] {
-                let error = #expect(throws: DataSourceError.self) { try place.open(new, policy) }
-                #expect(error?.code == .storeInUse)
+                let error = expectError(.storeInUse) { try place.open(new, policy) }
                 let member = try #require(other.sharing?.member)
                 #expect(error?.message.contains("\(member)") == true, "\(String(describing: error))")
             }

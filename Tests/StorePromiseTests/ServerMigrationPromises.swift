@@ -1,4 +1,5 @@
 #if PostgreSQL
+import ErrorExpectations
 import ManagedModel
 import RowStore
 import StoreTestModel
@@ -16,8 +17,7 @@ struct ServerMigrationPromises {
         try MigratedPlace.filled(.server, ManagedObjectModel.shop(EntityDescription.item([count]))) { place, _ in
             let session = try place.session()
             _ = try session.run("BEGIN; INSERT INTO \"store 1\".\"Item\" VALUES (50, 50)")
-            let error = #expect(throws: DataSourceError.self) { try place.open(new) }
-            #expect(error?.code == .storeBusy)
+            expectError(.storeBusy) { try place.open(new) }
             _ = try session.run("COMMIT")
             let (store, startup) = try place.open(new)
             #expect(startup.migration?.rowsCarried == 4)
@@ -35,7 +35,7 @@ struct ServerMigrationPromises {
         try MigratedPlace.filled(.server, old) { place, contents in
             let database = place.database
             for entity in ["Box", "Item"] {
-                let error = #expect(throws: DataSourceError.self) {
+                expectError(.storeUnavailable) {
                     try place.open(new) { progress in
                         guard progress.entityName == entity else { return }
                         let session = try? PostgreSQLServer.shared.session(database: database)
@@ -44,7 +44,6 @@ struct ServerMigrationPromises {
                                 + "AND pid <> pg_backend_pid()")
                     }
                 }
-                #expect(error?.code == .storeUnavailable)
                 let (store, startup) = try place.open(old)
                 #expect(startup.reason == .current)
                 #expect(try store.contents(ModelLayout(old)) == contents)

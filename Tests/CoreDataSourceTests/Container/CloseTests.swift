@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -15,8 +16,7 @@ struct CloseTests {
         // Fills the cache, so that the hook needs no store.
         try await senders.add(ItemData(key: "b", number: 2))
         try await container.close()
-        let error = await #expect(throws: DataSourceError.self) { try await senders.add(item, waitFor: .main) }
-        #expect(error?.code == .storeClosed)
+        await expectError(.storeClosed) { try await senders.add(item, waitFor: .main) }
         #expect(container.pendingSaveCount == 0)
     }
 

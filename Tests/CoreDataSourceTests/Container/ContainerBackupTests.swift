@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -62,8 +63,7 @@ struct ContainerBackupTests {
         let copy = directory.url.appending(component: "copy")
         try Data("mine".utf8).write(to: copy)
         try await withContainer { container, _ in
-            let error = await #expect(throws: DataSourceError.self) { try await container.backup(to: copy) }
-            #expect(error?.code == .fileExists)
+            await expectError(.fileExists) { try await container.backup(to: copy) }
         }
         #expect(try Data(contentsOf: copy) == Data("mine".utf8))
         #expect(try copies(directory) == ["copy"])
@@ -101,8 +101,7 @@ struct ContainerBackupTests {
         let copy = directory.url.appending(component: "copy")
         try await withContainer { container, _ in
             try await container.close()
-            let error = await #expect(throws: DataSourceError.self) { try await container.backup(to: copy) }
-            #expect(error?.code == .storeClosed)
+            await expectError(.storeClosed) { try await container.backup(to: copy) }
         }
         #expect(try copies(directory).isEmpty)
     }
@@ -123,15 +122,13 @@ struct ContainerBackupTests {
         try await container.backup(to: copy)
         try await container.dataSource(ContactDataSource.self).add(contactList(5..<9))
         let url = directory.store
-        let inUse = await #expect(throws: DataSourceError.self) {
+        await expectError(.storeInUse) {
             try await PersistentContainer.restore(copy, to: url, replacingStore: true)
         }
-        #expect(inUse?.code == .storeInUse)
         try await container.close()
-        let isThere = await #expect(throws: DataSourceError.self) {
+        await expectError(.fileExists) {
             try await PersistentContainer.restore(copy, to: url)
         }
-        #expect(isThere?.code == .fileExists)
         try await PersistentContainer.restore(copy, to: url, replacingStore: true)
         let restored = try await open(url)
         #expect(restored.startup.reason == .current)
@@ -145,8 +142,7 @@ struct ContainerBackupTests {
         let container = try await open(directory.store)
         try await container.dataSource(ContactDataSource.self).add(contactList(0..<5))
         let url = directory.store
-        let error = await #expect(throws: DataSourceError.self) { try await PersistentContainer.destroy(storeAt: url) }
-        #expect(error?.code == .storeInUse)
+        await expectError(.storeInUse) { try await PersistentContainer.destroy(storeAt: url) }
         try await container.close()
         try await PersistentContainer.destroy(storeAt: url, includingBackups: true)
         let next = try await open(url)

@@ -1,5 +1,6 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
+import ErrorExpectations
 import Foundation
 import ModelReader
 import Testing
@@ -39,10 +40,9 @@ struct ContainerNameTests {
         let file = directory.url.appending(component: "file")
         try Data().write(to: file)
         for folder in [file, file.appending(component: "folder")] {
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.notAFile) {
                 try await PersistentContainer(name: "Contacts", configuration: .init(directory: folder))
             }
-            #expect(error?.code == .notAFile)
         }
     }
 
@@ -50,10 +50,9 @@ struct ContainerNameTests {
     func aNameThatIsNoFileNameIsRefused(_ name: String) async throws {
         let directory = try TemporaryDirectory()
         let url = directory.url
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.notAFile) {
             try await PersistentContainer(name: name, model: .contacts, configuration: .init(directory: url))
         }
-        #expect(error?.code == .notAFile)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == [])
     }
 
@@ -112,10 +111,9 @@ struct ContainerNameTests {
     func aNameWithoutAModelIsAnError(_ name: String) async throws {
         let directory = try TemporaryDirectory()
         let configuration = PersistentContainer.Configuration(directory: directory.url)
-        let error = await #expect(throws: DataSourceError.self) {
+        let error = await expectError(.unreadableModel) {
             try await PersistentContainer(name: name, configuration: configuration)
         }
-        #expect(error?.code == .unreadableModel)
         #expect(error?.message.hasPrefix("The module CoreDataSourceTests has no model \(name).") == true)
         #expect(try FileManager.default.contentsOfDirectory(atPath: directory.url.path) == [])
     }
@@ -123,10 +121,9 @@ struct ContainerNameTests {
     @Test func anotherModuleHasOtherModels() async throws {
         let directory = try TemporaryDirectory()
         let configuration = PersistentContainer.Configuration(directory: directory.url)
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.unreadableModel) {
             try await PersistentContainer(name: "Contacts", configuration: configuration, fileID: "Other/File.swift")
         }
-        #expect(error?.code == .unreadableModel)
     }
 
     @Test func aModelThatIsReadByItsNameOpensAContainer() async throws {

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -132,8 +133,7 @@ struct ContainerResetTests {
         }
         let reset = Task { try await container.reset() }
         for await _ in begun.stream {}
-        let error = await #expect(throws: DataSourceError.self) { try await senders.add(ItemData(key: "a", number: 1)) }
-        #expect(error?.code == .storeReset)
+        await expectError(.storeReset) { try await senders.add(ItemData(key: "a", number: 1)) }
         gate.signal()
         _ = try await reset.value
         #expect(store.committedGroups.isEmpty)
@@ -183,8 +183,7 @@ struct ContainerResetTests {
         store.fail(with: noRoom)
         try await senders.add(ItemData(key: "b", number: 2), waitFor: .main)
         let shown = try senders.fetch(Sender.self)
-        let error = await #expect(throws: DataSourceError.self) { try await container.reset() }
-        #expect(error?.code == .diskFull)
+        await expectError(.diskFull) { try await container.reset() }
         #expect(shown.map(\.isDeleted) == [false, false])
         store.fail(with: nil)
         try await container.flush()
@@ -194,8 +193,7 @@ struct ContainerResetTests {
     @Test func aClosedStoreIsNotReset() async throws {
         try await withContainer { container, _ in
             try await container.close()
-            let error = await #expect(throws: DataSourceError.self) { try await container.reset() }
-            #expect(error?.code == .storeClosed)
+            await expectError(.storeClosed) { try await container.reset() }
         }
     }
 

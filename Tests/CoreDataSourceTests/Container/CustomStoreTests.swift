@@ -1,5 +1,6 @@
 import CoreDataSource
 import CoreDataSourceStores
+import ErrorExpectations
 import Foundation
 import JSONFolderStore
 import Testing
@@ -110,8 +111,7 @@ struct CustomStoreTests {
     @Test func aChangedModelIsAnErrorByDefaultAndAResetIfThatIsWanted() async throws {
         let directory = try TemporaryDirectory()
         try await fill(directory)
-        let error = await #expect(throws: DataSourceError.self) { try await open(directory, changedModel) }
-        #expect(error?.code == .modelChanged)
+        await expectError(.modelChanged) { try await open(directory, changedModel) }
         let kept = try await open(directory)
         #expect(try kept.main.count(ContactEntity.self) == 5)
         try await kept.close()
@@ -159,8 +159,7 @@ struct CustomStoreTests {
     @Test func aSecondContainerIsRefused() async throws {
         let directory = try TemporaryDirectory()
         let container = try await open(directory)
-        let error = await #expect(throws: DataSourceError.self) { try await open(directory) }
-        #expect(error?.code == .storeInUse)
+        await expectError(.storeInUse) { try await open(directory) }
         try await container.close()
         try await open(directory).close()
     }
@@ -169,8 +168,7 @@ struct CustomStoreTests {
         let directory = try TemporaryDirectory()
         let container = try await open(directory)
         let backup = directory.url.appending(component: "backup")
-        let error = await #expect(throws: DataSourceError.self) { try await container.backup(to: backup) }
-        #expect(error?.code == .storeUnreadable)
+        await expectError(.storeUnreadable) { try await container.backup(to: backup) }
         try await container.close()
     }
 

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import TestSupport
@@ -182,12 +183,11 @@ struct KeysAndModelsTests {
             let directory = try TemporaryDirectory()
             try await fill(directory.store)
             try RawConnection(directory.store).execute(damage)
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.storeCorrupt) {
                 try await PersistentContainer(
                     model: Self.model(.addsAttribute, .none), store: .sqlite(directory.store),
                     configuration: .init(resetPolicy: policy))
             }
-            #expect(error?.code == .storeCorrupt)
             #expect(try Self.rows(directory.store) == [2, 3])
         }
     }
@@ -197,12 +197,11 @@ struct KeysAndModelsTests {
         let directory = try TemporaryDirectory()
         try await fill(directory.store)
         try RawConnection(directory.store).execute("ALTER TABLE Bill RENAME COLUMN title TO mine")
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.storeCorrupt) {
             try await PersistentContainer(
                 model: Self.model(.addsAttribute, .none), store: .sqlite(directory.store),
                 configuration: .init(databaseKeys: [NoteSource.self: "2"]))
         }
-        #expect(error?.code == .storeCorrupt)
         #expect(try Self.rows(directory.store) == [2, 3])
     }
 
@@ -251,8 +250,7 @@ struct KeysAndModelsTests {
         try await fill(other)
         let container = try await PersistentContainer(model: Self.model(.none, .none), store: .sqlite(directory.store))
         try #require(rename(other.path, directory.store.path) == 0)
-        let error = await #expect(throws: DataSourceError.self) { try await container.reset() }
-        #expect(error?.code == .storeMoved)
+        await expectError(.storeMoved) { try await container.reset() }
         #expect(try Self.rows(directory.store) == [2, 3])
         try? await container.close()
         #expect(try Self.rows(directory.store) == [2, 3])

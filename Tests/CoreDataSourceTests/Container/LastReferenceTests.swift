@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -187,10 +188,9 @@ struct LastReferenceTests {
                 container.stack.root.admission.leave(0)
                 await Task.yield()
             }
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.storeClosed) {
                 try await senders.add(ItemData(key: "late", number: 1))
             }
-            #expect(error?.code == .storeClosed)
             gate.open()
             _ = (try await first.value, try await closing.value)
             while queued.value == nil { await Task.yield() }

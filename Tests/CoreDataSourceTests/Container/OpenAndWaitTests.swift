@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -34,11 +35,10 @@ struct OpenAndWaitTests {
         try await before.close()
         let bytes = try Data(contentsOf: directory.store)
         let model = try changedModel()
-        let error = #expect(throws: DataSourceError.self) {
+        let error = expectError(.openingWouldBlock) {
             try PersistentContainer.openAndWait(
                 model: model, store: .sqlite(directory.store), configuration: .init(resetPolicy: .migrate))
         }
-        #expect(error?.code == .openingWouldBlock)
         #expect(error?.cause == "the model changed: ContactEntity")
         #expect(try Data(contentsOf: directory.store) == bytes)
         // The same call waits on another thread.
@@ -63,11 +63,10 @@ struct OpenAndWaitTests {
 
     #if PostgreSQL
     @Test func aStoreOnAServerIsRefusedWithoutAConnection() {
-        let error = #expect(throws: DataSourceError.self) {
+        expectError(.openingWouldBlock) {
             try PersistentContainer.openAndWait(
                 model: .contacts, store: .postgreSQL("host=192.0.2.1 dbname=app", name: "contacts"))
         }
-        #expect(error?.code == .openingWouldBlock)
     }
     #endif
 

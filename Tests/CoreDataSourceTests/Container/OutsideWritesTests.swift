@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -183,8 +184,7 @@ struct OutsideWritesTests {
             // The change is noticed only by the commit: until then the writer is kept from looking.
             try insert("outside", raw)
             gate.open()
-            let error = await #expect(throws: DataSourceError.self) { try await colliding.value }
-            #expect(error?.code == .uniquenessViolated)
+            await expectError(.uniquenessViolated) { try await colliding.value }
             #expect(container.pendingSaveCount == 0)
             #expect(try await groups.add(GroupData(gid: "1", name: "one")) == SaveReport(inserted: 1))
             #expect(try await contacts.add(contactList(5..<6)) == SaveReport(inserted: 1))
@@ -207,8 +207,7 @@ struct OutsideWritesTests {
             while !isReady.value { await Task.yield() }
             try raw.execute("DELETE FROM \"ContactEntity\" WHERE \"uid\" = 'uid-1'")
             gate.open()
-            let error = await #expect(throws: DataSourceError.self) { try await updating.value }
-            #expect(error?.code == .objectGone)
+            await expectError(.objectGone) { try await updating.value }
             #expect(try contacts.count(ContactEntity.self) == 2)
             #expect(try await contacts.add(contactList(0..<3)) == SaveReport(inserted: 1))
         }

@@ -1,6 +1,7 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
 import Dispatch
+import ErrorExpectations
 import RowStore
 import Testing
 
@@ -83,24 +84,22 @@ import Testing
 
     @Test func eachContextEditsItsOwnEntitiesOnly() async throws {
         try await withChat { container, senders, rooms in
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await container.perform(in: senders, rooms) { senders, _ in try senders.insert(Room.self).key = "r"
                 }
             }
-            #expect(error?.code == .entityNotOwned)
         }
     }
 
     /// Rooms and senders share the uniqueness of a parent entity.
     @Test func valuesThatHaveToBeUniqueOverBothAreChecked() async throws {
         try await withChat { container, senders, rooms in
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.uniquenessViolated) {
                 try await container.perform(in: senders, rooms) { senders, rooms in
                     try senders.insert(Sender.self).key = "same"
                     try rooms.insert(Room.self).key = "same"
                 }
             }
-            #expect(error?.code == .uniquenessViolated)
             try await senders.add(ItemData(key: "moves", number: 1))
             try await container.perform(in: senders, rooms) { senders, rooms in
                 try senders.delete(Sender.self, where: \.key == "moves")
@@ -136,8 +135,7 @@ import Testing
         release()
         var iterator = outcomes.makeAsyncIterator()
         let first = try #require(await iterator.next())
-        let error = #expect(throws: DataSourceError.self) { try first.get() }
-        #expect(error?.code == .diskFull)
+        expectError(.diskFull) { try first.get() }
         #expect(try contacts.count(ContactEntity.self) == 0 && groups.count(GroupEntity.self) == 0)
         #expect(container.pendingSaveCount == 0)
         // Both go on, and rest on nothing that is gone.

@@ -1,5 +1,6 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -78,10 +79,9 @@ struct PersistenceServiceTests {
                 StoreDescription(name: "first", location: .sqlite(first)),
                 StoreDescription(name: "second", location: .sqlite(directory.store)),
             ]
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.notADatabase) {
                 if blocks { try service.loadAndWait() } else { try await service.load() }
             }
-            #expect(error?.code == .notADatabase)
             #expect(!service.isLoaded)
             // Nobody has the first one open any more.
             let container = try await PersistentContainer(model: .contacts, store: .sqlite(first))

@@ -1,5 +1,6 @@
 import CoreDataSource
 import Dispatch
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -202,8 +203,7 @@ import Testing
             isClosed.value = true
         }
         while !container.readers.isClosed { await Task.yield() }
-        let error = await #expect(throws: DataSourceError.self) { try await container.read { _ in } }
-        #expect(error?.code == .storeClosed)
+        await expectError(.storeClosed) { try await container.read { _ in } }
         #expect(!isClosed.value)
         end.signal()
         #expect(try await reading.value == 0)
@@ -234,14 +234,13 @@ import Testing
         let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { try $0.letter("l").topic = try $0.topic("t") }
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.diskFull) {
             try await container.read { context in
                 let letter = try context.knownLetter("l")
                 store.failRows(with: noRoom)
                 return letter.topic?.key
             }
         }
-        #expect(error?.code == .diskFull)
         store.failRows(with: nil)
         try await container.close()
     }

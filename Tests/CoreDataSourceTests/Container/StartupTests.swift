@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -62,8 +63,7 @@ struct StartupTests {
         let directory = try TemporaryDirectory()
         try await fill(directory.store)
         let before = try Data(contentsOf: directory.store)
-        let error = await #expect(throws: DataSourceError.self) { try await open(directory.store, key: "2", .fail) }
-        #expect(error?.code == .modelChanged)
+        await expectError(.modelChanged) { try await open(directory.store, key: "2", .fail) }
         #expect(try Data(contentsOf: directory.store) == before)
         let container = try await open(directory.store)
         #expect(try container.main.count(ContactEntity.self) == 5)
@@ -152,16 +152,14 @@ struct StartupTests {
         let directory = try TemporaryDirectory()
         let text = Data("This is a letter, not a database. It has more than a hundred bytes, as letters have.".utf8)
         try (text + text).write(to: directory.store)
-        let error = await #expect(throws: DataSourceError.self) { try await open(directory.store) }
-        #expect(error?.code == .notADatabase)
+        await expectError(.notADatabase) { try await open(directory.store) }
         #expect(try Data(contentsOf: directory.store) == text + text)
     }
 
     @Test func aSecondContainerIsTurnedAway() async throws {
         let directory = try TemporaryDirectory()
         let container = try await open(directory.store)
-        let error = await #expect(throws: DataSourceError.self) { try await open(directory.store) }
-        #expect(error?.code == .storeInUse)
+        await expectError(.storeInUse) { try await open(directory.store) }
         try await container.close()
         _ = try await open(directory.store)
     }
@@ -169,10 +167,9 @@ struct StartupTests {
     @Test func aModelWithAMistakeIsRefusedWithASentence() async throws {
         let model = ManagedObjectModel(
             name: "Broken", entities: [EntityDescription(name: "A", parentName: "Missing")])
-        let error = await #expect(throws: DataSourceError.self) {
+        let error = await expectError(.unreadableModel) {
             try await PersistentContainer(model: model, store: .inMemory)
         }
-        #expect(error?.code == .unreadableModel)
         #expect(error?.message.contains("Missing") == true)
     }
 }

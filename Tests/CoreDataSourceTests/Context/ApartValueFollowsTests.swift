@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -174,10 +175,9 @@ import Testing
         try file.close()
         container = try await PersistentContainer(model: .recordings(), store: .sqlite(directory.store))
         #expect(try await container.read { try $0.fetch(Recording.self).map(\.title) } == ["0"])
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.storeCorrupt) {
             try await container.read { try $0.fetch(Recording.self).map(\.sound) }
         }
-        #expect(error?.code == .storeCorrupt)
         try await container.close()
     }
 

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import TestSupport
@@ -332,10 +333,9 @@ struct CalculatedAttributeTests {
 
     @Test func theyCannotBeLookedUpByTheirValue() async throws {
         try await withLibrary { container, _ in
-            let error = #expect(throws: DataSourceError.self) {
+            expectError(.unknownAttribute) {
                 try container.main.first(Shelf.self, where: \.bookCount, equals: 2)
             }
-            #expect(error?.code == .unknownAttribute)
         }
     }
 }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import TestSupport
@@ -28,7 +29,7 @@ struct DefaultedKeyTests {
         let container = try await container()
         let items = try container.dataSource(ItemSource.self)
         let looks = Shared(0)
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.uniquenessViolated) {
             try await items.perform { context in
                 for number in 0..<4_000 {
                     let item = try context.insert(DefaultedItem.self)
@@ -38,7 +39,6 @@ struct DefaultedKeyTests {
                 looks.value = context.uniqueIndexLooks
             }
         }
-        #expect(error?.code == .uniquenessViolated)
         #expect(looks.value <= 4_000 * 100)
     }
 
@@ -60,13 +60,12 @@ struct DefaultedKeyTests {
             return [item.number, other.number]
         }
         #expect(again == [33, 7])
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.uniquenessViolated) {
             try await items.perform { context in
                 let item = try context.insert(DefaultedItem.self)
                 (item.kind, item.number) = (9, 9)
             }
         }
-        #expect(error?.code == .uniquenessViolated)
     }
 
     /// The value of a constraint over two attributes between the setting of one and of the other.
@@ -83,13 +82,12 @@ struct DefaultedKeyTests {
             return context.uniqueIndexLooks
         }
         #expect(looks <= 2_000 * 8)
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.uniquenessViolated) {
             try await items.perform { context in
                 let item = try context.insert(DefaultedItem.self)
                 (item.kind, item.number, item.code) = (1, 1_999, "new")
             }
         }
-        #expect(error?.code == .uniquenessViolated)
     }
 
     /// After a fetch of all rows the store is not asked for what the index lacks.

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Synchronization
 import Testing
@@ -15,10 +16,9 @@ struct FamilyTests {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
         let everything = try container.dataSource(Everything.self)
         try await everything.perform { try $0.insert(Room.self).key = "same" }
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.uniquenessViolated) {
             try await everything.perform { _ = try $0.findOrInsert(Sender.self, where: \.key, equals: "same") }
         }
-        #expect(error?.code == .uniquenessViolated)
     }
 
     /// It was missed while the other source's object was registered here.
@@ -27,13 +27,12 @@ struct FamilyTests {
         let rooms = try container.dataSource(RoomDataSource.self)
         let senders = try container.dataSource(SenderDataSource.self)
         try await rooms.add(ItemData(key: "same", number: 1))
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.uniquenessViolated) {
             try await senders.perform { context in
                 let room = try context.fetch(Room.self).first
                 try context.insert(Sender.self).key = room?.key ?? ""
             }
         }
-        #expect(error?.code == .uniquenessViolated)
     }
 
     /// Each found the value free, for neither had saved when the other one checked.

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -62,10 +63,8 @@ struct MainContextTests {
         let held = try contacts.fetch(ContactEntity.self)
         try await container.close()
         #expect(held.map(\.name) == contactList(0..<3).map(\.name))
-        let read = #expect(throws: DataSourceError.self) { try contacts.fetch(ContactEntity.self) }
-        #expect(read?.code == .storeClosed)
-        let write = await #expect(throws: DataSourceError.self) { try await contacts.add(contactList(3..<4)) }
-        #expect(write?.code == .storeClosed)
+        expectError(.storeClosed) { try contacts.fetch(ContactEntity.self) }
+        await expectError(.storeClosed) { try await contacts.add(contactList(3..<4)) }
     }
 
     @Test func aStoreIsFreeWhenItsContainerIsGone() async throws {

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 @MainActor
@@ -51,8 +52,7 @@ struct MainFollowsTests {
         }
         #expect(try senders.main.count(Sender.self) == 0)
         goOn()
-        let error = await #expect(throws: DataSourceError.self) { try await deleting.value }
-        #expect(error?.code == .diskFull)
+        await expectError(.diskFull) { try await deleting.value }
         #expect(try senders.main.fetch(Sender.self).map { $0 === held } == [true])
         #expect(!held.isDeleted && held.number == 1)
         if backlog > 1 { #expect(recorder.types == (isListed ? [[.delete], [.insert]] : [])) }

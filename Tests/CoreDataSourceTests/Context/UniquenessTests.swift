@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 @MainActor
@@ -7,7 +8,7 @@ struct UniquenessTests {
     func twoEqualValuesInOneSaveAreRefused(kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
-            let error = await #expect(throws: DataSourceError.self) {
+            let error = await expectError(.uniquenessViolated) {
                 try await contacts.perform { context in
                     for _ in 0..<2 {
                         let contact = try context.insert(ContactEntity.self)
@@ -15,7 +16,6 @@ struct UniquenessTests {
                     }
                 }
             }
-            #expect(error?.code == .uniquenessViolated)
             #expect(error?.attributeName == "uid")
             #expect(try contacts.count(ContactEntity.self) == 0)
         }
@@ -28,10 +28,9 @@ struct UniquenessTests {
         try await withContainer(configuration: configuration) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<100))
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.uniquenessViolated) {
                 try await contacts.perform { try $0.insert(ContactEntity.self).uid = "uid-42" }
             }
-            #expect(error?.code == .uniquenessViolated)
         }
     }
 
@@ -82,8 +81,7 @@ struct UniquenessTests {
         try await add("3", "b", 1)
         try await add("4", nil, 1)
         try await add("5", nil, 1)
-        let error = await #expect(throws: DataSourceError.self) { try await add("6", "a", 2) }
-        #expect(error?.code == .uniquenessViolated)
+        await expectError(.uniquenessViolated) { try await add("6", "a", 2) }
         #expect(try container.main.count(Message.self) == 5)
     }
 
@@ -95,10 +93,9 @@ struct UniquenessTests {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
         let everything = try container.dataSource(Everything.self)
         try await everything.perform { try $0.insert(Room.self).key = "same" }
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.uniquenessViolated) {
             try await everything.perform { try $0.insert(Sender.self).key = "same" }
         }
-        #expect(error?.code == .uniquenessViolated)
     }
 
     /// Canonical equivalence is for readers; keys are bytes, in memory as in the store.

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -116,10 +117,9 @@ struct ValidationTests {
     @Test func aRequiredValueMustBeSet() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
         let source = try container.dataSource(BoundedDataSource.self)
-        let error = await #expect(throws: DataSourceError.self) {
+        let error = await expectError(.validationFailed) {
             try await source.perform { _ = try $0.insert(EveryType.self) }
         }
-        #expect(error?.code == .validationFailed)
         #expect(
             Set(error?.failures.compactMap(\.attributeName) ?? []) == ["binaryRequired", "uriRequired", "uuidRequired"])
     }

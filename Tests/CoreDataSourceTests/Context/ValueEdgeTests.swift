@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -46,13 +47,12 @@ struct ValueEdgeTests {
                 AttributeDescription(
                     name: "lower", type: .string, isOptional: true, derivationExpression: "lowercase:(title)"),
             ], unique: [["lower"]])
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.uniquenessViolated) {
             try await entries.perform { context in
                 try context.insert(Entry.self).setAttribute("Same", at: 0)
                 try context.insert(Entry.self).setAttribute("SAME", at: 0)
             }
         }
-        #expect(error?.code == .uniquenessViolated)
         #expect(container.pendingSaveCount == 0)
         try await entries.perform { try $0.insert(Entry.self).setAttribute("Same", at: 0) }
         await #expect(throws: DataSourceError.self) {
@@ -74,10 +74,9 @@ struct ValueEdgeTests {
         let senders = try container.dataSource(SenderDataSource.self)
         let long = String(repeating: "x", count: 600)
         try await senders.add(ItemData(key: long, number: 1, text: "short"))
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.valueTooLarge) {
             try await senders.add(ItemData(key: long, number: 1, text: long))
         }
-        #expect(error?.code == .valueTooLarge)
         #expect(container.pendingSaveCount == 0)
     }
 

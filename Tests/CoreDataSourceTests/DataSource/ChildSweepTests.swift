@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -211,7 +212,7 @@ import Testing
         try await withEmptyGraph { container in
             let graph = try container.dataSource(GraphDataSource.self)
             for isOrdered in [false, true] {
-                let error = await #expect(throws: DataSourceError.self) {
+                await expectError(.invalidRequest) {
                     try await graph.perform { context in
                         if isOrdered {
                             try context.sweep(\.letters, of: context.label("1"), keeping: [])
@@ -220,16 +221,14 @@ import Testing
                         }
                     }
                 }
-                #expect(error?.code == .invalidRequest)
             }
         }
         try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add(["a", "b"])
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await topics.perform { try $0.sweep(\.letters, of: $0.topic("t"), keeping: []) }
             }
-            #expect(error?.code == .entityNotOwned)
             try await letters.perform { context in
                 guard let topic = try context.first(Topic.self, where: \.key, equals: "t") else { return }
                 try context.sweep(\.letters, of: topic, keeping: [context.letter("b")])

@@ -1,12 +1,12 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 /// Hooks that a data source does not have.
 @MainActor
 struct HookTests {
     private func expectMissing(_ hook: String, _ body: () async throws -> Void) async {
-        let error = await #expect(throws: DataSourceError.self) { try await body() }
-        #expect(error?.code == .hookNotOverridden)
+        let error = await expectError(.hookNotOverridden) { try await body() }
         #expect(error?.message.contains("does not override \(hook). Override it.") == true)
     }
 

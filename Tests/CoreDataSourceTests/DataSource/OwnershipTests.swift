@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 /// D7: in the ancestor, "one data source an entity" was a sentence in the README.
@@ -39,8 +40,7 @@ struct OwnershipTests {
     @Test func aSecondOwnerIsRefused() async throws {
         try await withContainer { container, _ in
             _ = try container.dataSource(ContactDataSource.self)
-            let error = #expect(throws: DataSourceError.self) { try container.dataSource(SecondContacts.self) }
-            #expect(error?.code == .entityAlreadyOwned)
+            let error = expectError(.entityAlreadyOwned) { try container.dataSource(SecondContacts.self) }
             #expect(error?.message.contains("ContactDataSource") == true)
         }
     }
@@ -48,8 +48,7 @@ struct OwnershipTests {
     @Test func owningAnEntityIncludesItsSubEntities() async throws {
         try await withContainer { container, _ in
             _ = try container.dataSource(EveryEntity.self)
-            let error = #expect(throws: DataSourceError.self) { try container.dataSource(ContactDataSource.self) }
-            #expect(error?.code == .entityAlreadyOwned)
+            expectError(.entityAlreadyOwned) { try container.dataSource(ContactDataSource.self) }
         }
     }
 
@@ -70,8 +69,7 @@ struct OwnershipTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(ContactData(uid: "a", name: "n"))
             let intruder = try container.dataSource(Intruder.self)
-            let error = await #expect(throws: DataSourceError.self) { try await intruder.add(act) }
-            #expect(error?.code == .entityNotOwned)
+            await expectError(.entityNotOwned) { try await intruder.add(act) }
             #expect(try contacts.fetch(ContactEntity.self).map(\.name) == ["n"])
         }
     }
@@ -93,10 +91,9 @@ struct OwnershipTests {
     @Test func anAbstractEntityHasNoObjectsOfItsOwn() async throws {
         try await withContainer { container, _ in
             let all = try container.dataSource(EveryEntity.self)
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.abstractEntity) {
                 try await all.perform { _ = try $0.insert(BaseEntity.self) }
             }
-            #expect(error?.code == .abstractEntity)
         }
     }
 }

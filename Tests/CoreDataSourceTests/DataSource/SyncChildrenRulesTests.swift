@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import TestSupport
 import Testing
@@ -111,7 +112,7 @@ private final class KennelDataSource: DataSource<String> {
             let source = try container.dataSource(LabellingDataSource.self)
             try await source.add(["a", "b"])
             for isPlan in [true, false] {
-                let error = await #expect(throws: DataSourceError.self) {
+                await expectError(.invalidRequest) {
                     let operations: SyncOperations = hook == "relabel" ? [.update, .delete] : [.insert, .delete]
                     if isPlan {
                         _ = try await source.planSync([hook, "b"], entity: Letter.self, operations: operations)
@@ -119,7 +120,6 @@ private final class KennelDataSource: DataSource<String> {
                         try await source.sync([hook, "b"], entity: Letter.self, operations: operations)
                     }
                 }
-                #expect(error?.code == .invalidRequest)
             }
             #expect(try container.main.first(Label.self)?.letters.map(\.key) == ["a", "b"])
             #expect(try container.main.knownLetter("a").topic == nil && container.main.knownLetter("a").subject == "")
@@ -154,10 +154,9 @@ private final class KennelDataSource: DataSource<String> {
             try await kennel.perform { context in
                 let found = try context.findOrInsert(Animal.self, where: \.key, equals: "d1")
                 #expect(found is Dog)
-                let error = #expect(throws: DataSourceError.self) {
+                expectError(.abstractEntity) {
                     try context.findOrInsert(Animal.self, where: \.key, equals: "new")
                 }
-                #expect(error?.code == .abstractEntity)
             }
         }
     }
@@ -165,8 +164,7 @@ private final class KennelDataSource: DataSource<String> {
     @Test func anAbstractEntityIsNotSyncedWithoutAllItsSubEntities() async throws {
         try await withEmptyGraph { container in
             let cats = try container.dataSource(CatDataSource.self)
-            let error = await #expect(throws: DataSourceError.self) { try await cats.sync(["c1"], entity: Animal.self) }
-            #expect(error?.code == .entityNotOwned)
+            await expectError(.entityNotOwned) { try await cats.sync(["c1"], entity: Animal.self) }
         }
     }
 }

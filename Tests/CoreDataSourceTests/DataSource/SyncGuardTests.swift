@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -11,14 +12,13 @@ struct SyncGuardTests {
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.sync(contactList(0..<3), entity: ContactEntity.self)
             for isPlan in [true, false] {
-                let error = await #expect(throws: DataSourceError.self) {
+                await expectError(.emptySync) {
                     if isPlan {
                         _ = try await contacts.planSync([1, 2, 3], entity: ContactEntity.self)
                     } else {
                         try await contacts.sync([1, 2, 3], entity: ContactEntity.self)
                     }
                 }
-                #expect(error?.code == .emptySync)
             }
             #expect(try contacts.count(ContactEntity.self) == 3)
             let kept = try await contacts.sync([1, 2, 3], entity: ContactEntity.self, options: .allowsEmpty)

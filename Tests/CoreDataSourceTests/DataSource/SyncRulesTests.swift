@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 /// What a sync may do, and what its report says of the rest.
@@ -14,10 +15,9 @@ import Testing
     @Test func moreDeletionsThanAllowedAreAnErrorThatChangesNothing() async throws {
         try await withTen { contacts in
             let list = contactList(0..<7) { "new \($0)" }
-            let error = await #expect(throws: DataSourceError.self) {
+            let error = await expectError(.syncDeletesTooMuch) {
                 try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(0.2))
             }
-            #expect(error?.code == .syncDeletesTooMuch)
             #expect(error?.message.contains("3 of the 10 objects") == true)
             #expect(try contacts.count(ContactEntity.self, where: .beginsWith(\.name, "new")) == 0)
             await #expect(throws: DataSourceError.self) {

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -51,10 +52,9 @@ struct SyncTests {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.sync(contactList(0..<3), entity: ContactEntity.self)
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.emptySync) {
                 try await contacts.sync([ContactData](), entity: ContactEntity.self)
             }
-            #expect(error?.code == .emptySync)
             #expect(try contacts.count(ContactEntity.self) == 3)
             let report = try await contacts.sync(
                 [ContactData](), entity: ContactEntity.self, options: .allowsEmpty)
@@ -143,10 +143,9 @@ struct SyncTests {
     @Test func anotherSourcesEntityCannotBeSynced() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await contacts.sync([GroupData(gid: "g", name: "n")], entity: GroupEntity.self)
             }
-            #expect(error?.code == .entityNotOwned)
         }
     }
 }

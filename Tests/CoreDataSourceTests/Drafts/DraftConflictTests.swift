@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -115,8 +116,7 @@ import Testing
             try $0.delete(Letter.self, where: \.key == "a")
         } _: { container, draft in
             #expect(try draft.conflicts().map(\.kind) == [.deletedByOthers])
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .draftConflict)
+            await expectError(.draftConflict) { try await draft.save() }
             try await draft.save(resolving: isKept ? .keepMine : .takeTheirs)
             let letters = try container.main.fetch(Letter.self)
             #expect(letters.map(\.subject) == (isKept ? ["mine"] : []))
@@ -275,8 +275,7 @@ import Testing
         } theirs: { _ in
         } _: { container, draft in
             try await container.reset()
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save(resolving: .keepMine) }
-            #expect(error?.code == .storeReset)
+            await expectError(.storeReset) { try await draft.save(resolving: .keepMine) }
             #expect(try container.main.count(Letter.self) == 0)
         }
     }

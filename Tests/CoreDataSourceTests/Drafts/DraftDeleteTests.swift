@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -212,8 +213,7 @@ import Testing
             try draft.context.delete(person)
             let error = #expect(throws: DataSourceError.self) { try draft.validate() }
             #expect(error?.code == .deletionDenied && error?.attributeName == "letters")
-            let refusal = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(refusal?.code == .deletionDenied)
+            await expectError(.deletionDenied) { try await draft.save() }
             #expect(person.isDeleted && draft.hasChanges)
             // Moved away, so that nothing denies it.
             try draft.context.knownLetter("a").author = nil
@@ -231,10 +231,8 @@ import Testing
             let letter = try insertLetter("x", draft.object, in: draft)
             letter.author = person
             try draft.context.delete(person)
-            let error = #expect(throws: DataSourceError.self) { try draft.validate() }
-            #expect(error?.code == .deletionDenied)
-            let refusal = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(refusal?.code == .deletionDenied)
+            expectError(.deletionDenied) { try draft.validate() }
+            await expectError(.deletionDenied) { try await draft.save() }
             draft.undo()
             try draft.validate()
             #expect(letter.author === person)

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import TestSupport
 import Testing
@@ -31,8 +32,7 @@ import Testing
         #expect(draft.hasChanges == isEdited && draft.canUndo == isEdited, "\(reads) reads")
         if !isEdited {
             #expect(draft.object.letters.map(\.key) == ["c"], "\(reads) reads")
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .diskFull)
+            await expectError(.diskFull) { try await draft.save() }
         }
         try await draft.save()
         let stored = try #require(try container.main.first(Label.self)).letters.map(\.key)
@@ -72,8 +72,7 @@ import Testing
             draft.object.topic = nil
             #expect(draft.object.subject == "old")
             #expect(try draft.conflicts().isEmpty)
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .objectGone)
+            await expectError(.objectGone) { try await draft.save() }
             #expect(try await draft.save().save == SaveReport(deleted: 1))
             draft.object.subject = "new"
             #expect(draft.object.subject == "old" && !draft.hasChanges)
@@ -83,7 +82,7 @@ import Testing
     @Test func anObjectThatABatchHasDeletedKeepsItsValues() async throws {
         try await withGraph { _, source in
             try await source.perform { try $0.letter("a").subject = "old" }
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.objectGone) {
                 try await source.perform { context in
                     let letter = try context.letter("a")
                     context.delete(letter)
@@ -91,7 +90,6 @@ import Testing
                     #expect(letter.subject == "old")
                 }
             }
-            #expect(error?.code == .objectGone)
             // What the context knows of it is what is stored.
             try await source.perform { context in
                 let letter = try context.letter("a")

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -15,8 +16,7 @@ import Testing
             #expect(context == nil && container.mainTier.drafts.isEmpty)
             #expect(draft.object.subject == "new" && draft.object.context == nil)
             #expect(!draft.hasChanges && !draft.canUndo && draft.errors(of: draft.object).isEmpty)
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .draftDiscarded)
+            await expectError(.draftDiscarded) { try await draft.save() }
             #expect(try container.main.knownLetter("a").subject == "old")
             #expect(try container.main.count(Topic.self) == 0)
             draft.discard()
@@ -105,8 +105,7 @@ import Testing
         let draft = try await makeDraft()
         let next = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
         #expect(draft.object.key == "a")
-        let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-        #expect(error?.code == .storeClosed)
+        await expectError(.storeClosed) { try await draft.save() }
         try await next.close()
     }
 
@@ -116,8 +115,7 @@ import Testing
             let draft = try source.draft(of: container.main.knownLetter("a"))
             draft.object.subject = "new"
             try await container.close()
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .storeClosed)
+            await expectError(.storeClosed) { try await draft.save() }
             #expect(draft.object.subject == "new")
         }
     }
@@ -127,8 +125,7 @@ import Testing
             try await source.perform { _ = try $0.letter("a") }
             let letter = try container.main.knownLetter("a")
             try await source.delete(Letter.self, where: nil)
-            let error = #expect(throws: DataSourceError.self) { try source.draft(of: letter) }
-            #expect(error?.code == .objectGone)
+            expectError(.objectGone) { try source.draft(of: letter) }
             #expect(container.mainTier.drafts.isEmpty)
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -151,8 +152,7 @@ import Testing
                 try context.delete(Label.self, where: nil)
             }
             #expect(try draft.conflicts().compactMap(\.propertyName) == ["topic", "letters"])
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save(resolving: .keepMine) }
-            #expect(error?.code == .objectGone)
+            await expectError(.objectGone) { try await draft.save(resolving: .keepMine) }
             #expect(try await draft.save(resolving: .takeTheirs).save == SaveReport(updated: 1))
             let letter = try container.main.knownLetter("a")
             #expect(letter.subject == "mine" && letter.topic == nil && letter.labels.isEmpty)

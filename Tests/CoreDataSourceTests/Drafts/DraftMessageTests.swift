@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -26,8 +27,7 @@ import Testing
     private func check(_ draft: Draft<Letter>, _ error: DataSourceError) async {
         #expect(error.message.contains("has deleted") && !error.message.contains("keepMine"))
         #expect(!error.message.contains("by another save"))
-        let refusal = await #expect(throws: DataSourceError.self) { try await draft.save(resolving: .keepMine) }
-        #expect(refusal?.code == .objectGone)
+        await expectError(.objectGone) { try await draft.save(resolving: .keepMine) }
     }
 
     @Test func aLinkToAnObjectThatOthersDeletedIsSaidToBeThat() async throws {

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -104,14 +105,13 @@ import Testing
             try await source.perform { try $0.letter("a").subject = "old" }
             let draft = try source.draft(of: container.main.knownLetter("a"))
             draft.object.subject = "mine"
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.draftConflict) {
                 try await save(draft, source) {
                     draft.undo()
                 } others: {
                     try $0.letter("a").subject = "theirs"
                 }
             }
-            #expect(error?.code == .draftConflict)
             #expect(draft.object.subject == "theirs" && !draft.hasChanges)
             #expect(try await draft.save().save == SaveReport())
             #expect(try container.main.knownLetter("a").subject == "theirs")
@@ -143,8 +143,7 @@ import Testing
             }
             done.wait()
             #expect(!letter.isDeleted)
-            let error = #expect(throws: DataSourceError.self) { try source.draft(of: letter) }
-            #expect(error?.code == .objectGone)
+            expectError(.objectGone) { try source.draft(of: letter) }
             #expect(container.mainTier.drafts.isEmpty)
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import TestSupport
 import Testing
 
@@ -133,8 +134,7 @@ import Testing
             let person = try #require(try container.main.first(Person.self))
             let other = try source.draft(of: person)
             try other.context.delete(other.object)
-            let error = await #expect(throws: DataSourceError.self) { try await other.save() }
-            #expect(error?.code == .deletionDenied)
+            await expectError(.deletionDenied) { try await other.save() }
             #expect(other.hasChanges)
             other.undo()
             #expect(!other.hasChanges && !other.object.isDeleted)
@@ -173,8 +173,7 @@ import Testing
             let draft = try letters.draft(of: container.main.knownLetter("a"))
             draft.object.topic?.title = "renamed"
             draft.object.key = "b"
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .uniquenessViolated)
+            await expectError(.uniquenessViolated) { try await draft.save() }
             #expect(try container.main.knownTopic("t").title == "")
             #expect(draft.object.key == "b" && draft.object.topic?.title == "renamed" && draft.canUndo)
             draft.object.key = "c"
@@ -190,8 +189,7 @@ import Testing
             let topic = try draft.context.insert(Topic.self)
             try draft.context.delete(topic)
             topic.key = "t"
-            let error = await #expect(throws: DataSourceError.self) { try await draft.save() }
-            #expect(error?.code == .objectGone)
+            await expectError(.objectGone) { try await draft.save() }
             draft.object.subject = "new"
             #expect(try await draft.save().save == SaveReport(updated: 1))
         }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -85,8 +86,7 @@ import Testing
             #expect(source.lastUpdateReason(dataKey: "plain")?.prefetched == [])
             withExtendedLifetime(delegate) {}
             request.prefetch = [\Letter.key]
-            let error = #expect(throws: DataSourceError.self) { try source.list(request) }
-            #expect(error?.code == .unknownAttribute)
+            expectError(.unknownAttribute) { try source.list(request) }
         }
     }
 

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -164,8 +165,7 @@ struct ObjectListTests {
     @Test func theIdsOfRelatedObjectsAreARelationshipToo() async throws {
         try await withMail { _, mail in
             let predicate = FetchPredicate(#Predicate<MailThread> { $0.replyCount == 0 })
-            let error = #expect(throws: DataSourceError.self) { try mail.list(ObjectRequest(where: predicate)) }
-            #expect(error?.code == .unsupportedQuery)
+            expectError(.unsupportedQuery) { try mail.list(ObjectRequest(where: predicate)) }
         }
     }
 

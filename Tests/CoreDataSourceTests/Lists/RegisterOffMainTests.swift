@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import TestSupport
 import Testing
@@ -61,10 +62,9 @@ struct RegisterOffMainTests: ItemListSuite {
         try await senders.add(items(0..<3))
         store.failReads(with: DataSourceError(.storeBusy, "busy"))
         let delegate = RecordingDelegate()
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.storeBusy) {
             try await senders.registerOffMain(delegate, dataKey: "list", request)
         }
-        #expect(error?.code == .storeBusy)
         #expect(senders.dataKeys == [])
         // The second call does not depend on the first one.
         store.failReads(with: nil)
@@ -129,10 +129,9 @@ struct RegisterOffMainTests: ItemListSuite {
         store.failReads(with: DataSourceError(.storeBusy, "busy"))
         container.mainTier.reloadLists()
         await container.mainTier.listsAreSettled()
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.storeBusy) {
             try await senders.registerOffMain(RecordingDelegate(), dataKey: "second", request)
         }
-        #expect(error?.code == .storeBusy)
         #expect(senders.dataKeys == ["first"])
         withExtendedLifetime(first) {}
     }
@@ -145,10 +144,9 @@ struct RegisterOffMainTests: ItemListSuite {
         let first = RecordingDelegate()
         try await senders.registerOffMain(first, dataKey: "first", request)
         container.stack.root.stopAccepting()
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.storeClosed) {
             try await senders.registerOffMain(RecordingDelegate(), dataKey: "late", request)
         }
-        #expect(error?.code == .storeClosed)
         #expect(throws: DataSourceError.self) {
             try senders.register(RecordingDelegate(), dataKey: "late", request)
         }
@@ -165,10 +163,9 @@ struct RegisterOffMainTests: ItemListSuite {
             let outcome = await task.result
             try await closed
             if case .failure(let error) = outcome { #expect((error as? DataSourceError)?.code == .storeClosed) }
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.storeClosed) {
                 try await senders.registerOffMain(RecordingDelegate(), dataKey: "late", request)
             }
-            #expect(error?.code == .storeClosed)
             #expect(!senders.dataKeys.contains("late"))
         }
     }

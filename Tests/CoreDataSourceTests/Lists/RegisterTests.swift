@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -373,16 +374,14 @@ struct RegisterTests {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             let delegate = RecordingDelegate()
-            let error = #expect(throws: DataSourceError.self) {
+            expectError(.unknownEntity) {
                 try contacts.register(delegate, dataKey: "list", ObjectRequest(Sender.self))
             }
-            #expect(error?.code == .unknownEntity)
-            let sort = #expect(throws: DataSourceError.self) {
+            expectError(.unknownAttribute) {
                 try contacts.register(
                     delegate, dataKey: "list", ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.firstLetter)])
                 )
             }
-            #expect(sort?.code == .unknownAttribute)
             #expect(contacts.dataKeys == [])
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -73,8 +74,7 @@ struct UpdatesLifeTests {
         list.isPaused = false
         #expect(list.snapshot.map(\.name) == ["name 0", "name 1", "name 2", "name 3"])
         #expect(list.object(0) == nil)
-        let error = #expect(throws: DataSourceError.self) { try list.moveWindow(after: nil) }
-        #expect(error?.code == .storeClosed)
+        expectError(.storeClosed) { try list.moveWindow(after: nil) }
     }
 
     /// What it reads ahead is read by main, which it does not keep.

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import QueryLanguage
 import SQLiteStore
@@ -156,10 +157,9 @@ struct PlanTests {
                 }
                 #expect(error?.code == .invalidPredicate, "\(predicate)")
             }
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.invalidPredicate) {
                 try await contacts.delete(ContactEntity.self, where: !slow)
             }
-            #expect(error?.code == .invalidPredicate)
             #expect(try contacts.count(ContactEntity.self) == 301)
             #expect(throws: DataSourceError.self) { try contacts.list(ObjectRequest(ContactEntity.self, where: slow)) }
         }
@@ -186,8 +186,7 @@ struct PlanTests {
             try await rooms.add(ItemData(key: "a", number: 1, text: nil))
             var request = ObjectRequest(ContactEntity.self)
             request.after = FetchCursor(try #require(try rooms.fetch(Room.self).first))
-            let error = #expect(throws: DataSourceError.self) { try contacts.fetch(request) }
-            #expect(error?.code == .invalidPredicate)
+            expectError(.invalidPredicate) { try contacts.fetch(request) }
         }
     }
 }

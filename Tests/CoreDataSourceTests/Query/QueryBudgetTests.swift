@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import QueryLanguage
 import RowStore
@@ -36,10 +37,9 @@ struct QueryBudgetTests {
             let slow = RowPredicate.text(.column(name), try StringMatcher(comparison, pattern, []))
             for predicate in comparison == .like ? [slow] : [slow, .not(slow), .and([slow, .compareKey(.greater, 0)])] {
                 let query = RowQuery(entity: layout.index, predicate: predicate, budget: QueryBudget(steps: 1_000_000))
-                let error = #expect(throws: DataSourceError.self) {
+                expectError(.invalidPredicate) {
                     try root.store.read(.statement) { reader throws(DataSourceError) in try reader.rows(query) }
                 }
-                #expect(error?.code == .invalidPredicate)
                 #expect(query.budget.stepsSpent >= 1_000_000)
                 #expect(query.budget.stepsSpent <= 1_100_000)
             }

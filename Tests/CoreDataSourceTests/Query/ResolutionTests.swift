@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import QueryLanguage
@@ -71,10 +72,9 @@ struct ResolutionTests {
         (["blob", "count"], "blob.length"), (["name", "length", "length"], "no stored attribute"),
     ])
     func anUnknownKeyNamesWhatIsPossible(path: [String], words: String) throws {
-        let error = #expect(throws: DataSourceError.self) {
+        let error = expectError(.unknownAttribute) {
             try resolve(.compare(.keyPath(path), .equal, .constant(.integer(1)), []))
         }
-        #expect(error?.code == .unknownAttribute)
         #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
     }
 
@@ -83,8 +83,7 @@ struct ResolutionTests {
         for _ in 0..<900 { deep = !deep }
         #expect(try deep.resolved(QuerySamples.sample) != .constant(true))
         for _ in 0..<10_000 { deep = !deep }
-        let error = #expect(throws: DataSourceError.self) { try deep.resolved(QuerySamples.sample) }
-        #expect(error?.code == .invalidPredicate)
+        expectError(.invalidPredicate) { try deep.resolved(QuerySamples.sample) }
     }
 
     @Test func longChainsAreNotDeep() throws {

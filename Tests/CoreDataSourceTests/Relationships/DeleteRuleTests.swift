@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import TestSupport
 import Testing
@@ -139,7 +140,7 @@ import Testing
             // It cascades from the person, and is required from the passport.
             try await source.delete(Person.self, where: nil)
             #expect(try container.main.count(Passport.self) == 0)
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.validationFailed) {
                 try await source.perform { context in
                     let passport = try context.insert(Passport.self)
                     passport.key = "2"
@@ -147,7 +148,6 @@ import Testing
                     passport.holder = nil
                 }
             }
-            #expect(error?.code == .validationFailed)
             #expect(try container.main.count(Person.self) == 0)
         }
     }
@@ -195,13 +195,12 @@ import Testing
         try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add("a")
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await topics.perform { context in
                     let letter = try #require(try context.first(Letter.self))
                     try context.topic("t").letters.remove(letter)
                 }
             }
-            #expect(error?.code == .entityNotOwned)
             try await container.perform(in: topics, letters) { topics, letters in
                 try topics.topic("other").letters.insert(try letters.letter("a"))
             }

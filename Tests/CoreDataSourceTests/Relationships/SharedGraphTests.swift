@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import TestSupport
 import Testing
@@ -71,12 +72,11 @@ import Testing
             try await topics.add("t")
             try await letters.add("a")
             // The queue of letters is held, for a topic may be deleted; its objects are not there to be changed.
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await topics.perform { context in
                     for letter in try context.topic("t").letters { letter.subject = "changed" }
                 }
             }
-            #expect(error?.code == .entityNotOwned)
             #expect(try container.main.first(Letter.self)?.subject == "")
         }
     }
@@ -124,10 +124,9 @@ import Testing
                     for letter in try context.fetch(Letter.self) { context.delete(letter) }
                 }
             }
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await topics.perform { try $0.insert(Person.self).key = "p" }
             }
-            #expect(error?.code == .entityNotOwned)
             #expect(try container.main.count(Person.self) == 0)
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import Testing
 
@@ -33,8 +34,7 @@ struct AdmissionTests {
             await Task.yield()
         }
         timers.fire()
-        let error = await #expect(throws: DataSourceError.self) { try await held.value }
-        #expect(error?.code == .storeUnavailable)
+        await expectError(.storeUnavailable) { try await held.value }
         release()
         try await container.flush()
         #expect(try senders.count(Sender.self) == 1)
@@ -45,8 +45,7 @@ struct AdmissionTests {
         let result: Result<SaveReport, any Error> = await withCheckedContinuation { continuation in
             senders.add([ItemData(key: "late", number: 1)]) { continuation.resume(returning: $0) }
         }
-        let error = #expect(throws: DataSourceError.self) { try result.get() }
-        #expect(error?.code == .storeUnavailable)
+        expectError(.storeUnavailable) { try result.get() }
         release()
     }
 

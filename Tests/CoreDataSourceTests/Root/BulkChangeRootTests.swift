@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import Testing
 
@@ -28,10 +29,9 @@ struct BulkChangeRootTests {
         _ = try root.accept(insertion(2), from: source)
         let basis = root.feedPosition
         store.base.fail(with: DataSourceError(.diskFull, "full"))
-        let error = #expect(throws: DataSourceError.self) {
+        expectError(.saveTakenBack) {
             try root.make(everything, from: source, basis: basis)
         }
-        #expect(error?.code == .saveTakenBack)
         #expect(store.changeCount == 0)
         // From the state without that save it is made.
         store.base.fail(with: nil)
@@ -45,10 +45,9 @@ struct BulkChangeRootTests {
         let root = RootTier(layout, store: store, wakeMain: {})
         _ = try root.accept(insertion(1), from: source, isAwaited: false)
         store.base.fail(with: DataSourceError(.storeBusy, "busy"))
-        let error = #expect(throws: DataSourceError.self) {
+        expectError(.storeBusy) {
             try root.make(everything, from: source, basis: root.feedPosition)
         }
-        #expect(error?.code == .storeBusy)
         #expect(store.changeCount == 0)
         #expect(root.pendingSaveCount == 1)
         store.base.fail(with: nil)

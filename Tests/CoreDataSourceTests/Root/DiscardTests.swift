@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import Testing
 
@@ -24,10 +25,8 @@ struct DiscardTests {
     @Test func aLaterWaiterForADiscardedSaveIsNotified() async throws {
         let root = try pending(2)
         #expect(await root.discardPending() == 2)
-        let error = await #expect(throws: DataSourceError.self) { try await root.committed(1) }
-        #expect(error?.code == .pendingDiscarded)
-        let inPlace = #expect(throws: DataSourceError.self) { try root.commitInPlace(2) }
-        #expect(inPlace?.code == .pendingDiscarded)
+        await expectError(.pendingDiscarded) { try await root.committed(1) }
+        expectError(.pendingDiscarded) { try root.commitInPlace(2) }
     }
 
     @Test func savesBeforeAndAfterAreNotDiscarded() async throws {

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -69,7 +70,7 @@ struct EarlyWriteTests {
     @Test func aSaveThatBreaksARuleLeavesNothing() async throws {
         try await withTimedContainer { container, store, _, url in
             let contacts = try container.dataSource(PausingSource.self)
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.uniquenessViolated) {
                 try await contacts.perform { context in
                     for number in 0..<3_000 {
                         let contact = try context.insert(ContactEntity.self)
@@ -77,7 +78,6 @@ struct EarlyWriteTests {
                     }
                 }
             }
-            #expect(error?.code == .uniquenessViolated)
             #expect(store.earlyRows == 0)
             #expect(try RawConnection(url).column("SELECT count(*) FROM ContactEntity") == ["0"])
         }

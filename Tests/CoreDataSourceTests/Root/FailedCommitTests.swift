@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import Testing
 
@@ -11,8 +12,7 @@ struct FailedCommitTests {
         let (container, store) = PersistentContainer.faulty()
         store.fail(with: noRoom)
         let senders = try container.dataSource(SenderDataSource.self)
-        let error = await #expect(throws: DataSourceError.self) { try await senders.add(item) }
-        #expect(error?.code == .diskFull)
+        await expectError(.diskFull) { try await senders.add(item) }
     }
 
     @Test func nothingIsLeftOfASaveThatThrows() async throws {
@@ -77,10 +77,8 @@ struct FailedCommitTests {
         let second = try root.accept(ChangeSet(entities: []), from: sources.0)
         let other = try root.accept(ChangeSet(entities: []), from: sources.1)
         release()
-        let error = await #expect(throws: DataSourceError.self) { try await root.committed(first) }
-        #expect(error?.code == .diskFull)
-        let later = await #expect(throws: DataSourceError.self) { try await root.committed(second) }
-        #expect(later?.code == .saveTakenBack)
+        await expectError(.diskFull) { try await root.committed(first) }
+        await expectError(.saveTakenBack) { try await root.committed(second) }
         try await root.committed(other)
         #expect(store.committedGroups == [[other]])
     }
@@ -192,8 +190,7 @@ struct FailedCommitTests {
         while !isReady.value { await Task.yield() }
         #expect(await container.discardPending() == 1)
         gate.open()
-        let error = await #expect(throws: DataSourceError.self) { try await resting.value }
-        #expect(error?.code == .saveTakenBack)
+        await expectError(.saveTakenBack) { try await resting.value }
         #expect(container.pendingSaveCount == 0)
         #expect(try senders.count(Sender.self) == 0)
     }
@@ -208,10 +205,9 @@ struct FailedCommitTests {
         await senders.tier.forgetObjects()
         #expect(try await senders.perform(waitFor: .main) { try $0.fetch(Sender.self).map(\.key) } == ["x"])
         #expect(await container.discardPending() == 1)
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.uniquenessViolated) {
             try await senders.perform(waitFor: .main) { try $0.insert(Sender.self).key = "a" }
         }
-        #expect(error?.code == .uniquenessViolated)
         #expect(try await senders.add(ItemData(key: "a", number: 5), waitFor: .main) == SaveReport(updated: 1))
     }
 
@@ -219,10 +215,9 @@ struct FailedCommitTests {
         let (container, store) = PersistentContainer.faulty()
         store.fail(with: noRoom)
         let senders = try container.dataSource(SenderDataSource.self)
-        let error = #expect(throws: DataSourceError.self) {
+        expectError(.diskFull) {
             try senders.performAndWait { try $0.insert(Sender.self).key = "a" }
         }
-        #expect(error?.code == .diskFull)
     }
 
     @Test func aSaveThatOnlyWaitsForMainDoesNotFail() async throws {
@@ -245,8 +240,7 @@ struct FailedCommitTests {
             let number = try root.accept(ChangeSet(entities: []))
             let other = try root.accept(ChangeSet(entities: []))
             try await end()
-            let error = await #expect(throws: DataSourceError.self) { try await root.committed(number) }
-            #expect(error?.code == code)
+            await expectError(code) { try await root.committed(number) }
             #expect(throws: DataSourceError.self) { try root.commitInPlace(other) }
             try await container.flush()
         }

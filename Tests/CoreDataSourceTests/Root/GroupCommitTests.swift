@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 @MainActor
@@ -66,8 +67,7 @@ struct GroupCommitTests {
         let outcome: Result<SaveReport, any Error> = await withCheckedContinuation { continuation in
             senders.add([ItemData(key: "b", number: 1)]) { continuation.resume(returning: $0) }
         }
-        let error = #expect(throws: DataSourceError.self) { try outcome.get() }
-        #expect(error?.code == .diskFull)
+        expectError(.diskFull) { try outcome.get() }
     }
 
     @Test func aBlockingWriteWorksOnTheMainThread() throws {

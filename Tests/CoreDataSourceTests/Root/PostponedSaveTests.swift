@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import Testing
 
@@ -58,8 +59,7 @@ struct PostponedSaveTests {
 
     @Test func aCallWaitsOnlyForAWhile() async throws {
         let place = try await Place(patience: .zero)
-        let error = await #expect(throws: DataSourceError.self) { try await place.contacts.add(contactList(1..<2)) }
-        #expect(error?.code == .storeBusy)
+        await expectError(.storeBusy) { try await place.contacts.add(contactList(1..<2)) }
         #expect(try place.contacts.count(ContactEntity.self) == 1)
         #expect(place.container.pendingSaveCount == 0)
     }
@@ -69,8 +69,7 @@ struct PostponedSaveTests {
         var failures = place.container.failures.makeAsyncIterator()
         try await place.addContact(1)
         #expect(await failures.next()?.kind == .saveDelayed)
-        let error = await #expect(throws: DataSourceError.self) { try await place.container.flush() }
-        #expect(error?.code == .storeBusy)
+        await expectError(.storeBusy) { try await place.container.flush() }
         #expect(place.container.pendingSaveCount == 1)
         place.store.lock(place.entity, false)
         await place.resume()

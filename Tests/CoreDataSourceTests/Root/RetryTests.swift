@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import RowStore
 import Testing
 
@@ -67,8 +68,7 @@ struct RetryTests {
         let awaited = try root.accept(ChangeSet(entities: []), from: source)
         _ = try root.accept(ChangeSet(entities: []), from: source, isAwaited: false)
         root.commitSoon()
-        let error = await #expect(throws: DataSourceError.self) { try await root.committed(awaited) }
-        #expect(error?.code == .diskFull)
+        await expectError(.diskFull) { try await root.committed(awaited) }
         let reported = [await failures.next(), await failures.next()]
         #expect(reported.map { $0?.kind } == [.saveRefused, .saveDelayed])
         #expect(reported.first??.error.code == .saveTakenBack)

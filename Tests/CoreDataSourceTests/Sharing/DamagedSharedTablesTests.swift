@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -73,8 +74,7 @@ struct DamagedSharedTablesTests {
         for container in sides { try? await container.close() }
         // There is no such bound, so that nothing else of what the store says of itself is believed.
         if table == "_metadata", value.hasPrefix("-") {
-            let error = #expect(throws: DataSourceError.self) { try PersistentContainer.shared(directory.store) }
-            #expect(error?.code == .storeCorrupt)
+            expectError(.storeCorrupt) { try PersistentContainer.shared(directory.store) }
             return
         }
         let next = try PersistentContainer.shared(directory.store)

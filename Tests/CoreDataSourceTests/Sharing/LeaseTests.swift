@@ -1,5 +1,6 @@
 import CoreDataSource
 import Dispatch
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -120,13 +121,12 @@ struct LeaseTests {
         let mine = try one.dataSource(ContactDataSource.self)
         let theirs = try other.dataSource(ContactDataSource.self)
         try await mine.add(contactList(0..<3))
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.leaseLost) {
             try await mine.perform { context in
                 for contact in try context.fetch(ContactEntity.self) { contact.name = "mine" }
                 _ = try waitHere { try await theirs.add(contactList(0..<3) { "theirs \($0)" }) }
             }
         }
-        #expect(error?.code == .leaseLost)
         let names = try mine.fetch(ContactEntity.self, order: [.ascending(\.uid)]).map(\.name)
         #expect(names == ["theirs 0", "theirs 1", "theirs 2"])
         #expect(try await mine.add(contactList(0..<3) { "theirs \($0)" }) == SaveReport())
@@ -183,8 +183,7 @@ struct LeaseTests {
             contact.uid = "member"
             contact.group = try context.first(GroupEntity.self, where: \.gid, equals: "a")
         }
-        let error = await #expect(throws: DataSourceError.self) { try await reaching.add(["delete"]) }
-        #expect(error?.code == .entityNotOwned)
+        let error = await expectError(.entityNotOwned) { try await reaching.add(["delete"]) }
         #expect(error?.message.contains("perform") ?? false)
         #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "member")?.group != nil)
         // With the leases of all that follows it is allowed.
@@ -200,8 +199,7 @@ struct LeaseTests {
         try await withTwo(kind) { one, other in
             let reaching = try one.dataSource(ReachingDataSource.self)
             try await reaching.add(["a"])
-            let error = await #expect(throws: DataSourceError.self) { try await reaching.add(["delete"]) }
-            #expect(error?.code == .entityNotOwned)
+            let error = await expectError(.entityNotOwned) { try await reaching.add(["delete"]) }
             #expect(error?.message.contains("perform(in:)") ?? false)
             #expect(try reaching.count(GroupEntity.self) == 1)
             try await reaching.perform { try $0.delete(GroupEntity.self, where: nil) }

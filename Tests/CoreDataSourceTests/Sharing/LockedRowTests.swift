@@ -1,5 +1,6 @@
 #if PostgreSQL
 import CoreDataSource
+import ErrorExpectations
 import PostgreSQLStore
 import RowStore
 import TestSupport
@@ -72,10 +73,9 @@ struct LockedRowTests {
         let contacts = try await container.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<1))
         try session.run("BEGIN; SELECT FROM \"store 1\".\"ContactEntity\" FOR UPDATE")
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.storeBusy) {
             try await contacts.add(contactList(0..<1) { _ in "changed" })
         }
-        #expect(error?.code == .storeBusy)
         try session.run("ROLLBACK")
         #expect(try await contacts.add(contactList(0..<1) { _ in "changed" }).updated == 1)
         try await container.close()

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -98,10 +99,9 @@ struct SharedFeedTests {
             try await mine.add(contactList(0..<3))
             store.failNews(with: noRoom)
             let began = Shared(false)
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.diskFull) {
                 try await mine.perform { _ in began.value = true }
             }
-            #expect(error?.code == .diskFull)
             #expect(!began.value)
             store.failNews(with: nil)
             #expect(try await mine.add(contactList(0..<4)) == SaveReport(inserted: 1))

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -154,8 +155,7 @@ struct SharedStoreTests {
     func aResetIsRefusedWhileOthersAreThere(kind: SharedPlace.Kind) async throws {
         try await withTwo(kind) { one, other, place in
             try await one.contacts.add(contactList(0..<3))
-            let error = await #expect(throws: DataSourceError.self) { try await one.container.reset() }
-            #expect(error?.code == .storeInUse)
+            let error = await expectError(.storeInUse) { try await one.container.reset() }
             #expect(error?.message.contains("process \(getpid()) (") ?? false)
             #expect(try other.names().count == 3)
             try await other.container.close()

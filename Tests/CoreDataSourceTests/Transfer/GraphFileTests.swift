@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -104,10 +105,9 @@ import Testing
         try await entries.perform { try $0.insert(Entry.self).setAttribute("A", at: 1) }
         let graph = try container.main.exportGraph(of: [Entry.self])
         #expect(try await container.importGraph(ObjectGraph(json: graph.json)) == SaveReport())
-        let error = await #expect(throws: DataSourceError.self) {
+        await expectError(.unknownAttribute) {
             try await container.importGraph(graph, keys: ["Entry": "lower"])
         }
-        #expect(error?.code == .unknownAttribute)
         try await container.close()
     }
 }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import TestSupport
 import Testing
@@ -96,15 +97,13 @@ import Testing
 
     @Test func aFileThatIsMissingIsAnError() async throws {
         try await withEmptyGraph { container in
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.entityNotOwned) {
                 try await container.importGraph(contentsOf: URL(filePath: "/nowhere/graph.json"))
             }
-            #expect(error?.code == .entityNotOwned)
             _ = try container.dataSource(GraphDataSource.self)
-            let missing = await #expect(throws: DataSourceError.self) {
+            await expectError(.invalidGraph) {
                 try await container.importGraph(contentsOf: URL(filePath: "/nowhere/graph.json"))
             }
-            #expect(missing?.code == .invalidGraph)
         }
     }
 
@@ -122,10 +121,9 @@ import Testing
         }
         // Neither has a key by itself, and the one that is chosen is not unique.
         for keys in [[:], ["Parent": "name"]] {
-            let error = #expect(throws: DataSourceError.self) {
+            expectError(.invalidGraph) {
                 try container.main.exportGraph(of: [Parent.self, Place.self], keys: keys)
             }
-            #expect(error?.code == .invalidGraph)
         }
         #expect(try container.main.exportGraph(of: [Place.self]).objectCount(ofEntity: "Place") == 1)
         try await container.close()

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import RowStore
 import TestSupport
@@ -104,8 +105,7 @@ import Testing
             _ = try container.dataSource(GraphDataSource.self)
             let read = try graph(names)
             #expect(try JSONDecoder().decode(ObjectGraph.self, from: read.json).objectCount(ofEntity: "Topic") == 1)
-            let error = await #expect(throws: DataSourceError.self) { try await container.importGraph(read) }
-            #expect(error?.code == .unknownAttribute)
+            await expectError(.unknownAttribute) { try await container.importGraph(read) }
         }
     }
 

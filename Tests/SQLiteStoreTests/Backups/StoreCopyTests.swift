@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import RowStore
 import SQLiteStore
@@ -156,8 +157,7 @@ struct StoreCopyTests {
             try store.copy(to: file)
         }
         task.cancel()
-        let error = await #expect(throws: DataSourceError.self) { try await task.value }
-        #expect(error?.code == .cancelled)
+        await expectError(.cancelled) { try await task.value }
         #expect(begun.value == 1)
         #expect(folder.names.filter { $0.hasPrefix("copy") }.isEmpty)
         // The connection reads on.

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import ManagedModel
 import RowStore
 import SQLiteStore
@@ -70,8 +71,7 @@ struct ReadAheadTests {
                     }
                 }
             }
-            let error = await #expect(throws: DataSourceError.self) { try await task.value }
-            #expect(error?.code == .cancelled)
+            await expectError(.cancelled) { try await task.value }
         }
         #expect(try store.count() == Self.count)
     }

@@ -1,3 +1,4 @@
+import ErrorExpectations
 import Foundation
 import ManagedModel
 import RowStore
@@ -258,10 +259,9 @@ struct EntityResetTests {
         let folder = try TemporaryFolder()
         try fill(folder)
         try RawDatabase(folder.store).run("ALTER TABLE Town ADD mine INTEGER")
-        let error = #expect(throws: DataSourceError.self) {
+        expectError(.storeCorrupt) {
             try SQLiteStore.open(options(folder, EntityResetTests.model, keys: ["Person": "7"]))
         }
-        #expect(error?.code == .storeCorrupt)
         #expect(try RawDatabase(folder.store).run("SELECT count(*) FROM Town") == ["2"])
     }
 

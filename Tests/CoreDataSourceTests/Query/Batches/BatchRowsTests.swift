@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import QueryLanguage
 import RowStore
@@ -107,10 +108,9 @@ struct BatchRowsTests {
             for values in [[.set(\.size, 10)], [.set(\.weight, .nan)], [.set(\.weight, 1), .set(\.size, -1)]]
                 as [[FetchAssignment<Part>]]
             {
-                let error = await #expect(throws: DataSourceError.self) {
+                await expectError(.validationFailed) {
                     try await parts.update(Part.self, set: values)
                 }
-                #expect(error?.code == .validationFailed)
             }
             #expect(container.stack.root.newestSave == saves)
             // What was refused is not saved with the next batch.
@@ -148,10 +148,9 @@ struct BatchRowsTests {
     @Test(arguments: StoreKind.allCases)
     func aUniqueValueIsCheckedForAll(kind: StoreKind) async throws {
         try await withParts(kind) { parts, _ in
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.uniquenessViolated) {
                 try await parts.update(Part.self, set: [.set(\.weight, 1), .set(\.code, "same")])
             }
-            #expect(error?.code == .uniquenessViolated)
             let one = \Part.code == "code 7"
             try await parts.update(Part.self, where: one, set: [.set(\.code, "same")])
             #expect(try parts.main.first(Part.self, where: \.code == "same")?.weight == nil)

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -57,10 +58,9 @@ struct BatchTests {
     @Test(arguments: StoreKind.allCases)
     func rulesHoldForAll(kind: StoreKind) async throws {
         try await withContacts(kind) { contacts, container in
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.uniquenessViolated) {
                 try await contacts.update(ContactEntity.self, where: third, set: [.set(\.uid, "same")])
             }
-            #expect(error?.code == .uniquenessViolated)
             #expect(try contacts.count(ContactEntity.self, where: third) == 10)
             #expect(try contacts.main.first(ContactEntity.self, where: \.uid == "same") == nil)
             let groups = try container.dataSource(GroupDataSource.self)
@@ -68,8 +68,7 @@ struct BatchTests {
                 { try await groups.update(ContactEntity.self, set: [.set(\.name, "x")]) },
                 { try await groups.delete(ContactEntity.self, where: nil) },
             ] as [@Sendable () async throws -> SaveReport] {
-                let refusal = await #expect(throws: DataSourceError.self) { try await work() }
-                #expect(refusal?.code == .entityNotOwned)
+                await expectError(.entityNotOwned) { try await work() }
             }
             #expect(try contacts.count(ContactEntity.self) == 100)
         }

@@ -1,5 +1,6 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
+import ErrorExpectations
 import Foundation
 import RowStore
 import Testing
@@ -79,10 +80,9 @@ struct BulkChangeTests {
     /// What is refused has changed nothing.
     @Test func aValueThatBreaksARuleChangesNothing() async throws {
         try await withContacts { _, contacts in
-            let error = await #expect(throws: DataSourceError.self) {
+            await expectError(.uniquenessViolated) {
                 try await contacts.update(ContactEntity.self, set: [.set(\.uid, "same")])
             }
-            #expect(error?.code == .uniquenessViolated)
             let count = try contacts.count(ContactEntity.self, where: \.uid == "same")
             #expect(count == 0)
             let task = Task {

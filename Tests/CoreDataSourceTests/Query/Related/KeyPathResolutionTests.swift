@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import QueryLanguage
 import RowStore
@@ -163,20 +164,18 @@ struct KeyPathResolutionTests {
 
     @Test func aSectionByAComputedPropertyBeyondARelationshipIsRefused() async throws {
         try await withMaze { maze in
-            let error = #expect(throws: DataSourceError.self) {
+            let error = expectError(.unsupportedQuery) {
                 try maze.list(ObjectRequest(Room0.self), sectionBy: \.one0?.shout)
             }
-            #expect(error?.code == .unsupportedQuery)
             #expect(error?.message.contains("Room0") == true)
         }
     }
 
     @Test func aPropertyThatIsNotInTheModelIsRefusedWithoutBeingRead() async throws {
         try await withMaze { maze in
-            let error = #expect(throws: DataSourceError.self) {
+            expectError(.unknownAttribute) {
                 try maze.main.fetch(Room0.self, where: \.one0?.shout == "X")
             }
-            #expect(error?.code == .unknownAttribute)
             #expect(Room0.shouts.value == 0)
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 /// A class where a value is meant is an error: no hook would know what to do with it.
@@ -34,10 +35,9 @@ import Testing
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            let error = await #expect(throws: DataSourceError.self) {
+            let error = await expectError(.classAsValue) {
                 try await ClassAsValueTests.calls[index](contacts)
             }
-            #expect(error?.code == .classAsValue)
             #expect(error?.entityName == "ContactEntity")
             #expect(try contacts.count(ContactEntity.self) == 3)
         }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import QueryLanguage
 import Testing
@@ -109,8 +110,7 @@ struct RequestTests {
         #expect(average == 4.5)
         #expect(most == 9)
         try await senders.add(ItemData(key: "much", number: .max, text: nil))
-        let error = #expect(throws: DataSourceError.self) { try senders.main.aggregate(request, .sum(\.number)) }
-        #expect(error?.code == .numberOverflow)
+        expectError(.numberOverflow) { try senders.main.aggregate(request, .sum(\.number)) }
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -171,8 +171,7 @@ struct RequestTests {
                 ContactEntity.self,
                 where: FetchPredicate(.custom(ObjectMatcher("throws") { _ -> Bool in throw Poison() }))
             )
-            let error = #expect(throws: DataSourceError.self) { try contacts.fetch(request) }
-            #expect(error?.code == .predicateFailed)
+            expectError(.predicateFailed) { try contacts.fetch(request) }
         }
     }
 
@@ -202,7 +201,6 @@ struct RequestTests {
         try await rooms.add(ItemData(key: "a", number: 1, text: nil))
         var request = ObjectRequest(Sender.self)
         request.after = FetchCursor(try #require(try rooms.fetch(Room.self).first))
-        let error = #expect(throws: DataSourceError.self) { try rooms.fetch(request) }
-        #expect(error?.code == .invalidPredicate)
+        expectError(.invalidPredicate) { try rooms.fetch(request) }
     }
 }

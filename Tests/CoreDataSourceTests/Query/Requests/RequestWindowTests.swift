@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Foundation
 import Testing
 
@@ -30,10 +31,9 @@ struct RequestWindowTests {
             }
             var updates = contacts.updates(request).makeAsyncIterator()
             #expect(await updates.next()?.reason.failure?.code == .invalidRequest)
-            let inBatch = await #expect(throws: DataSourceError.self) {
+            await expectError(.invalidRequest) {
                 try await contacts.perform { try $0.fetch(request).count }
             }
-            #expect(inBatch?.code == .invalidRequest)
             #expect(try contacts.fetch(ObjectRequest(ContactEntity.self, limit: 0)).isEmpty)
         }
     }

@@ -1,4 +1,5 @@
 import CoreDataSource
+import ErrorExpectations
 import Testing
 
 extension SemanticsCase {
@@ -148,8 +149,7 @@ extension SemanticsCase {
             try await source.delete(Topic.self, where: \.key == "t")
             #expect(letter.isDeleted)
             #expect(try container.main.fetch(Letter.self).map(\.key) == ["b"])
-            let error = await #expect(throws: DataSourceError.self) { try await source.delete(Person.self, where: nil) }
-            #expect(error?.code == .deletionDenied)
+            await expectError(.deletionDenied) { try await source.delete(Person.self, where: nil) }
         },
     ]
 }
