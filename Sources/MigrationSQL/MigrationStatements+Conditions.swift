@@ -15,7 +15,7 @@ extension MigrationStatements {
         for condition in plan.conditions {
             guard let query = query(condition.kind), !complaints.contains(condition.complaint) else { continue }
             guard let found = try firstRow(query) else { continue }
-            if condition.isBinding {
+            if condition.preventsMigration {
                 complaints.append(complaint(condition, found))
             } else {
                 unmet.append(condition.complaint)

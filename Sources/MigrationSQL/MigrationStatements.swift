@@ -101,7 +101,7 @@ package protocol SQLDialect: Sendable {
     /// The wider form of a number; NULL if that would change the number.
     func widened(_ term: String, _ widening: NumberWidening) -> String
     /// A string that is derived from another one, if the store can derive them.
-    func changed(_ term: String, _ change: TextChange) -> String
+    func changed(_ term: String, _ change: StringTransformation) -> String
 }
 
 /// A statement with the values of its parameters, from the first one on.

@@ -13,7 +13,7 @@ package struct RowCopy {
     /// The values of the parameters, from the first one on.
     package private(set) var values: [RowValue] = []
     /// The strings that the store cannot derive, by their columns.
-    package private(set) var missingStrings: [Int: (source: Int, change: TextChange)] = [:]
+    package private(set) var missingStrings: [Int: (source: Int, change: StringTransformation)] = [:]
     private let dialect: any SQLDialect
     private let firstParameter: Int
 
@@ -75,7 +75,7 @@ package struct RowCopy {
         }
     }
 
-    private mutating func changed(_ column: Int, _ source: Int, _ change: TextChange) -> String {
+    private mutating func changed(_ column: Int, _ source: Int, _ change: StringTransformation) -> String {
         guard storage(column) == .text else { return "NULL" }
         if dialect.derivesStrings { return dialect.changed(term(source), change) }
         missingStrings[column] = (source, change)

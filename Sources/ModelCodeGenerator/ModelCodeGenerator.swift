@@ -37,7 +37,7 @@ public struct ModelCodeGenerator: Sendable {
     public func sources(for model: ManagedObjectModel, parts: Int) -> [String] {
         let plan = ModelPlan(for: adjusted(model))
         return (0..<max(1, parts)).map { part in
-            FileText(model: model, plan: plan, access: access, division: Division(parts: parts), part: part).text
+            FileWriter(model: model, plan: plan, access: access, division: Division(parts: parts), part: part).text
         }
     }
 

@@ -10,7 +10,8 @@ struct PublicNameTests {
     /// The macros of Foundation, SwiftData, SwiftUI, Observation and Xcode.
     private static let macros: Set<String> = [
         "Attribute", "Bindable", "Bundle", "Entry", "Expression", "Index", "Model", "ModelActor", "Observable",
-        "ObservationIgnored", "ObservationTracked", "Play", "Predicate", "Preview", "Previewable", "Query", "Relationship",
+        "ObservationIgnored", "ObservationTracked", "Play", "Predicate", "Preview", "Previewable", "Query",
+        "Relationship",
         "Transient", "Unique", "URL",
     ]
 

@@ -12,7 +12,7 @@ struct Derivation {
 
     private enum Source {
         case now
-        case attribute(Int, TextChange)
+        case attribute(Int, StringTransformation)
         case copy(Int)
     }
 

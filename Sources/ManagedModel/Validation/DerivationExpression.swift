@@ -8,7 +8,7 @@ package enum DerivationExpression: Sendable, Hashable {
     /// `category.name`, `articles.@count` and `articles.@sum.words`.
     case path([String])
     /// The transformed string of another attribute.
-    case changed([String], TextChange)
+    case changed([String], StringTransformation)
 
     /// Nil if the expression is not supported.
     package init?(_ text: String) {
@@ -26,7 +26,7 @@ package enum DerivationExpression: Sendable, Hashable {
         guard parts[1].unicodeScalars.last == ")",
             let path = DerivationExpression.keys(String(String.UnicodeScalarView(parts[1].unicodeScalars.dropLast())))
         else { return nil }
-        if let change = TextChange(rawValue: parts[0]) {
+        if let change = StringTransformation(rawValue: parts[0]) {
             self = .changed(path, change)
         } else if let aggregate = DerivationExpression.aggregates[parts[0]],
             (aggregate == "@count") == (path.count == 1)
@@ -54,7 +54,7 @@ package enum DerivationExpression: Sendable, Hashable {
 }
 
 /// A transformation of a string. The raw value is the word in the expression.
-package enum TextChange: String, Sendable, Hashable, CaseIterable {
+package enum StringTransformation: String, Sendable, Hashable, CaseIterable {
     case uppercase, lowercase
     /// Without case and diacritics, for searching.
     case canonical

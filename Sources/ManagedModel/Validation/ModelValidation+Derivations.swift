@@ -16,7 +16,7 @@ extension ModelValidation {
                     steps += 1
                 }
             }
-            try checkConstraintsWithoutDerivations(entity)
+            try checkConstraintsExcludeDerivedAttributes(entity)
         }
     }
 
@@ -39,7 +39,7 @@ extension ModelValidation {
             if attribute.type != .string {
                 throw invalid(attribute, entity, "\(expression), but is no string. Make it a String")
             }
-            if leadsToOthers(keys, entity) {
+            if startsWithRelationship(keys, entity) {
                 throw invalid(
                     attribute, entity,
                     "\(expression), which transforms a string of another object. Derive it from \(keys.joined(separator: ".")) as it is"
@@ -51,7 +51,7 @@ extension ModelValidation {
                 "\(text), which is no derivation that can be calculated. Use now(), another attribute, canonical:(name), lowercase:(name), uppercase:(name), a path such as category.name, articles.@count, or sum, average, min or max as in sum:(articles.words)"
             )
         }
-        if leadsToOthers(path, entity) {
+        if startsWithRelationship(path, entity) {
             try checkRelatedSource(path, of: attribute, entity)
             return nil
         }
@@ -69,7 +69,7 @@ extension ModelValidation {
     // MARK: Sources in other objects
 
     /// Whether a key path begins with a relationship.
-    private func leadsToOthers(_ path: [String], _ entity: EntityDescription) -> Bool {
+    private func startsWithRelationship(_ path: [String], _ entity: EntityDescription) -> Bool {
         path.first.map { lookup.relationship(named: $0, of: entity) != nil } ?? false
     }
 
@@ -146,7 +146,7 @@ extension ModelValidation {
         if source.isTransient {
             throw invalid(attribute, entity, "\(name), which is transient. Store it")
         }
-        if isOfOthers(source, owner) {
+        if isDerivedFromOtherObjects(source, owner) {
             throw invalid(
                 attribute, entity,
                 "\(name), which is itself derived from other objects. Derive both from the same attribute of these objects"
@@ -155,17 +155,17 @@ extension ModelValidation {
     }
 
     /// Whether an attribute is derived from other objects.
-    private func isOfOthers(_ attribute: AttributeDescription, _ entity: EntityDescription) -> Bool {
+    private func isDerivedFromOtherObjects(_ attribute: AttributeDescription, _ entity: EntityDescription) -> Bool {
         guard let text = attribute.derivationExpression, case .path(let path) = DerivationExpression(text) else {
             return false
         }
-        return leadsToOthers(path, entity)
+        return startsWithRelationship(path, entity)
     }
 
     /// No uniqueness constraint can cover an attribute that is derived from other objects: the value is calculated when it is
     /// read, so no index contains it.
-    private func checkConstraintsWithoutDerivations(_ entity: EntityDescription) throws(ModelError) {
-        for attribute in entity.attributes where isOfOthers(attribute, entity) {
+    private func checkConstraintsExcludeDerivedAttributes(_ entity: EntityDescription) throws(ModelError) {
+        for attribute in entity.attributes where isDerivedFromOtherObjects(attribute, entity) {
             let isUnique = model.entities.contains { other in
                 other.uniquenessConstraints.contains { $0.contains(attribute.name) }
                     && lookup.lineage(of: other).contains { $0.name == entity.name }

@@ -18,10 +18,10 @@ extension ModelValidation {
             guard size <= ModelLimits.properties else { throw tooLarge(entity.name) }
             total += size
         }
-        guard total <= ModelLimits.propertiesInAll else {
+        guard total <= ModelLimits.totalProperties else {
             throw ModelError(
                 .tooLarge,
-                "The entities have more than \(ModelLimits.propertiesInAll) properties in total. Split the model.")
+                "The entities have more than \(ModelLimits.totalProperties) properties in total. Split the model.")
         }
     }
 
@@ -90,9 +90,9 @@ package enum ModelLimits {
     /// maximum number of columns of an SQLite table.
     package static let properties = 2_000
     /// The maximum number of properties of all entities together, counted in the same way.
-    package static let propertiesInAll = 500_000
+    package static let totalProperties = 500_000
     /// The maximum number of entities of a model that is read back from a store.
     package static let storedEntities = 2_000
     /// The maximum size of such a model, in bytes.
-    package static let textSize = 16 << 20
+    package static let storedModelSize = 16 << 20
 }

@@ -9,7 +9,7 @@ struct ModelLiteral {
     let plan: ModelPlan
     let access: AccessLevel
 
-    func write(to text: inout SourceText) {
+    func write(to text: inout SourceWriter) {
         let functions = functionNames
         let namespace = namespaceName
         let member = memberName
@@ -19,14 +19,14 @@ struct ModelLiteral {
             text.line(start + call(functions: functions.map { "\(namespace).\($0)()" }).rendered(depth: 0, used: 1000))
         }
         text.line()
-        text.line("/// Provides the model by its name `\(SourceText.comment(model.name))`.")
+        text.line("/// Provides the model by its name `\(SourceWriter.comment(model.name))`.")
         text.block("nonisolated final class \(generatedClassName): GeneratedModel {") { text in
             text.line("static var model: ManagedObjectModel { .\(member) }")
         }
         if let classes {
             text.line()
             // A global function, because inside a type, a class could have the name of a member.
-            text.line("/// The class of each entity of `\(SourceText.comment(model.name))`.")
+            text.line("/// The class of each entity of `\(SourceWriter.comment(model.name))`.")
             text.block("nonisolated private func \(classesName)() -> [String: any AnyObject.Type] {") { text in
                 text.line(classes.rendered(depth: 0, used: 4))
             }
@@ -38,8 +38,8 @@ struct ModelLiteral {
     /// - Parameters:
     ///   - isDivided: Whether the entities are divided among several files.
     ///   - isFirst: Whether this is the first file.
-    func writeEntities(named names: Set<String>, isDivided: Bool, isFirst: Bool, to text: inout SourceText) {
-        if isFirst { text.line("/// The entities of `\(SourceText.comment(model.name))`, a function for each.") }
+    func writeEntities(named names: Set<String>, isDivided: Bool, isFirst: Bool, to text: inout SourceWriter) {
+        if isFirst { text.line("/// The entities of `\(SourceWriter.comment(model.name))`, a function for each.") }
         let kind = isDivided ? isFirst ? "enum" : "extension" : "private enum"
         text.block("nonisolated \(kind) \(namespaceName) {") { text in
             let own = zip(functionNames, model.entities).filter { names.contains($0.1.name) }

@@ -17,7 +17,7 @@ struct EntityPlan {
     /// Whether the entity is the destination of a to-one relationship.
     var isDestination = false
     /// The reason why no code is generated, although the model requests code.
-    var omission: String?
+    var omissionReason: String?
 
     var generation: CodeGeneration { entity.codeGeneration }
 }

@@ -8,9 +8,9 @@ struct FetchRequestPlan {
     /// A parameter for each variable of the format, in the order of the format.
     var parameters: [Parameter] = []
     /// The reason why the fetch request has no function; nil if it has one.
-    var omission: String?
+    var omissionReason: String?
     /// Likely errors in the predicate of a function.
-    var doubts: [String] = []
+    var warnings: [String] = []
 
     struct Parameter {
         /// The variable, without its `$`.
@@ -56,12 +56,12 @@ extension ModelPlan {
     ) -> FetchRequestPlan {
         var plan = FetchRequestPlan(template: request, name: name)
         let format = FormatOutline(request.predicateFormat ?? "")
-        plan.doubts = format.names.filter { !properties.contains($0) }.map {
+        plan.warnings = format.names.filter { !properties.contains($0) }.map {
             "its predicate names \($0), which is no property of \(request.entityName)"
         }
-        if let disorder = format.disorder { plan.doubts.append(disorder) }
-        if let flaw = format.flaw {
-            plan.omission = flaw
+        if let likelyError = format.likelyError { plan.warnings.append(likelyError) }
+        if let syntaxError = format.syntaxError {
+            plan.omissionReason = syntaxError
         } else {
             var scope = NameScope()
             plan.parameters = format.variables.map {
@@ -80,9 +80,9 @@ struct FormatOutline {
     /// The first name of each key path that begins at the object itself. Without duplicates, in the order of the format.
     private(set) var names: [String] = []
     /// The reason why the format is invalid.
-    private(set) var flaw: String?
+    private(set) var syntaxError: String?
     /// The reason why the format is probably invalid.
-    private(set) var disorder: String?
+    private(set) var likelyError: String?
 
     private var tokens: [FormatToken] = []
     /// The open SUBQUERYs: the depth of their parentheses, and their variables once they are known.
@@ -91,9 +91,9 @@ struct FormatOutline {
     init(_ format: String) {
         var scanner = FormatScanner(format)
         while let token = scanner.next() { tokens.append(token) }
-        flaw = scanner.flaw
+        syntaxError = scanner.syntaxError
         findNames()
-        if flaw == nil { disorder = findDisorder() }
+        if syntaxError == nil { likelyError = findLikelyError() }
     }
 
     private mutating func findNames() {
@@ -131,7 +131,7 @@ struct FormatOutline {
     }
 
     /// Finds two values or two operators in a row, or an operator at the beginning or end.
-    private func findDisorder() -> String? {
+    private func findLikelyError() -> String? {
         var before: FormatToken.Role?
         for (index, token) in tokens.enumerated() {
             let isCall = index + 1 < tokens.count && tokens[index + 1] == .open

@@ -51,7 +51,7 @@ enum FormatToken: Equatable {
 
 /// Divides a predicate format into tokens. Options in brackets and the keys after the first belong to the token before them.
 struct FormatScanner {
-    private(set) var flaw: String?
+    private(set) var syntaxError: String?
     private var rest: Substring.UnicodeScalarView
     private var open: [Unicode.Scalar] = []
 
@@ -63,7 +63,7 @@ struct FormatScanner {
         while let scalar = rest.popFirst() {
             if let token = token(scalar) { return token }
         }
-        if let last = open.last { flaw = flaw ?? "\(last) in its predicate is not closed" }
+        if let last = open.last { syntaxError = syntaxError ?? "\(last) in its predicate is not closed" }
         return nil
     }
 
@@ -71,7 +71,7 @@ struct FormatScanner {
     private mutating func token(_ scalar: Unicode.Scalar) -> FormatToken? {
         switch scalar {
         case "'", "\"":
-            if !skipText(quote: scalar) { flaw = flaw ?? "a quote in its predicate is not closed" }
+            if !skipText(quote: scalar) { syntaxError = syntaxError ?? "a quote in its predicate is not closed" }
             return .value
         case "(", "{":
             open.append(scalar)
@@ -91,12 +91,12 @@ struct FormatScanner {
             return nil
         case "$":
             let name = takeName()
-            if name.isEmpty { flaw = flaw ?? "a $ in its predicate has no name after it" }
+            if name.isEmpty { syntaxError = syntaxError ?? "a $ in its predicate has no name after it" }
             skipKeyPath()
             return .variable(name)
         case "%":
             if rest.first == "@" || rest.first == "K" {
-                flaw = flaw ?? "its predicate has an argument; only $VARIABLES have values"
+                syntaxError = syntaxError ?? "its predicate has an argument; only $VARIABLES have values"
             }
             return nil
         case "#":
@@ -132,7 +132,7 @@ struct FormatScanner {
     private mutating func skip(_ scalar: Unicode.Scalar) {
         rest.removeFirst()
         if scalar == "'" || scalar == "\"", !skipText(quote: scalar) {
-            flaw = flaw ?? "a quote in its predicate is not closed"
+            syntaxError = syntaxError ?? "a quote in its predicate is not closed"
         }
     }
 
@@ -154,7 +154,7 @@ struct FormatScanner {
     private mutating func close(_ scalar: Unicode.Scalar) {
         let opening: [Unicode.Scalar: Unicode.Scalar] = [")": "(", "}": "{", "]": "["]
         if open.popLast() != opening[scalar] {
-            flaw = flaw ?? "its predicate has a \(scalar) without an opening bracket"
+            syntaxError = syntaxError ?? "its predicate has a \(scalar) without an opening bracket"
         }
     }
 

@@ -36,7 +36,7 @@ struct ModelPlan {
         model.fetchRequests.compactMap { request in
             fetchRequests[request.entityName]?.first { $0.template == request }
         }.flatMap { plan in
-            (plan.omission.map { ["it has no function, because \($0)"] } ?? plan.doubts).map {
+            (plan.omissionReason.map { ["it has no function, because \($0)"] } ?? plan.warnings).map {
                 "The fetch request \(plan.template.name): \($0)."
             }
         }
@@ -85,7 +85,7 @@ struct ModelPlan {
             let holderName = holder.map { entities[$0].entity.name }
             for index in group where index != holder {
                 entities[index].className = nil
-                entities[index].omission =
+                entities[index].omissionReason =
                     "its class \(name) is "
                     + (holderName.map { "extended for the entity \($0)" } ?? "that of other entities too")
             }

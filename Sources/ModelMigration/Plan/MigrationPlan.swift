@@ -80,7 +80,7 @@ package enum AttributeSource: Sendable, Equatable {
     /// Derived: the new row's attribute at that position.
     case copy(Int)
     /// Derived: the transformed string of the new row's attribute at that position.
-    case changed(Int, TextChange)
+    case changed(Int, StringTransformation)
     /// Derived: the time of the migration.
     case now
 }
@@ -123,5 +123,5 @@ package struct MigrationCondition: Sendable, Equatable {
     package internal(set) var isExpected = false
     /// Whether rows that do not meet the condition make the migration impossible. If not, the objects are carried over as they
     /// are, and the report lists them.
-    package internal(set) var isBinding = true
+    package internal(set) var preventsMigration = true
 }

@@ -31,7 +31,7 @@ extension MigrationPlanner {
             plan.entities[index].attributes[leaf.column] = source(
                 of: leaf, matching: match, among: newLeaves, from: oldEntity, to: newEntity)
         }
-        for leaf in newLeaves { deriveAgain(leaf, index, from: oldLeaves, newLeaves) }
+        for leaf in newLeaves { rederive(leaf, index, from: oldLeaves, newLeaves) }
         for (name, kind) in newKinds.sorted(by: { [$0.key].precedes([$1.key]) }) {
             guard let oldKind = oldKinds[name], oldKind != kind else { continue }
             plan.obstacles.append(
@@ -41,7 +41,7 @@ extension MigrationPlanner {
     }
 
     /// Derives an attribute with an unchanged derivation again, if the migration changes the value of its source.
-    private mutating func deriveAgain(
+    private mutating func rederive(
         _ leaf: MigrationLeaf, _ index: Int, from oldLeaves: [MigrationLeaf], _ leaves: [MigrationLeaf]
     ) {
         guard let expression = leaf.attribute.derivationExpression, let source = derivation(expression, leaves),

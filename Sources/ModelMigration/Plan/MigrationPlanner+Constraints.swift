@@ -73,14 +73,15 @@ extension MigrationPlanner {
         let path = "\(name.entity).\(name.name)"
         // Objects of earlier versions have no links of a new to-many relationship, even if the new model requires links. So a
         // missing link is only reported.
-        let isBinding = !relationship.isToMany
-        let advice = isBinding ? "Make it optional, or link these objects first." : "Link the others when the app runs."
+        let preventsMigration = !relationship.isToMany
+        let advice =
+            preventsMigration ? "Make it optional, or link these objects first." : "Link the others when the app runs."
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasCount(name, bounds),
                 complaint:
                     "\(path): it leads to \(bounds.words) now, and some objects have \(bounds.failure). \(advice)",
-                isBinding: isBinding))
+                preventsMigration: preventsMigration))
     }
 
     /// Whether the old model kept the links of an entity's objects within these bounds, and all these links are carried over.

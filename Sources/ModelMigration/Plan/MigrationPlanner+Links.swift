@@ -42,7 +42,7 @@ extension MigrationPlanner {
         for oldOne in sources.compactMap(old.relationship) {
             guard check(oldOne, relationship, path) else { return }
         }
-        if !sources.isEmpty, !areOne(sources, inverseSources) {
+        if !sources.isEmpty, !hasSameLinks(sources, inverseSources) {
             plan.obstacles.append(
                 "\(path): it and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had links of their own, "
                     + "which cannot be matched. Give one of them another name.")
@@ -52,7 +52,7 @@ extension MigrationPlanner {
         if case .inverseColumn = new.model.linkStorage(of: name) { return }
         if !sources.isEmpty {
             plan.links[name] = sources.map { LinkSource(relationship: $0, isReversed: false) }
-            if let inverse, !relationship.isToMany, isInverseToMany == false, !wereOneToOne(sources) {
+            if let inverse, !relationship.isToMany, isInverseToMany == false, !hadUniqueDestinations(sources) {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isExclusive(name),
@@ -100,14 +100,14 @@ extension MigrationPlanner {
     }
 
     /// Whether the inverse has the same links as the relationship, and no others.
-    private func areOne(_ sources: [RelationshipName], _ inverseSources: [RelationshipName]) -> Bool {
+    private func hasSameLinks(_ sources: [RelationshipName], _ inverseSources: [RelationshipName]) -> Bool {
         inverseSources.allSatisfy { inverse in
             sources.contains { $0 == inverse || old.relationship($0).flatMap(old.inverse) == inverse }
         }
     }
 
     /// Whether each destination had at most one source.
-    private func wereOneToOne(_ sources: [RelationshipName]) -> Bool {
+    private func hadUniqueDestinations(_ sources: [RelationshipName]) -> Bool {
         guard sources.count == 1, let source = sources.first, let oldOne = old.relationship(source),
             let inverse = old.inverse(of: oldOne)
         else { return false }

@@ -32,12 +32,12 @@ struct MigrationPlanner {
     mutating func addObstacles(
         of matching: NameMatching, _ elements: [(name: String, identifier: String?)], _ kind: String
     ) {
-        for (one, other) in matching.rivals {
+        for (one, other) in matching.conflicts {
             plan.obstacles.append(
                 "\(elements[one].name) and \(elements[other].name) have the same renaming identifier. Remove it from one of them."
             )
         }
-        for (name, identifier) in matching.riddles.map({ elements[$0] }) {
+        for (name, identifier) in matching.ambiguous.map({ elements[$0] }) {
             plan.obstacles.append(
                 "\(name): its renaming identifier is \(identifier ?? ""), which can mean more than one \(kind) of the old model. "
                     + "Keep the versions between the two models in the bundle or the lock file, or give the \(kind) that kept "

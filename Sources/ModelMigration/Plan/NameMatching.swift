@@ -24,50 +24,50 @@ struct NameMatching {
     /// The positions of old elements by the positions of new elements, without duplicates.
     private(set) var pairs: [Int: Int] = [:]
     /// The positions of two new elements that claim the same old element.
-    private(set) var rivals: [(Int, Int)] = []
+    private(set) var conflicts: [(Int, Int)] = []
     /// The positions of new elements with an ambiguous old element: the identifier fits two old elements, or the identifier and
     /// the name lead to two old elements that may both still exist.
-    private(set) var riddles: [Int] = []
+    private(set) var ambiguous: [Int] = []
 
     /// Whether only one matching is possible.
-    var isClear: Bool { rivals.isEmpty && riddles.isEmpty }
+    var isClear: Bool { conflicts.isEmpty && ambiguous.isEmpty }
 
     /// - Parameter known: The old names by the new names, if the versions between the models determine them. These names
     ///   replace all rules.
     init<Name: Hashable>(from old: [Named<Name>], to new: [Named<Name>], known: [Name: Name]? = nil) {
-        let before = OldNames(old)
+        let oldNames = OldNames(old)
         if let known {
-            for (position, thing) in new.enumerated() {
-                pairs[position] = known[thing.name].flatMap { before.names[$0] }
+            for (position, element) in new.enumerated() {
+                pairs[position] = known[element.name].flatMap { oldNames.names[$0] }
             }
             return
         }
-        let now = NewNames(new)
+        let newNames = NewNames(new)
         var taken: Set<Int> = []
         let passes: [(Named<Name>) -> Int?] = [
-            { thing in thing.identifier == thing.name ? before.names[thing.name] : nil },
-            { thing in
-                thing.identifier.flatMap { identifier in
-                    before.names[thing.name].flatMap { old[$0].identifier == identifier ? $0 : nil }
+            { element in element.identifier == element.name ? oldNames.names[element.name] : nil },
+            { element in
+                element.identifier.flatMap { identifier in
+                    oldNames.names[element.name].flatMap { old[$0].identifier == identifier ? $0 : nil }
                 }
             },
-            { thing in
-                thing.identifier.flatMap { before.identifiers[$0] }.flatMap { match in
-                    // If the name of the match is another new element's identifier, this identifier means the old element
-                    // that it names.
-                    before.fitsTwo(thing.identifier) && now.identifiers.contains(old[match].name) ? nil : match
+            { element in
+                element.identifier.flatMap { oldNames.identifiers[$0] }.flatMap { match in
+                    // Another new element claims the match, so this identifier is the name of an old element.
+                    oldNames.hasTwoMatches(element.identifier) && newNames.identifiers.contains(old[match].name)
+                        ? nil : match
                 }
             },
-            { $0.identifier.flatMap { before.names[$0] } },
-            { before.names[$0.name] },
-            { before.identifiers[$0.name] },
+            { $0.identifier.flatMap { oldNames.names[$0] } },
+            { oldNames.names[$0.name] },
+            { oldNames.identifiers[$0.name] },
         ]
         for find in passes {
             var found: [Int: Int] = [:]
-            for (position, thing) in new.enumerated() where pairs[position] == nil {
-                guard let match = find(thing), !taken.contains(match) else { continue }
+            for (position, element) in new.enumerated() where pairs[position] == nil {
+                guard let match = find(element), !taken.contains(match) else { continue }
                 if let rival = found[match] {
-                    rivals.append((rival, position))
+                    conflicts.append((rival, position))
                 } else {
                     found[match] = position
                 }
@@ -77,11 +77,14 @@ struct NameMatching {
                 taken.insert(match)
             }
         }
-        riddles = new.indices.filter { isRiddle($0, from: old, to: new, before: before, now: now, taken: taken) }
+        ambiguous = new.indices.filter {
+            isAmbiguous($0, from: old, to: new, oldNames: oldNames, newNames: newNames, taken: taken)
+        }
     }
 
-    private func isRiddle<Name: Hashable>(
-        _ position: Int, from old: [Named<Name>], to new: [Named<Name>], before: OldNames<Name>, now: NewNames<Name>,
+    private func isAmbiguous<Name: Hashable>(
+        _ position: Int, from old: [Named<Name>], to new: [Named<Name>], oldNames: OldNames<Name>,
+        newNames: NewNames<Name>,
         taken: Set<Int>
     ) -> Bool {
         guard let match = pairs[position], let identifier = new[position].identifier,
@@ -90,13 +93,13 @@ struct NameMatching {
         if old[match].name != identifier {
             // The match has the same identifier. If another old element has the identifier as its name, the match is clear
             // only if that element keeps its name and no new element has the name of the match.
-            return before.fitsTwo(identifier)
-                && (!now.plain.contains(identifier) || now.plain.contains(old[match].name))
+            return oldNames.hasTwoMatches(identifier)
+                && (!newNames.plain.contains(identifier) || newNames.plain.contains(old[match].name))
         }
         // The match has the identifier as its name. The match is ambiguous if a new element without an identifier has that
         // name, and an unmatched old element has the name of this new element.
-        guard let own = before.names[new[position].name] else { return false }
-        return !taken.contains(own) && now.plain.contains(identifier)
+        guard let own = oldNames.names[new[position].name] else { return false }
+        return !taken.contains(own) && newNames.plain.contains(identifier)
     }
 }
 
@@ -114,7 +117,7 @@ private struct OldNames<Name: Hashable> {
     }
 
     /// Whether an identifier is the name of an old element, and the identifier of another old element.
-    func fitsTwo(_ identifier: Name?) -> Bool {
+    func hasTwoMatches(_ identifier: Name?) -> Bool {
         guard let identifier, let named = names[identifier], let identified = identifiers[identifier] else {
             return false
         }

@@ -49,8 +49,8 @@ extension NameTable {
             else { continue }
             earlier.propertyNames[name] = names
         }
-        let isAsItSeems = NameTable.entities(old, new) == entities && earlier.propertyNames.isEmpty
-        return isAsItSeems ? nil : earlier
+        let isImpliedByModels = NameTable.entities(old, new) == entities && earlier.propertyNames.isEmpty
+        return isImpliedByModels ? nil : earlier
     }
 }
 

@@ -70,7 +70,7 @@ extension ManagedObjectModel {
     /// such a model only with models from this initializer.
     package init?(canonicalForm: String) {
         let lines = canonicalForm.utf8.split(separator: UInt8(ascii: "\n"))
-        guard let model = ModelTextReader.model(lines.dropFirst()) else { return nil }
+        guard let model = StoredModelReader.model(lines.dropFirst()) else { return nil }
         self = model
     }
 
@@ -79,11 +79,11 @@ extension ManagedObjectModel {
     ///
     /// The model has no indexes, default values, classes or transient attributes, because ``storedText`` contains none.
     package init?(storedText: String) {
-        guard storedText.utf8.count <= ModelLimits.textSize else { return nil }
+        guard storedText.utf8.count <= ModelLimits.storedModelSize else { return nil }
         let parts = storedText.utf8.split(separator: UInt8(ascii: "\n"), maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, let body = String(parts[1]), let head = String(parts[0]),
             head == ManagedObjectModel.storedHead(of: body),
-            let model = ModelTextReader.model(body.utf8.split(separator: UInt8(ascii: "\n"))[...]),
+            let model = StoredModelReader.model(body.utf8.split(separator: UInt8(ascii: "\n"))[...]),
             model.entities.count <= ModelLimits.storedEntities
         else { return nil }
         do { try model.validateShape() } catch { return nil }
@@ -92,15 +92,15 @@ extension ManagedObjectModel {
 }
 
 /// Reads the lines of a model's canonical form, or of its stored form.
-struct ModelTextReader {
+struct StoredModelReader {
     private var entities: [EntityDescription] = []
     private var composites: [CompositeDescription] = []
     private var configurationName: String?
 
     static func model(_ lines: ArraySlice<Substring.UTF8View>) -> ManagedObjectModel? {
-        var reader = ModelTextReader()
+        var reader = StoredModelReader()
         for line in lines {
-            guard let text = String(line), var words = TextWords(text), reader.read(&words), words.isAtEnd else {
+            guard let text = String(line), var words = WordParser(text), reader.read(&words), words.isAtEnd else {
                 return nil
             }
         }
@@ -111,7 +111,7 @@ struct ModelTextReader {
         return model
     }
 
-    private mutating func read(_ words: inout TextWords) -> Bool {
+    private mutating func read(_ words: inout WordParser) -> Bool {
         guard let kind = words.takeWord() else { return false }
         switch kind {
         case "configuration" where entities.isEmpty && composites.isEmpty && configurationName == nil:
@@ -134,7 +134,7 @@ struct ModelTextReader {
         return true
     }
 
-    private static func read(_ kind: String, _ words: inout TextWords, into entity: inout EntityDescription) -> Bool {
+    private static func read(_ kind: String, _ words: inout WordParser, into entity: inout EntityDescription) -> Bool {
         switch kind {
         case "parent":
             entity.parentName = words.takeName()
@@ -159,7 +159,7 @@ struct ModelTextReader {
         return true
     }
 
-    private static func attribute(_ words: inout TextWords) -> AttributeDescription? {
+    private static func attribute(_ words: inout WordParser) -> AttributeDescription? {
         let path = words.takeNames().joined(separator: ".")
         var typeWords: [String] = []
         var isOptional: Bool?
@@ -180,7 +180,7 @@ struct ModelTextReader {
     }
 
     /// The values along the path of a leaf.
-    private static func modifiers(_ words: inout TextWords) -> String {
+    private static func modifiers(_ words: inout WordParser) -> String {
         var modifiers: [String] = []
         while !words.isAtEnd {
             modifiers.append(words.takeName() ?? words.takeWord() ?? "none")
@@ -188,7 +188,7 @@ struct ModelTextReader {
         return modifiers.joined(separator: " ")
     }
 
-    private static func relationship(_ words: inout TextWords) -> RelationshipDescription? {
+    private static func relationship(_ words: inout WordParser) -> RelationshipDescription? {
         guard let name = words.takeName(), words.take("to"), let arity = words.takeWord(),
             let destination = words.takeName()
         else { return nil }

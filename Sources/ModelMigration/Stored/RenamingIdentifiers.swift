@@ -67,7 +67,7 @@ private struct Renaming {
     let identifier: String
 
     init?(_ line: String) {
-        guard var words = TextWords(line), words.take("renamed"), let kind = words.takeWord() else { return nil }
+        guard var words = WordParser(line), words.take("renamed"), let kind = words.takeWord() else { return nil }
         var names = words.takeNames()
         guard words.take("from"), !names.isEmpty else { return nil }
         identifier = words.takeNames().joined(separator: ".")
@@ -165,7 +165,7 @@ package struct TransformableTypes: Sendable, Hashable {
 
     /// Reads a line back; false if this type would not write such a line.
     package mutating func append(_ line: String) -> Bool {
-        guard var words = TextWords(line), words.take("type"), words.take("of"), words.take("attribute") else {
+        guard var words = WordParser(line), words.take("type"), words.take("of"), words.take("attribute") else {
             return false
         }
         let key = words.takeNames()

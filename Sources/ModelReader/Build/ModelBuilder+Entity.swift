@@ -105,7 +105,7 @@ extension ModelBuilder {
 
     private mutating func defaultValue(of element: MarkupElement, type: AttributeType) -> AttributeValue? {
         if let text = element["defaultDateTimeInterval"] {
-            if type == .date, let seconds = NumberText.double(text) { return .date(seconds) }
+            if type == .date, let seconds = NumberParser.double(text) { return .date(seconds) }
             log.warn(element.line, "defaultDateTimeInterval=\"\(text)\" is not a date. It is ignored.")
         }
         guard let text = element["defaultValueString"] else { return nil }
@@ -116,7 +116,7 @@ extension ModelBuilder {
         _ name: String, dateAttribute: String, of element: MarkupElement, type: AttributeType
     ) -> AttributeValue? {
         if let text = element[dateAttribute] {
-            if type == .date, let seconds = NumberText.double(text) { return .date(seconds) }
+            if type == .date, let seconds = NumberParser.double(text) { return .date(seconds) }
             log.warn(element.line, "\(dateAttribute)=\"\(text)\" is not a date. It is ignored.")
         }
         guard let text = element[name] else { return nil }

@@ -133,7 +133,7 @@ extension ModelBuilder {
 
     mutating func flag(_ attribute: String, of element: MarkupElement, absent: Bool = false) -> Bool {
         guard let text = element[attribute] else { return absent }
-        if let flag = NumberText.flag(text) { return flag }
+        if let flag = NumberParser.flag(text) { return flag }
         log.warn(element.line, "\(attribute)=\"\(text)\" is neither YES nor NO. It is ignored.")
         return absent
     }

@@ -103,7 +103,7 @@ extension ModelLinker {
             let columns = Set(
                 lineage.flatMap(\.attributes).filter { attribute in
                     !attribute.isTransient && attribute.type != .composite
-                        && !attribute.isDerivedFromOthers { lookup.relationship(named: $0, of: entity) != nil }
+                        && !attribute.isDerivedFromOtherObjects { lookup.relationship(named: $0, of: entity) != nil }
                 }.map(\.name)
                     + lineage.flatMap(\.relationships).filter { !$0.isTransient && !$0.isToMany }.map(\.name))
             var indexes = entity.indexes
@@ -151,7 +151,7 @@ extension ModelLinker {
 
 extension AttributeDescription {
     /// Whether the value is derived from related objects.
-    fileprivate func isDerivedFromOthers(_ isRelationship: (String) -> Bool) -> Bool {
+    fileprivate func isDerivedFromOtherObjects(_ isRelationship: (String) -> Bool) -> Bool {
         guard let derivationExpression, case .path(let path) = DerivationExpression(derivationExpression) else {
             return false
         }

@@ -104,7 +104,8 @@ package struct LockedConfiguration: Sendable, Equatable {
 
     /// Reads ``line`` back; nil if this type would not write such a line.
     init?(_ line: String) {
-        guard var words = TextWords(line), words.take("configuration"), let name = words.takeName(), words.take("hash"),
+        guard var words = WordParser(line), words.take("configuration"), let name = words.takeName(),
+            words.take("hash"),
             let hash = words.takeWord().flatMap({ ModelHash($0) }), words.take("entities")
         else { return nil }
         self.name = name

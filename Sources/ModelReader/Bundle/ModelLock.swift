@@ -276,17 +276,19 @@ extension LockedModel {
 
     /// Reads the first line of a model. The other lines follow.
     fileprivate init?(head line: String) {
-        guard var words = TextWords(line), words.take("model"), let path = words.takeName() else { return nil }
+        guard var words = WordParser(line), words.take("model"), let path = words.takeName() else { return nil }
         self.init(&words, path: path)
     }
 
     /// Reads the first line of an earlier model. ``takeEarlier(_:)`` builds the other lines.
     fileprivate init?(earlier line: Substring, path: String) {
-        guard line.hasPrefix("earlier "), var words = TextWords(String(line)), words.take("earlier") else { return nil }
+        guard line.hasPrefix("earlier "), var words = WordParser(String(line)), words.take("earlier") else {
+            return nil
+        }
         self.init(&words, path: path)
     }
 
-    private init?(_ words: inout TextWords, path: String) {
+    private init?(_ words: inout WordParser, path: String) {
         guard let version = words.takeName(after: "version"), words.take("hash"),
             let hash = words.takeWord().flatMap({ ModelHash($0) }), words.isAtEnd
         else { return nil }

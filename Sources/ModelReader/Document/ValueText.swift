@@ -28,7 +28,7 @@ struct ValueText: Equatable {
         if let number = Int64(text) {
             return range.contains(number) ? ValueText(value: .integer(number)) : none(text, "is out of range")
         }
-        guard let number = NumberText.flag(text).map({ $0 ? 1 : 0 }) ?? NumberText.whole(text) else {
+        guard let number = NumberParser.flag(text).map({ $0 ? 1 : 0 }) ?? NumberParser.whole(text) else {
             return none(text, "is not a whole number, or out of range")
         }
         guard range.contains(number) else { return none(text, "is out of range") }
@@ -36,22 +36,24 @@ struct ValueText: Equatable {
     }
 
     private static func floating(_ text: String, isInRange: (Double) -> Bool) -> ValueText {
-        if let number = NumberText.double(text) {
+        if let number = NumberParser.double(text) {
             return isInRange(number) ? ValueText(value: .double(number)) : none(text, "is out of range")
         }
-        guard let flag = NumberText.flag(text) else { return none(text, "is not a number, or out of range") }
+        guard let flag = NumberParser.flag(text) else { return none(text, "is not a number, or out of range") }
         return read(.double(flag ? 1 : 0), text, as: flag ? "1" : "0")
     }
 
     private static func decimal(_ text: String) -> ValueText {
-        if let number = NumberText.decimal(text) { return ValueText(value: .decimal(number)) }
-        guard let flag = NumberText.flag(text) else { return none(text, "is not a decimal number of up to 38 digits") }
+        if let number = NumberParser.decimal(text) { return ValueText(value: .decimal(number)) }
+        guard let flag = NumberParser.flag(text) else {
+            return none(text, "is not a decimal number of up to 38 digits")
+        }
         return read(.decimal(flag ? 1 : 0), text, as: flag ? "1" : "0")
     }
 
     private static func boolean(_ text: String) -> ValueText {
-        if let flag = NumberText.flag(text) { return ValueText(value: .boolean(flag)) }
-        guard let number = NumberText.double(text) else { return none(text, "is neither YES nor NO") }
+        if let flag = NumberParser.flag(text) { return ValueText(value: .boolean(flag)) }
+        guard let number = NumberParser.double(text) else { return none(text, "is neither YES nor NO") }
         return read(.boolean(number != 0), text, as: number != 0 ? "YES" : "NO")
     }
 
@@ -73,15 +75,16 @@ extension ValueText {
         case .integer64: integerBound(text, in: .min ... .max, what: "the type's range")
         case .string: integerBound(text, in: 0 ... .max, what: "what a length can be")
         case .double, .float:
-            NumberText.double(text).map { ValueText(value: .double($0)) } ?? noBound(text, "is not a number")
+            NumberParser.double(text).map { ValueText(value: .double($0)) } ?? noBound(text, "is not a number")
         case .decimal:
-            NumberText.decimal(text).map { ValueText(value: .decimal($0)) } ?? noBound(text, "is not a decimal number")
+            NumberParser.decimal(text).map { ValueText(value: .decimal($0)) }
+                ?? noBound(text, "is not a decimal number")
         default: noBound(text, "belongs to an attribute that cannot have one")
         }
     }
 
     private static func integerBound(_ text: String, in range: ClosedRange<Int64>, what: String) -> ValueText {
-        guard let number = NumberText.whole(text) else {
+        guard let number = NumberParser.whole(text) else {
             return noBound(text, "is not a whole number, or out of range")
         }
         let complaint = range.contains(number) ? nil : "The bound \"\(text)\" is outside \(what)."
@@ -95,7 +98,7 @@ extension ValueText {
 
 /// Numbers and flags in the spellings of model files. Strings are checked before they are converted, because the conversions of
 /// the standard library and Foundation accept other spellings, or stop at the first invalid character.
-enum NumberText {
+enum NumberParser {
     static func flag(_ text: String) -> Bool? {
         switch text {
         case "YES", "true", "1": true

@@ -5,7 +5,7 @@ internal import RowStore
 /// A store on the command line, with the model and the database key that an app would open it with.
 struct StoreArgument {
     var model: ModelArgument
-    var place: StorePlace
+    var place: StoreTarget
     /// Nil for the key of the store.
     var databaseKey: String?
 
@@ -13,7 +13,7 @@ struct StoreArgument {
 
     init(_ words: CommandLineWords) throws {
         model = try ModelArgument(words)
-        place = try StorePlace(words.required("--store"), name: words.value("--name"))
+        place = try StoreTarget(words.required("--store"), name: words.value("--name"))
         databaseKey = words.value("--database-key")
     }
 

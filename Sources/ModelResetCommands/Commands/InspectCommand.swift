@@ -22,7 +22,7 @@ struct InspectCommand: Command {
 
         """
 
-    let place: StorePlace
+    let place: StoreTarget
     let models: [ModelArgument]
     let isFollowing: Bool
 
@@ -32,7 +32,7 @@ struct InspectCommand: Command {
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(
             command: words, flags: ["--follow"], values: ["--name", "--model"], lists: ["--model"])
-        place = try StorePlace(words.plain("STORE")[0], name: words.value("--name"))
+        place = try StoreTarget(words.plain("STORE")[0], name: words.value("--name"))
         models = words.list("--model").map { ModelArgument(path: $0) }
         isFollowing = words.flag("--follow")
     }

@@ -174,7 +174,7 @@ struct LayerOrder {
         self.grid = grid
         leftSegments = Dictionary(grouping: grid.segments, by: \.right)
         rightSegments = Dictionary(grouping: grid.segments, by: \.left)
-        for layer in grid.layers.indices { notePlaces(of: layer) }
+        for layer in grid.layers.indices { notePositions(of: layer) }
         sweep()
     }
 
@@ -195,17 +195,17 @@ struct LayerOrder {
 
     private mutating func sort(_ layer: Int, _ segments: [Int: [LayerGrid.Segment]], _ isForward: Bool) {
         let keys = grid.layers[layer].map { node in
-            let found = (segments[node] ?? []).map { isForward ? leftPlace($0) : rightPlace($0) }
+            let found = (segments[node] ?? []).map { isForward ? leftPosition($0) : rightPosition($0) }
             return found.isEmpty ? places[node] ?? 0 : found.reduce(0, +) / Double(found.count)
         }
         let sorted = zip(keys, grid.layers[layer]).enumerated().sorted {
             ($0.element.0, $0.offset) < ($1.element.0, $1.offset)
         }
         grid.layers[layer] = sorted.map(\.element.1)
-        notePlaces(of: layer)
+        notePositions(of: layer)
     }
 
-    private mutating func notePlaces(of layer: Int) {
+    private mutating func notePositions(of layer: Int) {
         var top = 0.0
         for node in grid.layers[layer] {
             places[node] = top
@@ -215,17 +215,17 @@ struct LayerOrder {
         for node in grid.layers[layer] { places[node, default: 0] -= top / 2 }
     }
 
-    private func leftPlace(_ segment: LayerGrid.Segment) -> Double {
+    private func leftPosition(_ segment: LayerGrid.Segment) -> Double {
         (places[segment.left] ?? 0) + segment.leftOffset
     }
 
-    private func rightPlace(_ segment: LayerGrid.Segment) -> Double {
+    private func rightPosition(_ segment: LayerGrid.Segment) -> Double {
         (places[segment.right] ?? 0) + segment.rightOffset
     }
 
     private var crossings: Int {
         Dictionary(grouping: grid.segments) { grid.nodes[$0.left].layer }.values.reduce(0) { total, segments in
-            let places = segments.map { (leftPlace($0), rightPlace($0)) }.sorted { $0 < $1 }
+            let places = segments.map { (leftPosition($0), rightPosition($0)) }.sorted { $0 < $1 }
             return total
                 + places.indices.reduce(0) { sum, index in
                     sum + places[(index + 1)...].count { $0.1 < places[index].1 }

@@ -36,7 +36,7 @@ struct ModelComparison {
 
     private func complaints(areBinding: Bool) -> [String] {
         var seen: Set<String> = []
-        return plan.conditions.filter { !$0.isExpected && $0.isBinding == areBinding }.map(\.complaint)
+        return plan.conditions.filter { !$0.isExpected && $0.preventsMigration == areBinding }.map(\.complaint)
             .filter { seen.insert($0).inserted }
     }
 

@@ -225,7 +225,7 @@ struct PostgreSQLDialect: SQLDialect {
         }
     }
 
-    func changed(_ term: String, _ change: TextChange) -> String { StoredTable.missing }
+    func changed(_ term: String, _ change: StringTransformation) -> String { StoredTable.missing }
 }
 
 extension PostgreSQLSchema {

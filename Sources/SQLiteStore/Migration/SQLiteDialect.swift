@@ -14,8 +14,8 @@ struct SQLiteDialect: SQLDialect {
 
     func widened(_ term: String, _ widening: NumberWidening) -> String { widening.sql(term) }
 
-    func changed(_ term: String, _ change: TextChange) -> String {
-        "\(TextChange.functionName)(\(change.rawValue.quotedText), \(term))"
+    func changed(_ term: String, _ change: StringTransformation) -> String {
+        "\(StringTransformation.functionName)(\(change.rawValue.quotedText), \(term))"
     }
 }
 

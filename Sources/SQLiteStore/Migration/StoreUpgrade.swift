@@ -44,7 +44,7 @@ extension DataSourceError {
     }
 }
 
-extension TextChange {
+extension StringTransformation {
     /// Its name in SQL, where it takes the transformation's word and a string.
     static let functionName = "change_text"
 }
@@ -58,10 +58,10 @@ extension Connection {
 
     private func addTextChanges() throws(DataSourceError) {
         let code = sqlite3_create_function_v2(
-            handle, TextChange.functionName, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
+            handle, StringTransformation.functionName, 2, SQLITE_UTF8 | SQLITE_DETERMINISTIC | SQLITE_DIRECTONLY, nil,
             { context, _, arguments in
                 guard let arguments, case .text(let word) = value(arguments[0]),
-                    let change = TextChange(rawValue: word),
+                    let change = StringTransformation(rawValue: word),
                     case .text(let text) = value(arguments[1])
                 else {
                     sqlite3_result_null(context)

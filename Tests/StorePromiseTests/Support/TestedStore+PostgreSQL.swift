@@ -26,7 +26,7 @@ extension TestedStore {
 }
 
 #if PostgreSQL
-private final class PostgreSQLPlace: StorePlace {
+private final class PostgreSQLPlace: StoreTarget {
     private let server: PostgreSQLServer
     private let database: String
     private let options: PostgreSQLStore.Options

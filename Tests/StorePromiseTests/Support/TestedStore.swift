@@ -9,7 +9,7 @@ import TestSupport
 import Testing
 
 /// Where the stores of one test are, empty at first.
-protocol StorePlace {
+protocol StoreTarget {
     /// Opens the store, or makes it. One that is shared may be opened by several members.
     func open() throws -> any PersistentStore
 
@@ -28,7 +28,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
     var codeOfNUL: DataSourceError.Code?
     /// The same for a unique string of 20,000 bytes.
     var codeOfLongUnique: DataSourceError.Code?
-    let make: @Sendable (ModelLayout, LeaseTimes) throws -> any StorePlace
+    let make: @Sendable (ModelLayout, LeaseTimes) throws -> any StoreTarget
 
     static let memory = TestedStore(testDescription: "memory", isPersistent: false) { layout, _ in
         MemoryPlace(layout: layout)
@@ -47,7 +47,7 @@ struct TestedStore: Sendable, CustomTestStringConvertible {
     static let shared = all.filter(\.isShared)
 
     func makePlace(_ layout: ModelLayout = TestModel.layout, _ times: LeaseTimes = LeaseTimes()) throws
-        -> any StorePlace
+        -> any StoreTarget
     {
         try make(layout, times)
     }
@@ -105,14 +105,14 @@ struct Member: Sendable {
     }
 }
 
-private struct MemoryPlace: StorePlace {
+private struct MemoryPlace: StoreTarget {
     let layout: ModelLayout
 
     func open() -> any PersistentStore { InMemoryStore(layout) }
     func verify() {}
 }
 
-private struct SQLitePlace: StorePlace {
+private struct SQLitePlace: StoreTarget {
     private let folder: TemporaryDirectory
     private let options: SQLiteStore.Options
 
@@ -129,7 +129,7 @@ private struct SQLitePlace: StorePlace {
     func verify() { #expect(integrity(of: options.url) == "ok") }
 }
 
-private struct JSONFolderPlace: StorePlace {
+private struct JSONFolderPlace: StoreTarget {
     private let folder: TemporaryDirectory
     private let options: StoreOptions
     private var url: URL { folder.url.appending(component: "test") }

@@ -17,7 +17,7 @@ struct Arguments {
 
     var command = Command.update
     var input = Input.dpkgStatus
-    var place = CatalogPlace.memory
+    var place = CatalogLocation.memory
     var databaseKey = "1"
 
     static let help = """
@@ -94,7 +94,7 @@ extension Arguments {
         command = try Self.command(line)
         if command.readsInput || isInMemory { input = try line.text("--input").map(Input.init) ?? input }
         try line.allow(only: command.options.union(isInMemory ? ["--input", "--memory"] : ["--store", "--shared"]))
-        if !isInMemory { place = try CatalogPlace(store, isShared: line.flag("--shared")) }
+        if !isInMemory { place = try CatalogLocation(store, isShared: line.flag("--shared")) }
     }
 
     private static func command(_ line: CommandLineWords) throws -> Command {

@@ -27,7 +27,7 @@ extension Catalog {
     /// Prints a shortest chain of dependencies to a package with that name, from a package that no other package needs.
     func printReason(for name: String) throws {
         let goals = try stored(name)
-        var way = DependencyWay(to: goals)
+        var way = DependencySearch(to: goals)
         guard let chain = way.shortestChain() else {
             let isNeeded = way.dependantCount > 0
             print(isNeeded ? "Only packages that need each other lead to \(name)." : "Nothing depends on \(name).")
@@ -48,7 +48,7 @@ extension Catalog {
 
 /// Searches backwards, step by step, from packages to the packages that need them.
 @MainActor
-struct DependencyWay {
+struct DependencySearch {
     /// A package of a chain, with the dependency that leads to the next package.
     struct Step {
         let package: Package

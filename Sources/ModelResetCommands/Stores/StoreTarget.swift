@@ -10,7 +10,7 @@ internal import PostgreSQLStore
 #endif
 
 /// The location of a store on the command line.
-enum StorePlace {
+enum StoreTarget {
     case file(URL)
     #if PostgreSQL
     case server(connection: String, name: String)

@@ -1,21 +1,21 @@
 internal import ManagedModel
 
 /// Writes the class, the extension or the comment for an entity.
-struct EntityText {
+struct EntityWriter {
     let plan: EntityPlan
     let access: AccessLevel
 
-    func write(to text: inout SourceText) {
+    func write(to text: inout SourceWriter) {
         switch (plan.generation, plan.className) {
         case (.class, let name?): writeClass(named: Identifier.escaped(name), to: &text)
         case (.category, let name?): writeExtension(of: Identifier.escaped(name), to: &text)
-        case (.category, nil): writeComment(plan.omission ?? "its class has no name that Swift allows", to: &text)
+        case (.category, nil): writeComment(plan.omissionReason ?? "its class has no name that Swift allows", to: &text)
         case (_, let name?): writeComment("its class \(name) is written by hand", to: &text)
         case (_, nil): writeComment("it has no class of its own", to: &text)
         }
     }
 
-    private func writeClass(named name: String, to text: inout SourceText) {
+    private func writeClass(named name: String, to text: inout SourceWriter) {
         let superclass = Identifier.escaped(plan.superclassName)
         text.documentation([entityLine])
         text.block("nonisolated \(access.prefix)class \(name): \(superclass) {") { text in
@@ -42,7 +42,7 @@ struct EntityText {
 
     /// An extension cannot override members, so a nested type has the values for the author's overrides. A nested type can have
     /// the same name in a subclass, and a static property cannot.
-    private func writeExtension(of name: String, to text: inout SourceText) {
+    private func writeExtension(of name: String, to text: inout SourceWriter) {
         text.documentation(
             [
                 entityLine, "", "The class is yours to write, in this module, with these overrides:", "",
@@ -86,8 +86,8 @@ struct EntityText {
         }
     }
 
-    private func writeComment(_ reason: String, to text: inout SourceText) {
-        text.line("// The entity \(SourceText.comment(plan.entity.name)): \(reason).")
+    private func writeComment(_ reason: String, to text: inout SourceWriter) {
+        text.line("// The entity \(SourceWriter.comment(plan.entity.name)): \(reason).")
     }
 
     private var entityLine: String {
@@ -107,7 +107,7 @@ struct EntityText {
     }
 
     private func writeKeyPaths(
-        of name: String, inherits: String, _ properties: [NamedProperty], to text: inout SourceText
+        of name: String, inherits: String, _ properties: [NamedProperty], to text: inout SourceWriter
     ) {
         let isPartial = !plan.manualAncestors.isEmpty
         if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
@@ -120,7 +120,7 @@ struct EntityText {
     }
 
     /// The properties of an optional object: the value of a to-one relationship is optional.
-    private func writeOptionalKeyPaths(of name: String, to text: inout SourceText) {
+    private func writeOptionalKeyPaths(of name: String, to text: inout SourceWriter) {
         let properties = attributes + relationships
         if properties.isEmpty { return text.line("[:]") }
         text.block("[", closing: "]") { text in
@@ -129,10 +129,10 @@ struct EntityText {
         }
     }
 
-    private func writeProperties(modifiers: String, to text: inout SourceText) {
+    private func writeProperties(modifiers: String, to text: inout SourceWriter) {
         text.line()
         for property in plan.list.properties {
-            PropertyText(property: property).write(to: &text, modifiers: modifiers)
+            PropertyWriter(property: property).write(to: &text, modifiers: modifiers)
         }
         for relationship in plan.relationships.relationships {
             RelationshipText(relationship: relationship).write(to: &text, modifiers: modifiers)
@@ -142,10 +142,10 @@ struct EntityText {
 }
 
 /// Writes a computed property of a managed object.
-struct PropertyText {
+struct PropertyWriter {
     let property: PropertyPlan
 
-    func write(to text: inout SourceText, modifiers: String) {
+    func write(to text: inout SourceWriter, modifiers: String) {
         text.documentation(property.notes)
         let opening = "\(modifiers)var \(Identifier.escaped(property.name)): \(property.type.spelling) {"
         if property.isReadOnly { return text.line("\(opening) \(getter) }") }
@@ -174,13 +174,13 @@ struct PropertyText {
     }
 }
 
-extension SourceText {
+extension SourceWriter {
     /// Adds a comment for each attribute without a property.
     mutating func omissions(_ omissions: [PropertyList.Omission]) {
         if !omissions.isEmpty { line() }
-        for omission in omissions {
-            let name = Self.comment(omission.attributeName)
-            line("// `\(name)` has no property: \(Self.comment(omission.reason)).")
+        for omissionReason in omissions {
+            let name = Self.comment(omissionReason.attributeName)
+            line("// `\(name)` has no property: \(Self.comment(omissionReason.reason)).")
         }
     }
 }
@@ -189,7 +189,7 @@ extension SourceText {
 struct RelationshipText {
     let relationship: RelationshipPlan
 
-    func write(to text: inout SourceText, modifiers: String) {
+    func write(to text: inout SourceWriter, modifiers: String) {
         if relationship.name != relationship.relationshipName {
             text.documentation(["The relationship `\(relationship.relationshipName)`."])
         }

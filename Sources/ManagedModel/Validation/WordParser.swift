@@ -1,5 +1,5 @@
 /// A line of a model's text, split into quoted names and words.
-package struct TextWords {
+package struct WordParser {
     package enum Word: Equatable {
         case name(String)
         case word(String)
@@ -16,7 +16,7 @@ package struct TextWords {
                 rest.removeFirst()
             } else if first == "\"" {
                 rest.removeFirst()
-                guard let name = TextWords.takeName(&rest) else { return nil }
+                guard let name = WordParser.takeName(&rest) else { return nil }
                 words.append(.name(name))
             } else {
                 let word = rest.prefix { $0 != " " }
@@ -74,7 +74,7 @@ package struct TextWords {
 }
 
 extension String {
-    /// The string in quotes, escaped to fit on one line. ``TextWords`` reads the original string back.
+    /// The string in quotes, escaped to fit on one line. ``WordParser`` reads the original string back.
     package var quotedWord: String {
         var quoted = "\""
         for scalar in unicodeScalars {

@@ -16,7 +16,7 @@ struct Division {
 }
 
 /// Writes one file of a model.
-struct FileText {
+struct FileWriter {
     let model: ManagedObjectModel
     let plan: ModelPlan
     let access: AccessLevel
@@ -24,16 +24,16 @@ struct FileText {
     let part: Int
 
     var text: String {
-        var text = SourceText()
-        let name = SourceText.comment(model.name)
+        var text = SourceWriter()
+        let name = SourceWriter.comment(model.name)
         text.line("// Made by model-codegen from the model \(name). Change the model, not this file.")
         text.line("// swift-format-ignore-file")
         if part > 0, entities.isEmpty { return text.text }
         text.line()
-        ImportText(plan: plan, entities: entities, isWhole: part == 0, access: access).write(to: &text)
+        ImportWriter(plan: plan, entities: entities, isWhole: part == 0, access: access).write(to: &text)
         for entity in entities {
             text.line()
-            EntityText(plan: entity, access: access).write(to: &text)
+            EntityWriter(plan: entity, access: access).write(to: &text)
         }
         for entity in entities {
             guard let name = entity.className, entity.generation != .manual,
@@ -47,7 +47,7 @@ struct FileText {
         if part == 0 {
             for composite in plan.composites {
                 text.line()
-                CompositeText(plan: composite, access: access).write(to: &text)
+                CompositeWriter(plan: composite, access: access).write(to: &text)
             }
             text.line()
             literal.write(to: &text)
@@ -62,7 +62,7 @@ struct FileText {
 
 /// Writes the imports of a file with the lowest possible access level. The compiler warns of an import that is more visible
 /// than its uses.
-struct ImportText {
+struct ImportWriter {
     let plan: ModelPlan
     /// The entities of the file.
     let entities: [EntityPlan]
@@ -70,7 +70,7 @@ struct ImportText {
     let isWhole: Bool
     let access: AccessLevel
 
-    func write(to text: inout SourceText) {
+    func write(to text: inout SourceWriter) {
         // A plain import is compatible with any other import of the module, in every mode of the app's target.
         text.line("\(isVisible ? access.prefix : "")import CoreDataSource")
         if isFoundationInDeclarations {
@@ -106,22 +106,22 @@ struct FetchRequestText {
     let plans: [FetchRequestPlan]
     let access: AccessLevel
 
-    func write(to text: inout SourceText) {
-        if plans.allSatisfy({ $0.omission != nil }) { return plans.forEach { writeOmission($0, to: &text) } }
+    func write(to text: inout SourceWriter) {
+        if plans.allSatisfy({ $0.omissionReason != nil }) { return plans.forEach { writeOmission($0, to: &text) } }
         text.block("nonisolated extension \(Identifier.escaped(className)) {") { text in
             for (index, plan) in plans.enumerated() {
                 if index > 0 { text.line() }
-                if plan.omission != nil { writeOmission(plan, to: &text) } else { writeFunction(plan, to: &text) }
+                if plan.omissionReason != nil { writeOmission(plan, to: &text) } else { writeFunction(plan, to: &text) }
             }
         }
     }
 
-    private func writeOmission(_ plan: FetchRequestPlan, to text: inout SourceText) {
-        let name = SourceText.comment(plan.template.name)
-        text.line("// The fetch request \(name) has no function: \(plan.omission ?? "").")
+    private func writeOmission(_ plan: FetchRequestPlan, to text: inout SourceWriter) {
+        let name = SourceWriter.comment(plan.template.name)
+        text.line("// The fetch request \(name) has no function: \(plan.omissionReason ?? "").")
     }
 
-    private func writeFunction(_ plan: FetchRequestPlan, to text: inout SourceText) {
+    private func writeFunction(_ plan: FetchRequestPlan, to text: inout SourceWriter) {
         let template = plan.template
         let what = template.predicateFormat.map { "`\($0)`" } ?? "all objects of `\(template.entityName)`"
         text.documentation(["The fetch request `\(template.name)`: \(what)."])

@@ -1,14 +1,14 @@
 internal import ManagedModel
 
 /// Writes the struct of a composite, and the code that reads and writes the columns of its leaves.
-struct CompositeText {
+struct CompositeWriter {
     let plan: CompositePlan
     let access: AccessLevel
 
     private var name: String { Identifier.escaped(plan.name) }
     private var properties: [PropertyPlan] { plan.list.properties }
 
-    func write(to text: inout SourceText) {
+    func write(to text: inout SourceWriter) {
         writeStruct(to: &text)
         text.line()
         text.block("nonisolated extension \(name) {") { text in
@@ -20,7 +20,7 @@ struct CompositeText {
         }
     }
 
-    private func writeStruct(to text: inout SourceText) {
+    private func writeStruct(to text: inout SourceWriter) {
         text.documentation(["The composite `\(plan.composite.name)`."])
         text.block("nonisolated \(access.prefix)struct \(name): Sendable, Hashable {") { text in
             for property in properties {
@@ -42,7 +42,7 @@ struct CompositeText {
         }
     }
 
-    private func writeReading(to text: inout SourceText) {
+    private func writeReading(to text: inout SourceWriter) {
         text.line("/// The value, or nil if every leaf is nil.")
         text.block("fileprivate static func read(from object: ManagedObject, at column: Int) -> \(name)? {") { text in
             text.line("isAbsent(from: object, at: column) ? nil : \(name)(reading: object, at: column)")
@@ -55,14 +55,14 @@ struct CompositeText {
         }
     }
 
-    private func writeAbsence(to text: inout SourceText) {
+    private func writeAbsence(to text: inout SourceWriter) {
         text.block("fileprivate static func isAbsent(from object: ManagedObject, at column: Int) -> Bool {") { text in
             for property in properties { text.line("\(absence(of: property)) else { return false }") }
             text.line("return true")
         }
     }
 
-    private func writeWriting(to text: inout SourceText) {
+    private func writeWriting(to text: inout SourceWriter) {
         let opening = "fileprivate static func write(_ value: \(name)?, to object: ManagedObject, at column: Int) {"
         text.block(opening) { text in
             for property in properties where !property.isReadOnly { text.line(writing(property)) }

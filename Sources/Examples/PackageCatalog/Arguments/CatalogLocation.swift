@@ -3,7 +3,7 @@ internal import CoreDataSource
 internal import Foundation
 
 /// The location of the catalog.
-enum CatalogPlace: Equatable {
+enum CatalogLocation: Equatable {
     case memory
     case file(URL, isShared: Bool)
     /// The connection string of a database on a server.

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 /// Lines of Swift source with indentation.
-struct SourceText {
+struct SourceWriter {
     private var lines: [String] = []
     private var depth = 0
 
@@ -19,7 +19,7 @@ struct SourceText {
     mutating func packed(_ parts: [String]) {
         var present = ""
         for part in parts {
-            if !present.isEmpty, present.count + part.count + 1 > SourceText.width {
+            if !present.isEmpty, present.count + part.count + 1 > SourceWriter.width {
                 line(present)
                 present = ""
             }
@@ -36,7 +36,7 @@ struct SourceText {
     }
 
     /// Adds an opening line, the body indented by one step, and the closing brace.
-    mutating func block(_ opening: String, closing: String = "}", _ write: (inout SourceText) -> Void) {
+    mutating func block(_ opening: String, closing: String = "}", _ write: (inout SourceWriter) -> Void) {
         line(opening)
         depth += 1
         write(&self)
