@@ -3,18 +3,13 @@ internal import ModelMigration
 package import RowStore
 
 extension MigrationStatements {
-    /// Checks the conditions that the models alone cannot decide. It writes nothing.
-    ///
-    /// - Parameter firstRow: Runs a query, and returns its first row, if there is one.
     /// - Returns: What the new model demands and some objects do not have, although they can be carried over.
     /// - Throws: `notMigratable` with every condition that must hold and does not.
-    package func checkConditions(
-        _ firstRow: (MigrationStatement) throws(DataSourceError) -> [RowValue]?
-    ) throws(DataSourceError) -> [String] {
+    func checkConditions(_ connection: some SQLConnection) throws(DataSourceError) -> [String] {
         var (complaints, unmet): ([String], [String]) = ([], [])
         for condition in plan.conditions {
             guard let query = query(condition.kind), !complaints.contains(condition.complaint) else { continue }
-            guard let found = try firstRow(query) else { continue }
+            guard let found = try connection.values(query.sql, query.values).first else { continue }
             if condition.preventsMigration {
                 complaints.append(complaint(condition, found))
             } else {
@@ -26,30 +21,30 @@ extension MigrationStatements {
     }
 
     /// A query that returns a row if the condition does not hold; nil if it always holds.
-    private func query(_ condition: MigrationCondition.Kind) -> MigrationStatement? {
+    private func query(_ condition: MigrationCondition.Kind) -> SQLStatement? {
         switch condition {
         case .isEmpty(let name):
-            return old.table(name).map { MigrationStatement("SELECT 1 FROM \($0.name) LIMIT 1") }
+            return old.table(name).map { SQLStatement("SELECT 1 FROM \($0.name) LIMIT 1") }
         case .hasValues(let name, let column):
             return old.table(name).map {
-                MigrationStatement("SELECT 1 FROM \($0.name) WHERE \($0.terms[column]) IS NULL LIMIT 1")
+                SQLStatement("SELECT 1 FROM \($0.name) WHERE \($0.terms[column]) IS NULL LIMIT 1")
             }
         case .isSingle(let name):
             let selects = linkSelects(name)
             guard !selects.isEmpty else { return nil }
-            return MigrationStatement(
+            return SQLStatement(
                 "SELECT 1 FROM (\(selects.joined(separator: " UNION ALL "))) AS links GROUP BY source "
                     + "HAVING count(*) > 1 LIMIT 1")
         case .isExclusive(let name):
-            return exclusivenessSQL(name).map { MigrationStatement($0) }
+            return exclusivenessSQL(name).map { SQLStatement($0) }
         case .hasCount(let name, let bounds):
-            return countSQL(name, bounds).map { MigrationStatement($0) }
+            return countSQL(name, bounds).map { SQLStatement($0) }
         case .isUnique(let columns):
             return uniquenessQuery(columns)
         case .isExact(let column):
             guard let table = old.table(column.entity) else { return nil }
             let term = table.terms[column.column]
-            return MigrationStatement(
+            return SQLStatement(
                 "SELECT \(StoredTable.key), count(*) OVER (), \(term) FROM \(table.name) "
                     + "WHERE \(term) IS NOT NULL AND \(dialect.widened(term, column.widening)) IS NULL "
                     + "ORDER BY \(StoredTable.key) LIMIT 1")
@@ -106,7 +101,7 @@ extension MigrationStatements {
     }
 
     /// Links from other tables are left out: building the index finds them.
-    private func uniquenessQuery(_ columns: [String: [Int]]) -> MigrationStatement? {
+    private func uniquenessQuery(_ columns: [String: [Int]]) -> SQLStatement? {
         let lookedUp = Dictionary(uniqueKeysWithValues: lookedUpLinks.map { ($0, "") })
         var values: [RowValue] = []
         var selects: [String] = []
@@ -120,7 +115,7 @@ extension MigrationStatements {
             selects.append(select(terms, positions, from: copy.old.name, copy.new))
             values += copy.values
         }
-        return doubles(selects, columns.values.first?.count ?? 0).map { MigrationStatement($0, values) }
+        return doubles(selects, columns.values.first?.count ?? 0).map { SQLStatement($0, values) }
     }
 
     /// The complaint, and a query of the new tables that returns a row if it applies, for each constraint over strings that were
@@ -156,5 +151,15 @@ extension MigrationStatements {
         return "SELECT 1 FROM (\(selects.joined(separator: " UNION ALL "))) AS objects WHERE "
             + names.map { "\($0) IS NOT NULL" }.joined(separator: " AND ")
             + " GROUP BY \(names.joined(separator: ", ")) HAVING count(*) > 1 LIMIT 1"
+    }
+}
+
+extension DataSourceError {
+    /// The error if rows violate a uniqueness constraint as they are carried over.
+    package init(duplicatesInMigration: Void) {
+        self.init(
+            notMigratable:
+                "Several objects have the same values in a uniqueness constraint of the new model. Change them before the migration."
+        )
     }
 }

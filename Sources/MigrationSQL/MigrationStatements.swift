@@ -18,19 +18,20 @@ package struct MigrationStatements: Sendable {
     package static let termLimit = 400
 
     /// - Parameters:
-    ///   - keepsNames: Whether an element is what it was called, see ``MigrationPlan``.
-    ///   - isDropped: Whether the rows of an entity, given by its old and new names, are dropped.
+    ///   - found: The keys of the store.
+    ///   - wanted: The keys that it gets.
     /// - Throws: `notMigratable` with the reasons in words.
     package init(
-        from old: StoredModel, to new: StoredModel, _ dialect: any SQLDialect, keepsNames: Bool = false,
-        isDropped: (_ old: String, _ new: String) -> Bool
+        from old: StoredModel, to new: StoredModel, _ dialect: any SQLDialect, for purpose: MigrationPurpose,
+        found: StoreIdentity, wanted: StoreIdentity
     ) throws(DataSourceError) {
         self.old = old
         self.new = new
         self.dialect = dialect
         plan = MigrationPlan(
-            from: old.layout.model, to: new.layout.model, oldFormat: old.format, keepsNames: keepsNames,
-            isDropped: isDropped)
+            from: old.layout.model, to: new.layout.model, oldFormat: old.format,
+            keepsNames: !purpose.isMigration
+        ) { purpose.drops($0, $1, found, wanted) }
         guard plan.isPossible else { throw DataSourceError(notMigratable: plan.obstacles.joined(separator: " ")) }
         var numbers: [Int: Int] = [:]
         for entity in plan.entities {
@@ -47,12 +48,16 @@ package struct MigrationStatements: Sendable {
         plan.entities.compactMap { RowCopy($0, self, lookups: lookups) }
     }
 
-    /// The old tables whose rows are carried over.
-    package var carriedTables: [StoredTable] { plan.entities.compactMap { old.table($0.oldName) } }
-
-    /// - Parameter unmet: What ``checkConditions(_:)`` has returned.
-    package func report(rowsCarried: Int, unmet: [String]) -> MigrationReport {
-        MigrationReport(
+    /// Checks the conditions that the models alone cannot decide, and counts the rows that are carried over. It writes nothing.
+    ///
+    /// - Throws: `notMigratable` with every condition that must hold and does not.
+    package func report(_ connection: some SQLConnection) throws(DataSourceError) -> MigrationReport {
+        let unmet = try checkConditions(connection)
+        var rowsCarried = 0
+        for table in plan.entities.compactMap({ old.table($0.oldName) }) {
+            rowsCarried += try connection.number("SELECT count(*) FROM \(table.name)")
+        }
+        return MigrationReport(
             rowsCarried: rowsCarried, changes: plan.changes.map(\.description), removedEntities: plan.removedEntities,
             losses: plan.losses.map(\.description), unmetRequirements: unmet)
     }
@@ -104,34 +109,55 @@ package protocol SQLDialect: Sendable {
     func changed(_ term: String, _ change: StringTransformation) -> String
 }
 
-/// A statement with the values of its parameters, from the first one on.
-package struct MigrationStatement: Sendable {
-    package let sql: String
-    package let values: [RowValue]
+/// A connection to a database, for what is not on the path of each row.
+package protocol SQLConnection {
+    /// All rows of a query.
+    func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]]
+}
 
-    init(_ sql: String, _ values: [RowValue] = []) {
-        self.sql = sql
-        self.values = values
+extension SQLConnection {
+    /// The number that a query gives.
+    package func number(_ sql: String) throws(DataSourceError) -> Int {
+        if case .integer(let number)? = try values(sql, []).first?.first { Int(number) } else { 0 }
+    }
+}
+
+/// Why rows are carried over to other tables.
+package enum MigrationPurpose: Sendable {
+    /// The rows are for another model.
+    ///
+    /// - Parameter dropsByKey: Whether rows are dropped if the key of their data source changed.
+    case migration(dropsByKey: Bool)
+    /// The format changes, and the model stays.
+    case upgrade
+    /// The rows of some entities are dropped, and those of the others stay where they are, by their names.
+    case reset(of: Set<String>)
+
+    package var isMigration: Bool { if case .migration = self { true } else { false } }
+
+    /// Whether the rows of an entity, given by its old and new names, are dropped.
+    fileprivate func drops(_ old: String, _ new: String, _ found: StoreIdentity, _ wanted: StoreIdentity) -> Bool {
+        switch self {
+        case .migration(let dropsByKey): dropsByKey && found.entityKeys[old] != wanted.entityKeys[new]
+        case .upgrade: false
+        case .reset(let dropped): dropped.contains(old) || dropped.contains(new)
+        }
     }
 }
 
 extension MigrationStatements {
     /// What a store drops while other rows stay.
-    ///
-    /// - Parameter count: Runs a query that gives one number.
-    package func dropped(
-        _ count: (_ sql: String) throws(DataSourceError) -> Int
-    ) throws(DataSourceError) -> StoreStartup.Dropped {
+    package func dropped(_ connection: some SQLConnection) throws(DataSourceError) -> StoreStartup.Dropped {
         var dropped = StoreStartup.Dropped()
         for case let table? in old.tables where table.layout.links == nil && numbers[table.layout.index] == nil {
-            let found = try count("SELECT count(*) FROM \(table.name)")
+            let found = try connection.number("SELECT count(*) FROM \(table.name)")
             if found > 0 { dropped.objects[table.layout.name] = found }
         }
         // The first format had links in other tables.
         guard old.format == ManagedObjectModel.storeFormat else { return dropped }
         for case let table? in old.tables {
             for (name, test) in droppedLinkTests(table) {
-                let found = try count("SELECT count(*) FROM \(table.name) WHERE \(test)")
+                let found = try connection.number("SELECT count(*) FROM \(table.name) WHERE \(test)")
                 if found > 0 { dropped.links[name, default: 0] += found }
             }
         }

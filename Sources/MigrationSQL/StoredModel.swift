@@ -105,13 +105,17 @@ extension String {
 }
 
 extension StoredModel {
+    /// How many objects there are of each concrete entity.
+    package func counts(_ connection: some SQLConnection) throws(DataSourceError) -> [(entity: String, count: Int)] {
+        try tables.compactMap(\.self).filter { $0.layout.links == nil }.map { table throws(DataSourceError) in
+            (table.layout.name, try connection.number("SELECT count(*) FROM \(table.name)"))
+        }
+    }
+
     /// How many links lead to rows that are gone, by the relationship, as `Letter.topic`; relationships without such links are
     /// left out.
     ///
-    /// - Parameter count: Runs a query that gives one number.
-    package func danglingLinks(
-        _ count: (_ sql: String) throws(DataSourceError) -> Int
-    ) throws(DataSourceError) -> [String: Int] {
+    package func danglingLinks(_ connection: some SQLConnection) throws(DataSourceError) -> [String: Int] {
         var counts: [String: Int] = [:]
         for table in tables.compactMap(\.self) {
             for (name, column, family) in linkColumns(table.layout) {
@@ -120,7 +124,7 @@ extension StoredModel {
                     "NOT EXISTS (SELECT 1 FROM \(end) AS found WHERE found.\(StoredTable.key) = \(key))"
                 }
                 let tests = ["\(key) IS NOT NULL"] + ends
-                let found = try count(
+                let found = try connection.number(
                     "SELECT count(*) FROM \(table.name) AS link WHERE \(tests.joined(separator: " AND "))")
                 if found > 0 { counts[name, default: 0] += found }
             }

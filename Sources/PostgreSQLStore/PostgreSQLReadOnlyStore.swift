@@ -70,8 +70,8 @@ extension PostgreSQLReadOnlyStore: StoreSharing {
     package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }
 
     package func leases() throws(DataSourceError) -> LeaseTable {
-        let facts = try follower.feeding { (feed) throws(DataSourceError) in try feed.leases() }
-        return facts.table(facts.desk, layout, asSeenBy: member.number)
+        try follower.feeding { (feed) throws(DataSourceError) in try feed.leases() }
+            .table(layout, asSeenBy: member.number)
     }
 
     package func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {

@@ -49,7 +49,7 @@ extension PostgreSQLStore {
         guard startup.isReset || countsRows else { return startup }
         if let model = try? StoreMetadata(rows: rows).model() {
             let schema = try PostgreSQLSchema(ModelLayout(model), name: entry.schema)
-            startup.rowsDropped = try schema.counts(connection).reduce(0) { $0 + $1.count }
+            startup.rowsDropped = try schema.storedModel.counts(connection).reduce(0) { $0 + $1.count }
         } else {
             startup.rowsDropped = try StoreOpening(options: options).count(connection, entry)
         }
@@ -61,13 +61,14 @@ extension PostgreSQLStore {
     /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
         try look(options) { (connection, entry) throws(DataSourceError) -> MigrationForecast? in
-            switch try decision(options, entry, on: connection, under: .migrate) {
-            case .migrate(_, let found):
-                return try migrationForecast(options, of: found, in: entry, on: connection)
-            case .reset(let reason, _) where reason.isModelChanged:
-                return .impossible("The database key changed.")
-            case .create, .proceed, .reset, .resetEntities:
-                return nil
+            let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
+            return try MigrationForecast(.metadata(rows), options.identity) { found throws(DataSourceError) in
+                let next = try PostgreSQLSchema(options.layout, name: entry.schema)
+                // Only the app knows the keys of data sources.
+                return try GenerationMigration(
+                    connection, found, from: entry, to: next, wanted: options.identity,
+                    purpose: .migration(dropsByKey: false)
+                ).report()
             }
         } ?? nil
     }
@@ -78,36 +79,12 @@ extension PostgreSQLStore {
     /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
         try look(options) { (connection, entry) throws(DataSourceError) -> StoreOutlook? in
-            guard case .proceed = try decision(options, entry, on: connection, under: .discard) else { return nil }
+            let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
+            guard case .proceed = try StartupDecision(.metadata(rows), options.identity, .discard) else { return nil }
             let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
             try schema.checkTables(connection, entry.schema)
-            let links = try schema.storedModel.danglingLinks { (sql) throws(DataSourceError) in
-                Int(try connection.rows(sql).integer(0, 0))
-            }
-            return StoreOutlook(danglingLinks: links)
+            return StoreOutlook(danglingLinks: try schema.storedModel.danglingLinks(connection))
         } ?? nil
-    }
-
-    private static func decision(
-        _ options: Options, _ entry: Registry.Entry, on connection: Connection, under policy: ResetPolicy
-    ) throws(DataSourceError) -> StartupDecision {
-        let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
-        return try StartupDecision(.metadata(rows), options.identity, policy)
-    }
-
-    /// Only the app knows the keys of data sources, so they are ignored here.
-    private static func migrationForecast(
-        _ options: Options, of found: StoreMetadata, in entry: Registry.Entry, on connection: Connection
-    ) throws(DataSourceError) -> MigrationForecast {
-        do throws(DataSourceError) {
-            let migration = try GenerationMigration(
-                connection, found, from: entry, to: PostgreSQLSchema(options.layout, name: entry.schema)
-            ) { _, _ in false }
-            let unmet = try migration.checkConditions()
-            return .possible(migration.report(rowsCarried: try migration.rowsCarried(), unmet: unmet))
-        } catch  where error.code == .notMigratable {
-            return .impossible(error.message)
-        }
     }
 
     /// Replaces a store by an empty one, for the model and database key of the options. Does nothing if there is no store. The

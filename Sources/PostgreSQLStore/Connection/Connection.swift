@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import CPostgreSQL
 internal import Foundation
+internal import MigrationSQL
 internal import RowStore
 
 /// One connection to a server.
@@ -9,7 +10,7 @@ internal import RowStore
 /// patience while no bytes come or go, and main no longer than ``MainWait`` says; a connection that does not answer is lost.
 ///
 /// It belongs to the code that made it, or got it from a pool.
-final class Connection {
+final class Connection: SQLConnection {
     private(set) var handle: OpaquePointer?
     /// The names of the statements that the server knows, by their SQL.
     private var prepared: [String: String] = [:]
@@ -160,6 +161,10 @@ final class Connection {
     /// Runs a statement, and returns all its rows.
     func rows(_ sql: String, _ parameters: [WireValue] = []) throws(DataSourceError) -> QueryResult {
         try pipeline([Request(sql, parameters)])[0]
+    }
+
+    func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]] {
+        try rows(sql, values.map { WireValue($0) }).values
     }
 
     /// Runs statements one after the other, and returns the result of each.

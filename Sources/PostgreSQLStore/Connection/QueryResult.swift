@@ -48,6 +48,21 @@ final class QueryResult {
 
     func copy(_ row: Int, _ column: Int) -> [UInt8] { Array(bytes(row, column)) }
 
+    /// All rows, as values. For what the store keeps about itself; rows of entities are read directly into snapshots.
+    var values: [[RowValue]] {
+        (0..<rowCount).map { row in (0..<columnCount).map { value(row, $0) } }
+    }
+
+    private func value(_ row: Int, _ column: Int) -> RowValue {
+        if isNull(row, column) { return .null }
+        switch ColumnStorage(type: PQftype(handle, Int32(column))) {
+        case .integer: return .integer(integer(row, column))
+        case .real: return .real(real(row, column))
+        case .text: return .text(text(row, column))
+        case .blob: return .blob(copy(row, column))
+        }
+    }
+
     func isTrue(_ row: Int, _ column: Int) -> Bool { integer(row, column) != 0 }
 
     /// Puts a value into a row of the store.

@@ -15,6 +15,8 @@ struct Request {
         self.isKept = isKept
     }
 
+    init(_ statement: SQLStatement) { self.init(statement.sql, statement.values.map { WireValue($0) }) }
+
     /// Calls the body with the parameters in libpq's form, all in the binary format.
     func withPointers<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?, Int32) -> R
@@ -176,6 +178,19 @@ extension ColumnStorage {
         case .real: 701
         case .text: 25
         case .blob: 17
+        }
+    }
+}
+
+extension ColumnStorage {
+    /// - Parameter type: The number of a type of the server. What is not a number and no bytes is read as a string.
+    init(type: UInt32) {
+        switch type {
+        // Also `int4`.
+        case 20, 23: self = .integer
+        case 701: self = .real
+        case 17: self = .blob
+        default: self = .text
         }
     }
 }

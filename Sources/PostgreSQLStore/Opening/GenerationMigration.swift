@@ -14,9 +14,8 @@ struct GenerationMigration {
     private let statements: MigrationStatements
 
     struct Outcome {
-        let rowsCarried: Int
+        let report: MigrationReport
         let dropped: StoreStartup.Dropped
-        let unmet: [String]
         /// The first key that no row has.
         let firstFreeKey: Int64
     }
@@ -30,12 +29,11 @@ struct GenerationMigration {
     ///
     /// - Parameters:
     ///   - new: The schema of the next generation, which need not exist yet.
-    ///   - keepsNames: Whether an element is what it was called, see ``MigrationPlan``.
-    ///   - isDropped: Whether the rows of an entity, given by its old and new names, are dropped.
+    ///   - wanted: The keys that the store gets.
     /// - Throws: `notMigratable` with the reason in words; `storeCorrupt` if the store is damaged, which is no reason for a reset.
     init(
         _ connection: Connection, _ found: StoreMetadata, from entry: Registry.Entry, to new: PostgreSQLSchema,
-        keepsNames: Bool = false, isDropped: (_ old: String, _ new: String) -> Bool
+        wanted: StoreIdentity, purpose: MigrationPurpose
     ) throws(DataSourceError) {
         self.connection = connection
         self.new = new
@@ -43,32 +41,12 @@ struct GenerationMigration {
         old = try PostgreSQLSchema(ModelLayout(model), name: entry.schema)
         try old.checkTables(connection, entry.schema)
         statements = try MigrationStatements(
-            from: old.storedModel, to: new.storedModel, PostgreSQLDialect(), keepsNames: keepsNames,
-            isDropped: isDropped)
+            from: old.storedModel, to: new.storedModel, PostgreSQLDialect(), for: purpose, found: found.identity,
+            wanted: wanted)
     }
 
-    func report(rowsCarried: Int, unmet: [String]) -> MigrationReport {
-        statements.report(rowsCarried: rowsCarried, unmet: unmet)
-    }
-
-    /// - Returns: What the new model demands and some objects do not have, although they can be carried over.
-    /// - Throws: `notMigratable` with every condition that must hold and does not.
-    func checkConditions() throws(DataSourceError) -> [String] {
-        try statements.checkConditions { (query) throws(DataSourceError) in
-            let found = try connection.rows(query.sql, query.values.map { WireValue($0) })
-            guard found.rowCount > 0 else { return nil }
-            return (0..<found.columnCount).map { found.optionalInteger(0, $0).map(RowValue.integer) ?? .null }
-        }
-    }
-
-    /// How many objects are carried over.
-    func rowsCarried() throws(DataSourceError) -> Int {
-        var count = 0
-        for table in statements.carriedTables {
-            count += Int(try connection.rows("SELECT count(*) FROM \(table.name)").integer(0, 0))
-        }
-        return count
-    }
+    /// What it would do. It changes nothing.
+    func report() throws(DataSourceError) -> MigrationReport { try statements.report(connection) }
 
     /// Keeps everybody else from the old tables until the transaction ends, programs without this library too: what they would
     /// write now would be lost.
@@ -88,23 +66,17 @@ struct GenerationMigration {
         do throws(DataSourceError) {
             return try fill(progress)
         } catch  where error.code == .uniquenessViolated {
-            throw DataSourceError(
-                notMigratable:
-                    "Several objects have the same values in a uniqueness constraint of the new model. Change them before the migration."
-            )
+            throw DataSourceError(duplicatesInMigration: ())
         } catch  where error.code == .valueTooLarge {
             throw DataSourceError(notMigratable: error.message)
         }
     }
 
     private func fill(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
-        let unmet = try checkConditions()
+        let report = try report()
         var key = try run("SELECT \(old.firstFreeKey) FROM \(old.term(PostgreSQLSchema.keys))").integer(0, 0)
-        let carried = try rowsCarried()
-        let dropped = try statements.dropped { (sql) throws(DataSourceError) in
-            Int(try connection.rows(sql).integer(0, 0))
-        }
-        let meter = MigrationMeter(totalRowCount: carried, report: progress)
+        let dropped = try statements.dropped(connection)
+        let meter = MigrationMeter(totalRowCount: report.rowsCarried, report: progress)
         var lookups: [RelationshipName: String] = [:]
         for (number, link) in statements.lookedUpLinks.enumerated() {
             let table = new.term("_migrated links \(number)")
@@ -127,7 +99,7 @@ struct GenerationMigration {
         for table in lookups.values { try run("DROP TABLE \(table)") }
         try run("SET CONSTRAINTS ALL IMMEDIATE")
         meter.end()
-        return Outcome(rowsCarried: carried, dropped: dropped, unmet: unmet, firstFreeKey: key)
+        return Outcome(report: report, dropped: dropped, firstFreeKey: key)
     }
 
     /// The highest key from which on there are enough for any number of links.
@@ -226,24 +198,5 @@ struct PostgreSQLDialect: SQLDialect {
     }
 
     func changed(_ term: String, _ change: StringTransformation) -> String { StoredTable.missing }
-}
-
-extension PostgreSQLSchema {
-    /// The tables as a migration reads and fills them.
-    var storedModel: StoredModel {
-        let tables = tables.map { $0.map(StoredTable.init) }
-        return StoredModel(
-            layout, format: ManagedObjectModel.storeFormat, tables: tables,
-            joins: tables.compactMap { $0.flatMap(StoredJoin.init) })
-    }
-}
-
-extension StoredTable {
-    init(_ table: PostgreSQLTable) {
-        self.init(
-            table.layout, name: table.name,
-            terms: table.layout.columns.indices.map { table.columns[$0] ?? StoredTable.missing },
-            createSQL: table.createSQL)
-    }
 }
 #endif

@@ -39,14 +39,7 @@ struct ReadOnlyOpening {
             )
         }
         let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
-        do throws(DataSourceError) {
-            _ = try StartupDecision(.metadata(rows), options.identity, .fail)
-        } catch  where error.code == .modelChanged {
-            throw DataSourceError(
-                .modelChanged,
-                "The store was made for another model or database key, and a read-only container cannot reset or migrate it. "
-                    + "Open it for writing first.", cause: error.cause)
-        }
+        _ = try StartupDecision(reading: .metadata(rows), options.identity)
         let schema = try PostgreSQLSchema(options.layout, name: entry.schema)
         try schema.checkTables(connection, options.name)
         let position = try connection.rows("SELECT \(schema.position)").integer(0, 0)

@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 internal import ManagedModel
+internal import MigrationSQL
 internal import ModelMigration
 internal import RowStore
 
@@ -191,12 +192,8 @@ struct StoreOpening {
 
     /// - Throws: `storeInUse`, with their names, if there are others.
     func refuse(_ others: [StoreMember]) throws(DataSourceError) {
-        guard others.isEmpty else {
-            throw DataSourceError(
-                .storeInUse,
-                "The store \(options.name) cannot be reset or migrated while others have it open: "
-                    + others.map(\.description).joined(separator: ", ") + ". Close it there, and try again.")
-        }
+        if others.isEmpty { return }
+        throw DataSourceError("The store \(options.name)", openIn: others, cannotBe: "reset or migrated")
     }
 
     func firstFreeKey(
@@ -286,22 +283,14 @@ extension StoreOpening {
         case .create, .proceed:
             return (found, StoreStartup(reason: .current))
         case .migrate(let reason, let metadata):
-            let keys = metadata.identity.entityKeys
-            let wanted = options.identity.completed(by: metadata).entityKeys
             var (entry, startup) = try carryOver(
-                in: registry, from: found, metadata: metadata, reason: reason, isMigration: true
-            ) { old, new in
-                keys[old] != wanted[new]
-            }
+                in: registry, from: found, metadata: metadata, reason: reason, .migration(dropsByKey: true))
             let keyed = reason.entitiesWithChangedKey
             startup.entitiesReset = keyed.isEmpty ? nil : keyed
             return (entry, startup)
         case .resetEntities(let dropped, let reason, let metadata):
             var (entry, startup) = try carryOver(
-                in: registry, from: found, metadata: metadata, reason: reason, isMigration: false
-            ) { old, new in
-                dropped.contains(old) || dropped.contains(new)
-            }
+                in: registry, from: found, metadata: metadata, reason: reason, .reset(of: dropped))
             startup.entitiesReset = dropped.filter { options.layout.entity(named: $0)?.isAbstract != true }.sorted()
             return (entry, startup)
         case .reset(let reason, let fallback):
@@ -350,22 +339,22 @@ extension StoreOpening {
 
     /// Replaces a generation by one with tables for the present model and the rows that are carried over, in one transaction.
     ///
-    /// - Parameter isMigration: Whether the old generation is dropped, as by a migration, or treated as the policy says.
+    /// - Parameter purpose: A migration drops the old generation; for a reset, the policy says what becomes of it.
     /// - Throws: `notMigratable`; `storeInUse`, with their names, if others have the store open; `storeBusy` if another program has
     ///   its tables open; `modelChanged` if another program has added something that depends on them.
     private func carryOver(
         in registry: Registry, from old: Registry.Entry, metadata found: StoreMetadata, reason: StoreStartup.Reason,
-        isMigration: Bool, isDropped: (_ old: String, _ new: String) -> Bool
+        _ purpose: MigrationPurpose
     ) throws(DataSourceError) -> (Registry.Entry, StoreStartup) {
         let connection = registry.connection
         let schema = try PostgreSQLSchema(named: old.schema)
         let next = try registry.next(after: old, options.name)
         let migration = try GenerationMigration(
             connection, found, from: old, to: PostgreSQLSchema(options.layout, name: next.schema),
-            keepsNames: !isMigration, isDropped: isDropped)
+            wanted: options.identity.completed(by: found), purpose: purpose)
         let silent = try checkAlone(connection, schema, besides: nil)
         let firstFreeKey = try firstFreeKey(connection, schema)
-        let keep = isMigration ? 0 : options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
+        let keep = purpose.isMigration ? 0 : options.resetPolicy.withoutMigration.backupCount(reason) ?? 0
         var startup = StoreStartup(reason: reason)
         let entry = try create(registry, old, firstFreeKey: firstFreeKey, storeID: found.storeID) {
             new throws(DataSourceError) in
@@ -374,9 +363,7 @@ extension StoreOpening {
             try refuse(Members(connection, schema).changed(from: silent, besides: nil))
             let outcome = try migration.run(options.migrationProgress)
             (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)
-            if isMigration {
-                startup.migration = migration.report(rowsCarried: outcome.rowsCarried, unmet: outcome.unmet)
-            }
+            if purpose.isMigration { startup.migration = outcome.report }
             _ = try connection.rows(
                 "UPDATE \(new.term(PostgreSQLSchema.keys)) SET next = $1", [WireValue(outcome.firstFreeKey)])
             if keep > 0 { try registry.retire(old, of: options.name, keeping: keep) } else { try migration.dropOld() }

@@ -15,9 +15,6 @@ struct PostgreSQLSchema: Sendable {
     /// By the entities' numbers; nil for abstract ones.
     let tables: [PostgreSQLTable?]
 
-    /// The most saves that are kept for members that are behind.
-    static let saveLimit = 4096
-
     static let feed = "_feed"
     static let changes = "_changes"
     static let leases = "_leases"
@@ -240,10 +237,10 @@ extension PostgreSQLSchema {
             EXCEPTION WHEN unique_violation THEN
                 RAISE EXCEPTION 'could not serialize access due to a concurrent save' USING ERRCODE = 'serialization_failure';
             END;
-            IF found - kept >= \(PostgreSQLSchema.saveLimit + PostgreSQLSchema.saveLimit / 64) THEN
-                UPDATE \(term(PostgreSQLSchema.feed)) SET lowest = found - \(PostgreSQLSchema.saveLimit - 1);
+            IF found - kept >= \(FeedRetention.saveLimit + FeedRetention.saveLimit / 64) THEN
+                UPDATE \(term(PostgreSQLSchema.feed)) SET lowest = found - \(FeedRetention.saveLimit - 1);
                 DELETE FROM \(term(PostgreSQLSchema.changes)) \
-                WHERE position BETWEEN kept AND found - \(PostgreSQLSchema.saveLimit);
+                WHERE position BETWEEN kept AND found - \(FeedRetention.saveLimit);
             END IF;
             DELETE FROM \(term(PostgreSQLSchema.outside)) WHERE transaction = NEW.transaction AND entity = NEW.entity;
             PERFORM pg_notify(\(channel.quotedText), '');

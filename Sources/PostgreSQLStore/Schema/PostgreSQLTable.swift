@@ -1,4 +1,6 @@
 #if PostgreSQL
+internal import ManagedModel
+internal import MigrationSQL
 internal import RowStore
 
 /// The table of one concrete entity, or of links that have rows of their own.
@@ -184,5 +186,24 @@ extension PostgreSQLTable {
 
 extension ColumnLayout {
     fileprivate var isLong: Bool { storage == .text || storage == .blob }
+}
+
+extension PostgreSQLSchema {
+    /// The tables as a migration reads and fills them.
+    var storedModel: StoredModel {
+        let tables = tables.map { $0.map(StoredTable.init) }
+        return StoredModel(
+            layout, format: ManagedObjectModel.storeFormat, tables: tables,
+            joins: tables.compactMap { $0.flatMap(StoredJoin.init) })
+    }
+}
+
+extension StoredTable {
+    init(_ table: PostgreSQLTable) {
+        self.init(
+            table.layout, name: table.name,
+            terms: table.layout.columns.indices.map { table.columns[$0] ?? StoredTable.missing },
+            createSQL: table.createSQL)
+    }
 }
 #endif

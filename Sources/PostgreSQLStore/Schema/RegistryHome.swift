@@ -115,17 +115,6 @@ extension PostgreSQLSchema {
         }
         return rows
     }
-
-    /// How many objects there are of each concrete entity.
-    func counts(_ connection: Connection) throws(DataSourceError) -> [(entity: String, count: Int)] {
-        var counts: [(entity: String, count: Int)] = []
-        for table in tables {
-            guard let table, table.layout.links == nil else { continue }
-            let found = try connection.rows("SELECT count(*) FROM \(table.name)")
-            counts.append((table.layout.name, Int(found.integer(0, 0))))
-        }
-        return counts
-    }
 }
 
 extension DataSourceError {

@@ -8,12 +8,11 @@ internal import RowStore
 final class FeedReader {
     private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
-    private let encoding: ChangeEncoding
+    private var decoder: FeedDecoder
     /// Nil if there are no saves of its own.
     private let own: Int64?
     private let heartbeats: Heartbeats
     private var connection: Connection?
-    private var members: [Int64: StoreMember] = [:]
     /// The position up to which was read, and the token of the save there. A server that has lost its newest saves has others
     /// at their positions.
     private var last: (position: Int64, token: [UInt8])?
@@ -27,7 +26,7 @@ final class FeedReader {
         self.schema = schema
         self.own = own
         self.heartbeats = heartbeats
-        encoding = ChangeEncoding(schema.layout)
+        decoder = FeedDecoder(schema.layout)
     }
 
     func close() {
@@ -76,20 +75,16 @@ final class FeedReader {
         }
         guard !isOther, start &+ 1 >= lowest, !found.isNull(0, 3) else {
             last = nil
-            news.position = position
-            news.events = [.unknown(nil)]
+            news.skip(to: position)
             // It is unknown who made the saves that are not listed.
             news.foundOutsideRows = true
             return news
         }
         for row in 0..<found.rowCount {
-            let position = found.integer(row, 3)
-            // Positions have no gaps. If one is missing, a program has deleted rows.
-            if position != news.position &+ 1 { news.events.append(.unknown(nil)) }
-            news.position = position
             let maker = found.integer(row, 4)
             if maker == 0 { news.foundOutsideRows = true }
-            if maker != own { news.events.append(try event(in: found, at: row, by: maker, on: connection)) }
+            news.add(
+                maker == own ? nil : try event(in: found, at: row, by: maker, on: connection), at: found.integer(row, 3))
         }
         last = (news.position, found.copy(found.rowCount - 1, 7))
         news.isMore = news.position < position
@@ -114,29 +109,9 @@ final class FeedReader {
     private func event(
         in found: QueryResult, at row: Int, by maker: Int64, on connection: Connection
     ) throws(DataSourceError) -> FeedEvent {
-        if !found.isNull(row, 5) {
-            let names = found.text(row, 5).split(separator: "\n")
-            return .unknown(Set(names.compactMap { schema.layout.entity(named: String($0))?.index }))
-        }
-        let bytes = found.bytes(row, 6)
-        guard bytes.count >= 8 else { return .unknown(nil) }
-        let count = bytes.count / 8
-        // The bytes can have any alignment, but words need aligned addresses.
-        let words = ContiguousArray<UInt64>(unsafeUninitializedCapacity: count) { buffer, initialized in
-            UnsafeMutableRawBufferPointer(buffer).copyMemory(
-                from: UnsafeRawBufferPointer(rebasing: bytes[..<(count * 8)]))
-            initialized = count
-        }
-        guard var changes = words.withUnsafeBufferPointer(encoding.changes) else { return .unknown(nil) }
-        changes.maker = try member(maker, connection)
-        return .changes(changes)
-    }
-
-    private func member(_ number: Int64, _ connection: Connection) throws(DataSourceError) -> StoreMember {
-        if let member = members[number] { return member }
-        members = [:]
-        for known in try Members(connection, schema).all() { members[known.member.number] = known.member }
-        return members[number] ?? StoreMember(number: number, processID: 0, name: "ended")
+        try decoder.event(
+            by: maker, unknown: found.isNull(row, 5) ? nil : found.text(row, 5), changes: found.bytes(row, 6)
+        ) { () throws(DataSourceError) in try Members(connection, schema).all().map(\.member) }
     }
 
     // MARK: Leases

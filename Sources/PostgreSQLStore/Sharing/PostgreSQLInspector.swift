@@ -1,6 +1,7 @@
 #if PostgreSQL
 internal import Foundation
 package import ManagedModel
+internal import MigrationSQL
 package import RowStore
 
 /// Inspects a store that others may have open, and changes nothing. It has one connection, without a transaction between two
@@ -33,13 +34,13 @@ package final class PostgreSQLInspector: StoreInspector {
             let metadata = try StoreMetadata(rows: schema.metadataRows(connection))
             let model = metadata.model(among: models)
             let tables = try model.map { (model) throws(DataSourceError) in
-                try PostgreSQLSchema(ModelLayout(model), name: schema.name)
+                try PostgreSQLSchema(ModelLayout(model), name: schema.name).storedModel
             }
             let (position, lowest) = try position(connection, schema)
             let facts = try LeaseFacts(connection, schema, nil)
             let feed = StoreInspection.Feed(
                 position: position, lowest: lowest,
-                members: try Members(connection, schema).all().map { ($0.member, facts.isAlive($0.member.number)) },
+                members: facts.members.map { ($0, facts.isAlive($0.number)) },
                 desk: facts.desk, now: facts.now,
                 saves: try saves(connection, schema, after: position - Int64(tail), limit: tail))
             return StoreInspection(metadata: metadata, counts: try tables?.counts(connection), feed: feed)
@@ -67,17 +68,12 @@ package final class PostgreSQLInspector: StoreInspector {
     private func saves(
         _ connection: Connection, _ schema: PostgreSQLSchema, after position: Int64, limit: Int
     ) throws(DataSourceError) -> [NotedSave] {
-        let found = try connection.rows(
+        try connection.rows(
             """
             SELECT position, member, extract(epoch FROM made)::double precision, unknown, changes \
             FROM \(schema.term(PostgreSQLSchema.changes)) WHERE position > $1 ORDER BY position LIMIT $2
-            """, [WireValue(position), WireValue(Int64(limit))])
-        return (0..<found.rowCount).map { row in
-            NotedSave(
-                position: found.integer(row, 0), member: found.integer(row, 1),
-                time: Date(timeIntervalSince1970: found.real(row, 2)),
-                unknown: found.isNull(row, 3) ? nil : found.text(row, 3), changes: found.bytes(row, 4))
-        }
+            """, [WireValue(position), WireValue(Int64(limit))]
+        ).values.compactMap { NotedSave($0) }
     }
 
     private func look<R>(

@@ -145,9 +145,7 @@ final class LeaseClerk {
     /// Changes the leases in one transaction.
     ///
     /// - Returns: The leases, and whether others have to be notified.
-    func change(
-        _ change: (inout LeaseDesk, LeaseFacts) -> Void
-    ) throws(DataSourceError) -> (table: LeaseTable, isChanged: Bool) {
+    func change(_ change: LeaseChange) throws(DataSourceError) -> (table: LeaseTable, isChanged: Bool) {
         do throws(DataSourceError) { return try once(change) } catch {
             guard error.isLoss || error.isConflict else { throw error }
             if connection?.isUsable != true { close() }
@@ -155,9 +153,7 @@ final class LeaseClerk {
         }
     }
 
-    private func once(
-        _ change: (inout LeaseDesk, LeaseFacts) -> Void
-    ) throws(DataSourceError) -> (table: LeaseTable, isChanged: Bool) {
+    private func once(_ change: LeaseChange) throws(DataSourceError) -> (table: LeaseTable, isChanged: Bool) {
         let connection = try connected()
         let own = membership.member.number
         return try connection.ofGeneration(schema, opening.options.name) { () throws(DataSourceError) in
@@ -165,14 +161,14 @@ final class LeaseClerk {
                 try connection.run("SET LOCAL synchronous_commit = on")
                 try Members(connection, schema).lockFeed(membership, opening.options.name)
                 let facts = try LeaseFacts(connection, schema, heartbeats)
-                var desk = facts.desk
-                change(&desk, facts)
-                if desk == facts.desk { return (facts.table(desk, schema.layout, asSeenBy: own), false) }
-                try facts.write(desk, connection, schema)
-                for (member, entities) in facts.losses(desk, but: own).sorted(by: { $0.key < $1.key }) {
-                    try Members(connection, schema).endTransactions(of: member, writing: schema.tables(of: entities))
+                let desk = change(facts)
+                if desk != facts.desk {
+                    try facts.write(desk, connection, schema)
+                    for (member, entities) in facts.losses(desk, but: own).sorted(by: { $0.key < $1.key }) {
+                        try Members(connection, schema).endTransactions(of: member, writing: schema.tables(of: entities))
+                    }
                 }
-                return (facts.table(desk, schema.layout, asSeenBy: own, isChanged: true), true)
+                return (facts.table(of: desk, schema.layout, asSeenBy: own), desk != facts.desk)
             }
         }
     }

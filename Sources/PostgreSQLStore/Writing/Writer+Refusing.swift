@@ -19,7 +19,7 @@ extension Writer {
             do throws(DataSourceError) {
                 try transaction { (connection) throws(DataSourceError) in
                     let begun = [Request("BEGIN"), Connection.shortLockTimeout, epochsRequest]
-                    let epochs = epochs(try connection.pipeline(begun)[2])
+                    let epochs = schema.layout.epochs(try connection.pipeline(begun)[2].values)
                     var selection = Selection(group, failure)
                     for place in group.indices {
                         do throws(DataSourceError) { try check(group[place], epochs) } catch {

@@ -156,16 +156,6 @@ extension Writer {
             [WireValue(membership.member.number)])
     }
 
-    func epochs(_ found: QueryResult) -> [Int: Int64] {
-        var epochs: [Int: Int64] = [:]
-        for row in 0..<found.rowCount {
-            if let entity = schema.layout.entity(named: found.text(row, 0)) {
-                epochs[entity.index] = found.integer(row, 1)
-            }
-        }
-        return epochs
-    }
-
     /// - Throws: `leaseLost` if others have got a lease that the save was made under, or keys that it uses.
     func check(_ changes: ChangeSet, _ epochs: [Int: Int64]) throws(DataSourceError) {
         try checkKeys(changes)
@@ -181,9 +171,8 @@ extension Writer {
     func note(_ saves: [ChangeSet], from first: Int64) -> [Request] {
         let notes = saves.enumerated().map { place, set in
             let words = encoding.words(set)
-            let names = set.entities.map { schema.layout.entities[$0.entity].name }
             return SaveNote(
-                position: first - Int64(place), entities: names.joined(separator: "\n"),
+                position: first - Int64(place), entities: encoding.names(set),
                 bytes: words.map { words in words.withUnsafeBytes { Array($0) } })
         }
         var requests: [Request] = []
@@ -194,7 +183,7 @@ extension Writer {
             requests.append(request(notes[start...place]))
             (start, size) = (place + 1, 0)
         }
-        for request in requests { notedBytes += Int64(request.parameters.last?.bytes?.count ?? 0) }
+        for request in requests { retention.note(bytes: request.parameters.last?.bytes?.count ?? 0) }
         return requests
     }
 
@@ -230,23 +219,22 @@ extension Writer {
 
     /// The statements that forget saves that are too old, or too many. Members that have not read them reload.
     private func forgetting(_ saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) -> [Request] {
-        notedSaves += saves.count
-        guard notedSaves >= PostgreSQLSchema.saveLimit / 4 || notedBytes >= Writer.sizeLimit / 4 else { return [] }
-        (notedSaves, notedBytes) = (0, 0)
+        retention.note(saves: saves.count, bytes: 0)
+        guard retention.takeTurn() else { return [] }
         let (changes, feed) = (schema.term(PostgreSQLSchema.changes), schema.term(PostgreSQLSchema.feed))
         let found = try connection.rows(
             """
             SELECT greatest((SELECT max(position) FROM (SELECT position, sum(size) OVER (ORDER BY position DESC) AS total \
-            FROM \(changes) WHERE position >= lowest) sizes WHERE total > \(Writer.sizeLimit)), \
+            FROM \(changes) WHERE position >= lowest) sizes WHERE total > \(FeedRetention.byteLimit)), \
             (SELECT max(position) FROM \(changes) WHERE position >= lowest \
-            AND made < clock_timestamp() - interval '\(Writer.ageLimit)'), 0), lowest FROM \(feed)
+            AND made < clock_timestamp() - interval '\(FeedRetention.ageLimit) seconds'), 0), lowest FROM \(feed)
             """)
         guard found.rowCount == 1 else { throw DataSourceError(damagedSharing: opening.options.name) }
         return [
             Request(
                 """
                 UPDATE \(feed) SET lowest = greatest(lowest, least($1::bigint + 1, \(schema.position)), \
-                \(schema.position) - \(PostgreSQLSchema.saveLimit - 1))
+                \(schema.position) - \(FeedRetention.saveLimit - 1))
                 """, [WireValue(found.integer(0, 0))]),
             Request(
                 "DELETE FROM \(changes) WHERE position BETWEEN $1 AND (SELECT lowest - 1 FROM \(feed))",

@@ -40,9 +40,7 @@ final class Writer {
     /// Whether something was committed, or may have been, that others have to be notified of.
     var hasNewsForOthers = false
     var keys = KeyReservations()
-    /// The amount noted since old saves were last forgotten. A member checks with its first save, because it may make only few.
-    var notedSaves = PostgreSQLSchema.saveLimit / 4
-    var notedBytes: Int64 = 0
+    var retention = FeedRetention()
 
     struct Unsettled {
         let number: Int64
@@ -54,9 +52,6 @@ final class Writer {
         let start: String
     }
 
-    /// The most bytes of saves that are kept for members that are behind.
-    static let sizeLimit: Int64 = 16 << 20
-    static let ageLimit = "10 minutes"
     /// How often a transaction is tried that the server ends in favour of others.
     static let attempts = 8
 

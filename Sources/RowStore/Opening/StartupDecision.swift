@@ -77,11 +77,42 @@ package enum StartupDecision: Sendable, Equatable {
 }
 
 extension StartupDecision {
+    /// The decision about a store that is only read.
+    ///
+    /// - Throws: `modelChanged` if the store would have to be reset or migrated; `foreignDatabase`, `newerFormat`, `storeCorrupt`.
+    package init(reading found: FoundStore, _ wanted: StoreIdentity) throws(DataSourceError) {
+        do throws(DataSourceError) { try self.init(found, wanted, .fail) } catch  where error.code == .modelChanged {
+            throw DataSourceError(
+                .modelChanged,
+                "The store was made for another model or database key, and a read-only container cannot reset or migrate it. "
+                    + "Open it for writing first.", cause: error.cause)
+        }
+    }
+
     /// What differs; nil if nothing does.
     package var reason: StoreStartup.Reason? {
         switch self {
         case .create, .proceed: nil
         case .reset(let reason, _), .resetEntities(_, let reason, _), .migrate(let reason, _): reason
+        }
+    }
+}
+
+extension MigrationForecast {
+    /// What a migration would do; nil if the store was made for this model, or there is none.
+    ///
+    /// - Parameter migrate: Checks what the store has, and changes nothing.
+    package init?(
+        _ found: FoundStore, _ wanted: StoreIdentity,
+        _ migrate: (StoreMetadata) throws(DataSourceError) -> MigrationReport
+    ) throws(DataSourceError) {
+        switch try StartupDecision(found, wanted, .migrate) {
+        case .migrate(_, let metadata):
+            do throws(DataSourceError) { self = .possible(try migrate(metadata)) } catch  where error.code == .notMigratable {
+                self = .impossible(error.message)
+            }
+        case .reset(let reason, _) where reason.isModelChanged: self = .impossible("The database key changed.")
+        case .create, .proceed, .reset, .resetEntities: return nil
         }
     }
 }

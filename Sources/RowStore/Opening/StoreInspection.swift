@@ -59,25 +59,25 @@ package struct NotedSave: Sendable {
     package let time: Date
     package let content: Content
 
-    /// - Parameters:
-    ///   - unknown: The names of entities, one on each line; nil if the changes were noted.
-    ///   - changes: The bytes of the words.
-    package init(position: Int64, member: Int64, time: Date, unknown: String?, changes: UnsafeRawBufferPointer) {
+    /// - Parameter row: The position, the number of the member, the time in seconds since 1970, the names of entities, one on
+    ///   each line, if the changes were not noted, and the bytes of the words.
+    /// - Returns: Nil if no member has written it.
+    package init?(_ row: [RowValue]) {
+        guard case .integer(let position) = row[0], case .integer(let member) = row[1] else { return nil }
+        switch row[2] {
+        case .integer(let seconds): time = Date(timeIntervalSince1970: TimeInterval(seconds))
+        case .real(let seconds): time = Date(timeIntervalSince1970: seconds)
+        case .null, .text, .blob: return nil
+        }
         self.position = position
         self.member = member
-        self.time = time
-        if let unknown {
-            content = .unknown(unknown.split(separator: "\n").map(String.init))
-            return
+        if case .text(let names) = row[3] {
+            content = .unknown(names.split(separator: "\n").map(String.init))
+        } else if case .blob(let bytes) = row[4] {
+            content = .words(bytes.withUnsafeBytes(ChangeEncoding.words))
+        } else {
+            content = .words([])
         }
-        // The bytes can have any alignment, but words need aligned addresses.
-        let count = changes.count / 8
-        content = .words(
-            ContiguousArray(unsafeUninitializedCapacity: count) { buffer, initialized in
-                UnsafeMutableRawBufferPointer(buffer).copyMemory(
-                    from: UnsafeRawBufferPointer(rebasing: changes[..<(count * 8)]))
-                initialized = count
-            })
     }
 }
 

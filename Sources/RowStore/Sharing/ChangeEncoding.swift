@@ -58,6 +58,11 @@ package struct ChangeEncoding: Sendable {
         return words
     }
 
+    /// The names of the entities that a save changes, which are noted in place of rows that are too many.
+    package func names(_ changes: ChangeSet) -> String {
+        changes.entities.map { layout.entities[$0.entity].name }.joined(separator: "\n")
+    }
+
     private func wordCount(_ changes: ChangeSet) -> Int {
         changes.entities.reduce(0) { total, entity in
             let single = (entity.inserted + entity.deleted).reduce(0) { $0 + $1.row.wordCount }
@@ -94,6 +99,15 @@ package struct ChangeEncoding: Sendable {
     }
 
     // MARK: Reading
+
+    /// The words of a blob. Its bytes can have any alignment, but words need aligned addresses.
+    package static func words(_ bytes: UnsafeRawBufferPointer) -> ContiguousArray<UInt64> {
+        let count = bytes.count / 8
+        return ContiguousArray(unsafeUninitializedCapacity: count) { buffer, initialized in
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<(count * 8)]))
+            initialized = count
+        }
+    }
 
     /// Nil if the words do not belong to a model with these columns, or are damaged.
     package func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {

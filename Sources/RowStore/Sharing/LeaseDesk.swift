@@ -26,7 +26,7 @@ package struct LeaseDesk: Sendable, Equatable {
         package let entities: [String]
         package let source: String
         /// When the ticket was drawn, in milliseconds.
-        package let since: Int64
+        package var since: Int64
         /// The members that have confirmed that they know of it.
         package var answered: Set<Int64>
 
@@ -136,7 +136,7 @@ extension LeaseDesk {
     ) -> LeaseTable {
         let members = Dictionary(members.map { ($0.number, $0) }) { first, _ in first }
         func member(_ number: Int64) -> StoreMember {
-            members[number] ?? StoreMember(number: number, processID: 0, name: "ended")
+            members[number] ?? StoreMember(ended: number)
         }
         return LeaseTable(
             version: version,
@@ -152,4 +152,9 @@ extension LeaseDesk {
                     isAnswered: ticket.answered.contains(own))
             })
     }
+}
+
+extension StoreMember {
+    /// A member of which the store only has the number.
+    init(ended number: Int64) { self.init(number: number, processID: 0, name: "ended") }
 }

@@ -85,7 +85,35 @@ extension ChangeSet {
     }
 }
 
+extension ModelLayout {
+    /// The epochs of a member's leases, by entity.
+    ///
+    /// - Parameter rows: The names of the entities, and the epochs.
+    package func epochs(_ rows: [[RowValue]]) -> [Int: Int64] {
+        var epochs: [Int: Int64] = [:]
+        for row in rows {
+            guard case .text(let name) = row[0], case .integer(let epoch) = row[1], let entity = entity(named: name)
+            else { continue }
+            epochs[entity.index] = epoch
+        }
+        return epochs
+    }
+}
+
 extension DataSourceError {
+    /// The error for changing a store as a whole while others have it open.
+    ///
+    /// - Parameters:
+    ///   - store: The subject of the sentence.
+    ///   - action: A participle, such as "reset".
+    package init(_ store: String, openIn others: [StoreMember], cannotBe action: String) {
+        let names = others.map(\.description).joined(separator: ", ")
+        self.init(
+            .storeInUse,
+            "\(store) cannot be \(action) while others have it open"
+                + (names.isEmpty ? "" : ": \(names)") + ". Close it there, and try again.")
+    }
+
     /// The error for work that was done under a lease that another container may have got since.
     package init(lostLeaseOf entity: String) {
         self.init(

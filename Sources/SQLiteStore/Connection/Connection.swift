@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import MigrationSQL
 internal import RowStore
 
 /// One SQLite connection and the statements prepared on it.
@@ -185,11 +186,12 @@ extension Connection {
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
     /// Runs the body in a transaction that has the write lock from its start.
-    func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
+    func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try run("BEGIN IMMEDIATE")
-        do {
-            try body()
+        do throws(DataSourceError) {
+            let result = try body()
             try run("COMMIT")
+            return result
         } catch {
             rollBack()
             throw error
@@ -213,7 +215,7 @@ extension Connection {
     }
 }
 
-extension Connection {
+extension Connection: SQLConnection {
     /// All rows of a query with parameters. Values without a parameter are ignored.
     func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]] {
         let statement = try prepare(sql)

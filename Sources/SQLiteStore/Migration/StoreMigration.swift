@@ -12,20 +12,7 @@ struct StoreMigration {
     let found: StoreMetadata
     let identity: StoreIdentity
     let statements: MigrationStatements
-    private let purpose: Purpose
-
-    enum Purpose {
-        /// The rows are for another model.
-        ///
-        /// - Parameter dropsByKey: Whether rows are dropped if the key of their data source changed.
-        case migration(dropsByKey: Bool)
-        /// The format changes, and the model stays.
-        case upgrade(ManagedObjectModel)
-        /// The rows of some entities are dropped, and those of the others stay where they are, by their names.
-        ///
-        /// - Parameter model: The model that the store was made for, if it is known.
-        case reset(of: Set<String>, model: ManagedObjectModel?)
-    }
+    private let purpose: MigrationPurpose
 
     struct Outcome {
         let metadata: StoreMetadata
@@ -35,18 +22,19 @@ struct StoreMigration {
 
     /// Plans it from the store's metadata.
     ///
+    /// - Parameter model: The model that the store was made for; nil for that in the store.
     /// - Throws: `notMigratable` with the reason in words; for a reset, `foreignDatabase` if another program's table, view or
     ///   index has a name that the model needs.
     init(
         schema: StoreSchema, probe: StoreProbe, found: StoreMetadata, identity: StoreIdentity,
-        purpose: Purpose = .migration(dropsByKey: true)
+        purpose: MigrationPurpose = .migration(dropsByKey: true), model: ManagedObjectModel? = nil
     ) throws(DataSourceError) {
         self.schema = schema
         self.probe = probe
         self.found = found
         self.identity = identity
         self.purpose = purpose
-        let model = if let model = purpose.model { model } else { try found.model() }
+        let model = if let model { model } else { try found.model() }
         // Only a migration has conditions.
         guard !purpose.isMigration || model.entities.count <= MigrationStatements.termLimit else {
             throw DataSourceError(
@@ -54,14 +42,8 @@ struct StoreMigration {
         }
         oldSchema = try StoreMigration.oldSchema(model, probe, found.format)
         statements = try MigrationStatements(
-            from: oldSchema.storedModel, to: schema.storedModel, SQLiteDialect(), keepsNames: !purpose.isMigration
-        ) { old, new in
-            switch purpose {
-            case .migration(let dropsByKey): dropsByKey && found.identity.entityKeys[old] != identity.entityKeys[new]
-            case .upgrade: false
-            case .reset(let dropped, _): dropped.contains(old) || dropped.contains(new)
-            }
-        }
+            from: oldSchema.storedModel, to: schema.storedModel, SQLiteDialect(), for: purpose, found: found.identity,
+            wanted: identity)
         try checkNames()
     }
 
@@ -89,46 +71,6 @@ struct StoreMigration {
         try probe.check(schema)
         return schema
     }
-
-    /// How many objects are carried over.
-    func rowsCarried() throws(DataSourceError) -> Int {
-        try probe.rowCount(
-            in: statements.plan.entities.compactMap { entity in
-                oldSchema.layout.entity(named: entity.oldName).flatMap { oldSchema.tables[$0.index]?.name }
-            })
-    }
-
-    /// - Returns: What the new model demands and some objects do not have, although they can be carried over.
-    /// - Throws: `notMigratable` with every condition that must hold and does not.
-    func checkConditions() throws(DataSourceError) -> [String] {
-        try statements.checkConditions { (query) throws(DataSourceError) in
-            try probe.connection.values(query.sql, query.values).first
-        }
-    }
-
-    /// What is not carried over.
-    func dropped() throws(DataSourceError) -> StoreStartup.Dropped {
-        try statements.dropped { (sql) throws(DataSourceError) in
-            guard case .integer(let count)? = try probe.connection.values(sql).first?.first else { return 0 }
-            return Int(count)
-        }
-    }
-
-    func report(rowsCarried: Int, unmet: [String]) -> MigrationReport {
-        statements.report(rowsCarried: rowsCarried, unmet: unmet)
-    }
-}
-
-extension StoreMigration.Purpose {
-    fileprivate var isMigration: Bool { if case .migration = self { true } else { false } }
-
-    fileprivate var model: ManagedObjectModel? {
-        switch self {
-        case .migration: nil
-        case .upgrade(let model): model
-        case .reset(_, let model): model
-        }
-    }
 }
 
 extension StoreMigration {
@@ -142,27 +84,23 @@ extension StoreMigration {
         let connection = probe.connection
         var metadata = StoreMetadata(
             identity: identity, storeID: found.storeID, firstFreeKey: found.firstFreeKey, modelText: schema.modelText)
-        var carried = 0
-        var dropped = StoreStartup.Dropped()
-        var unmet: [String] = []
         try connection.addMigrationFunctions()
-        try connection.transaction { () throws(DataSourceError) in
-            unmet = try checkConditions()
-            carried = try rowsCarried()
-            dropped = try self.dropped()
+        return try connection.transaction { () throws(DataSourceError) in
+            let report = try statements.report(connection)
+            let dropped = try statements.dropped(connection)
             // Another program may have added rows. Links get keys after theirs.
             metadata.firstFreeKey = KeyBound.checked(
                 found.firstFreeKey, highestKey: try connection.highestKey(oldSchema))
             let keys = try move(
-                firstKey: metadata.firstFreeKey, MigrationMeter(totalRowCount: carried, report: progress))
+                firstKey: metadata.firstFreeKey, MigrationMeter(totalRowCount: report.rowsCarried, report: progress))
             let (next, isOverflow) = metadata.firstFreeKey.addingReportingOverflow(keys)
             metadata.firstFreeKey = isOverflow ? .max : next
             try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
             // Only what the next start accepts is committed.
             try StoreProbe(connection).check(schema)
+            return Outcome(metadata: metadata, report: report, dropped: dropped)
         }
-        return Outcome(metadata: metadata, report: report(rowsCarried: carried, unmet: unmet), dropped: dropped)
     }
 
     /// Makes the new tables beside the old ones, fills them, and drops the old ones. A table whose rows would not change stays.
@@ -208,8 +146,7 @@ extension StoreMigration {
     private func carry(_ copy: RowCopy, from table: String?, _ meter: MigrationMeter) throws(DataSourceError) {
         meter.begin(copy.new.layout.name)
         guard let table else {
-            meter.advance(try probe.rowCount(in: [schema.tables[copy.new.layout.index]?.name].compactMap(\.self)))
-            return
+            return meter.advance(try probe.connection.number("SELECT count(*) FROM \(copy.new.name)"))
         }
         let statement = try probe.connection.prepare(copy.sql(from: table))
         try probe.connection.bind(copy.values, to: statement, from: 3)
@@ -228,8 +165,7 @@ extension StoreMigration {
     ) throws(DataSourceError) -> Int64 {
         guard let sql = statements.fill(join, tableNames, firstKey: firstKey) else { return 0 }
         try probe.connection.run(sql)
-        let count = try probe.connection.values("SELECT count(*) FROM \(join.name)").first?.first
-        return if case .integer(let count) = count { count } else { 0 }
+        return Int64(try probe.connection.number("SELECT count(*) FROM \(join.name)"))
     }
 
     /// Makes the views and indexes of other programs again, as far as what they name is still there.
@@ -245,10 +181,7 @@ extension StoreMigration {
     private func makeIndexes() throws(DataSourceError) {
         for sql in schema.indexChanges(try StoreProbe(probe.connection).indexNames) {
             guard try probe.connection.runIfAllowed(sql) else {
-                throw DataSourceError(
-                    notMigratable:
-                        "Several objects have the same values in a uniqueness constraint of the new model. Change them before the migration."
-                )
+                throw DataSourceError(duplicatesInMigration: ())
             }
         }
     }

@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import ManagedModel
+internal import MigrationSQL
 internal import RowStore
 
 /// Upgrades the tables of a store that an earlier release wrote. Every row and every link stays.
@@ -24,7 +25,7 @@ struct StoreUpgrade {
         do throws(DataSourceError) {
             let migration = try StoreMigration(
                 schema: StoreSchema(model, format: StoreSchema.format), probe: probe, found: found,
-                identity: found.identity, purpose: .upgrade(model))
+                identity: found.identity, purpose: .upgrade, model: model)
             try probe.connection.settleWriter(.full)
             let outcome = try migration.run(nil)
             return (outcome.metadata, try StoreProbe(probe.connection))

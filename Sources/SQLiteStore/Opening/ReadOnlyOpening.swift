@@ -26,15 +26,7 @@ struct ReadOnlyOpening {
         defer { connection.close() }
         try connection.configure()
         let probe = try StoreProbe(connection)
-        let decision: StartupDecision
-        do throws(DataSourceError) {
-            decision = try StartupDecision(probe.found(), identity, .fail)
-        } catch  where error.code == .modelChanged {
-            throw DataSourceError(
-                .modelChanged,
-                "The store was made for another model or database key, and a read-only container cannot reset or migrate "
-                    + "it. Open it for writing first.", cause: error.cause)
-        }
+        let decision = try StartupDecision(reading: probe.found(), identity)
         guard case .proceed(let metadata) = decision else {
             throw DataSourceError(
                 .storeReadOnly, "\(files.main) is empty, and open for reading only. Open it for writing first.")

@@ -1,5 +1,6 @@
 package import Foundation
 package import ManagedModel
+internal import MigrationSQL
 package import RowStore
 
 /// Inspects a store that others may have open, and changes nothing.
@@ -57,24 +58,20 @@ package struct SQLiteInspector: StoreInspector {
     private func counts(
         _ metadata: StoreMetadata, _ probe: StoreProbe
     ) throws(DataSourceError) -> [(entity: String, count: Int)]? {
-        guard let model = metadata.model(among: models) else { return nil }
-        var counts: [(entity: String, count: Int)] = []
-        for table in try StoreSchema(model, format: metadata.format).tables {
-            guard let table, table.layout.links == nil else { continue }
-            let found = try probe.connection.values("SELECT count(*) FROM \(table.name.quoted)")
-            if case .integer(let count)? = found.first?.first { counts.append((table.layout.name, Int(count))) }
+        try metadata.model(among: models).map { model throws(DataSourceError) in
+            try StoreSchema(model, format: metadata.format).storedModel.counts(probe.connection)
         }
-        return counts
     }
 
     private func feed(_ probe: StoreProbe, tail: Int) throws(DataSourceError) -> StoreInspection.Feed? {
         guard probe.isShared else { return nil }
         let connection = probe.connection
         let feed = try SharedTables.feed(connection)
+        let facts = try LeaseFacts(connection, version: feed.leases)
         return StoreInspection.Feed(
             position: feed.position, lowest: feed.lowest,
-            members: try SharedTables.members(connection).map { ($0, false) },
-            desk: try LeaseDesk(connection, version: feed.leases), now: LeaseDesk.now,
+            members: facts.members.map { ($0, false) },
+            desk: facts.desk, now: facts.now,
             saves: try saves(connection, after: feed.position - Int64(tail), limit: tail))
     }
 
@@ -85,20 +82,7 @@ package struct SQLiteInspector: StoreInspector {
             SELECT "position", "member", "time", "unknown", "changes" FROM "_changes" WHERE "position" > ?1 \
             ORDER BY "position" LIMIT ?2
             """
-        return try connection.values(sql, [.integer(position), .integer(Int64(limit))]).compactMap { row in
-            guard case .integer(let position) = row[0], case .integer(let member) = row[1],
-                case .integer(let seconds) = row[2]
-            else { return nil }
-            var unknown: String?
-            var changes: [UInt8] = []
-            if case .text(let names) = row[3] { unknown = names }
-            if case .blob(let bytes) = row[4] { changes = bytes }
-            return changes.withUnsafeBytes { bytes in
-                NotedSave(
-                    position: position, member: member, time: Date(timeIntervalSince1970: TimeInterval(seconds)),
-                    unknown: unknown, changes: bytes)
-            }
-        }
+        return try connection.values(sql, [.integer(position), .integer(Int64(limit))]).compactMap { NotedSave($0) }
     }
 }
 

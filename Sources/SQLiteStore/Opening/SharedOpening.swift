@@ -103,7 +103,7 @@ extension StoreOpening {
         let decision = try StartupDecision(found, options.identity, options.resetPolicy)
         guard case .proceed(let metadata) = decision, metadata.format == StoreSchema.format else {
             let migrates = if case .migrate = decision { true } else { false }
-            throw DataSourceError(files.main, openIn: try others(), cannot: migrates ? "migrated" : "reset")
+            throw DataSourceError(files.main, openIn: try others(), cannotBe: migrates ? "migrated" : "reset")
         }
         return metadata
     }

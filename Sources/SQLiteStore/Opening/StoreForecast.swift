@@ -37,22 +37,12 @@ struct StoreForecast {
 
     func migration() throws(DataSourceError) -> MigrationForecast? {
         try look { (probe) throws(DataSourceError) in
-            switch try StartupDecision(probe.found(), options.identity, .migrate) {
-            case .migrate(_, let found):
-                do throws(DataSourceError) {
-                    let migration = try StoreMigration(
-                        schema: schema, probe: probe, found: found, identity: options.identity,
-                        purpose: .migration(dropsByKey: false))
-                    try probe.connection.addMigrationFunctions()
-                    let unmet = try migration.checkConditions()
-                    return .possible(migration.report(rowsCarried: try migration.rowsCarried(), unmet: unmet))
-                } catch  where error.code == .notMigratable {
-                    return .impossible(error.message)
-                }
-            case .reset(let reason, _) where reason.isModelChanged:
-                return .impossible("The database key changed.")
-            case .create, .proceed, .reset, .resetEntities:
-                return nil
+            try MigrationForecast(probe.found(), options.identity) { found throws(DataSourceError) in
+                let migration = try StoreMigration(
+                    schema: schema, probe: probe, found: found, identity: options.identity,
+                    purpose: .migration(dropsByKey: false))
+                try probe.connection.addMigrationFunctions()
+                return try migration.statements.report(probe.connection)
             }
         } ?? nil
     }
@@ -64,11 +54,7 @@ struct StoreForecast {
                 return nil
             }
             guard found.format == schema.format else { return StoreOutlook(olderFormat: found.format) }
-            let links = try schema.storedModel.danglingLinks { (sql) throws(DataSourceError) in
-                guard case .integer(let count)? = try probe.connection.values(sql).first?.first else { return 0 }
-                return Int(count)
-            }
-            return StoreOutlook(danglingLinks: links)
+            return StoreOutlook(danglingLinks: try schema.storedModel.danglingLinks(probe.connection))
         } ?? nil
     }
 

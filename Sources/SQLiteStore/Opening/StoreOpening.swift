@@ -1,4 +1,5 @@
 internal import Foundation
+internal import MigrationSQL
 internal import RowStore
 
 /// Opens a store: inspects it, decides, and only then writes.
@@ -156,7 +157,7 @@ struct StoreOpening {
         try probe.connection.settleWriter(.full)
         let outcome = try StoreMigration(
             schema: oldSchema, probe: probe, found: upgraded, identity: identity,
-            purpose: .reset(of: Set(newNames.keys), model: oldSchema.layout.model)
+            purpose: .reset(of: Set(newNames.keys)), model: oldSchema.layout.model
         ).run(nil)
         var result = try replace(probe.connection, StoreStartup(reason: rest, fallback: fallback))
         result.startup.reason = reason
@@ -207,7 +208,7 @@ struct StoreOpening {
         try probe.connection.settleWriter(.full)
         let migration = try StoreMigration(
             schema: schema, probe: probe, found: found, identity: options.identity,
-            purpose: .reset(of: entities, model: reason.isModelChanged ? nil : schema.layout.model))
+            purpose: .reset(of: entities), model: reason.isModelChanged ? nil : schema.layout.model)
         let outcome = try migration.run(options.migrationProgress)
         try probe.connection.settleWriter(options.synchronous)
         var startup = StoreStartup(

@@ -8,10 +8,9 @@ internal import RowStore
 /// Guarded by: ``SharedAccess``.
 final class FeedReader {
     private let connection: Connection
-    private let encoding: ChangeEncoding
-    private let layout: ModelLayout
+    private var decoder: FeedDecoder
     private let own: Int64
-    private var members: [Int64: StoreMember] = [:]
+    private let isAlive: @Sendable (Int64) -> Bool
     /// The state of the file, and the number of writes by members, when it was last checked.
     private var version: UInt32 = 0
     private var knownWrites: Int64 = -1
@@ -25,7 +24,10 @@ final class FeedReader {
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 
-    init(_ files: StoreFiles, _ layout: ModelLayout, own: Int64) throws(DataSourceError) {
+    /// - Parameter isAlive: Whether the member with a number lives.
+    init(
+        _ files: StoreFiles, _ layout: ModelLayout, own: Int64, isAlive: @escaping @Sendable (Int64) -> Bool
+    ) throws(DataSourceError) {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         connection = try Connection(path: files.main, isReader: true, vfs: files.calls.sqliteVFS)
         do throws(DataSourceError) {
@@ -35,9 +37,9 @@ final class FeedReader {
             connection.close()
             throw error
         }
-        self.layout = layout
         self.own = own
-        encoding = ChangeEncoding(layout)
+        self.isAlive = isAlive
+        decoder = FeedDecoder(layout)
         _ = try snapshot { _ throws(DataSourceError) in }
     }
 
@@ -83,8 +85,7 @@ final class FeedReader {
             position: start, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: feed.leases)
         guard feed.position > start else { return news }
         guard start + 1 >= feed.lowest else {
-            news.position = feed.position
-            news.events = [.unknown(nil)]
+            news.skip(to: feed.position)
             return news
         }
         let statement = try connection.statement(
@@ -103,53 +104,29 @@ final class FeedReader {
             if code == SQLITE_DONE { break }
             guard code == SQLITE_ROW else { throw connection.error(code, while: "reading") }
             let position = sqlite3_column_int64(statement.handle, 0)
-            // Positions have no gaps. If one is missing, a program has deleted rows.
-            if position != news.position + 1 { news.events.append(.unknown(nil)) }
-            news.position = position
             let maker = sqlite3_column_int64(statement.handle, 1)
-            if maker == own { continue }
-            byteCount += Int(sqlite3_column_bytes(statement.handle, 3))
-            news.events.append(try event(statement, of: maker))
+            byteCount += maker == own ? 0 : Int(sqlite3_column_bytes(statement.handle, 3))
+            news.add(maker == own ? nil : try event(statement, by: maker), at: position)
         }
-        if news.position == start { (news.position, news.events) = (feed.position, [.unknown(nil)]) }
+        if news.position == start { news.skip(to: feed.position) }
         news.isMore = news.position < feed.position
         return news
     }
 
-    private func event(_ statement: Statement, of maker: Int64) throws(DataSourceError) -> FeedEvent {
-        if case .text(let names) = statement.value(2) {
-            return .unknown(
-                Set(names.split(separator: "\n").compactMap { layout.entity(named: String($0))?.index }))
-        }
-        let count = Int(sqlite3_column_bytes(statement.handle, 3)) / 8
-        guard count > 0, let start = sqlite3_column_blob(statement.handle, 3) else { return .unknown(nil) }
-        // SQLite's bytes can have any alignment, but words need aligned addresses.
-        let words = ContiguousArray<UInt64>(unsafeUninitializedCapacity: count) { buffer, initialized in
-            UnsafeMutableRawBufferPointer(buffer).copyMemory(
-                from: UnsafeRawBufferPointer(start: start, count: count * 8))
-            initialized = count
-        }
-        guard var changes = words.withUnsafeBufferPointer(encoding.changes) else { return .unknown(nil) }
-        changes.maker = try member(maker)
-        return .changes(changes)
-    }
-
-    // MARK: Members
-
-    private func member(_ number: Int64) throws(DataSourceError) -> StoreMember {
-        if let member = members[number] { return member }
-        members = [:]
-        for member in try SharedTables.members(connection) { members[member.number] = member }
-        return members[number] ?? StoreMember(number: number, processID: 0, name: "ended")
+    private func event(_ statement: Statement, by maker: Int64) throws(DataSourceError) -> FeedEvent {
+        let unknown: String? = if case .text(let names) = statement.value(2) { names } else { nil }
+        let start = sqlite3_column_blob(statement.handle, 3)
+        let count = start == nil ? 0 : Int(sqlite3_column_bytes(statement.handle, 3))
+        return try decoder.event(
+            by: maker, unknown: unknown, changes: UnsafeRawBufferPointer(start: start, count: count)
+        ) { () throws(DataSourceError) in try SharedTables.members(connection) }
     }
 
     // MARK: Leases
 
-    func leases() throws(DataSourceError) -> (desk: LeaseDesk, table: LeaseTable) {
+    func leases() throws(DataSourceError) -> LeaseFacts {
         try snapshot { feed throws(DataSourceError) in
-            let desk = try LeaseDesk(connection, version: feed.leases)
-            let members = try SharedTables.members(connection)
-            return (desk, desk.table(feed.leases, members, layout, asSeenBy: own))
+            try LeaseFacts(connection, version: feed.leases, isAlive: isAlive)
         }
     }
 }

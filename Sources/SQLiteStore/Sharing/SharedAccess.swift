@@ -40,7 +40,9 @@ final class SharedAccess: Sendable {
         try state.withLock { (state) throws(DataSourceError) in
             if state.isClosed { throw DataSourceError.storeClosed }
             let reader =
-                if let reader = state.reader { reader } else { try FeedReader(files, layout, own: member.number) }
+                if let reader = state.reader { reader } else {
+                    try FeedReader(files, layout, own: member.number, isAlive: bell.isAlive)
+                }
             state.reader = reader
             return try body(reader)
         }
@@ -71,17 +73,6 @@ final class SharedAccess: Sendable {
     func requireAlone(_ connection: Connection?, to action: String) throws(DataSourceError) {
         guard bell.isAnyAlive else { return }
         let others = try connection.map(SharedTables.members)?.filter { bell.isAlive($0.number) } ?? []
-        throw DataSourceError(files.main, openIn: others, cannot: action)
-    }
-}
-
-extension DataSourceError {
-    /// The error for changing a store as a whole while others have it open.
-    init(_ path: String, openIn others: [StoreMember], cannot action: String) {
-        let names = others.map(\.description).joined(separator: ", ")
-        self.init(
-            .storeInUse,
-            "\(path) cannot be \(action) while others have it open"
-                + (names.isEmpty ? ". Close it there" : ": \(names). Close it there") + ", and try again.")
+        throw DataSourceError(files.main, openIn: others, cannotBe: action)
     }
 }

@@ -10,6 +10,8 @@ internal import RowStore
 enum SharedTables {
     static let names = ["_feed", "_changes", "_leases", "_tickets", "_members"]
 
+    static let leases = LeaseTables(leases: "\"_leases\"", tickets: "\"_tickets\"")
+
     private static let createSQL = [
         """
         CREATE TABLE "_feed" ("id" INTEGER PRIMARY KEY, "position" INTEGER NOT NULL, "lowest" INTEGER NOT NULL, \
@@ -53,17 +55,12 @@ enum SharedTables {
         /// Whether members can have counted so far. Adding to such numbers does not overflow.
         fileprivate var isSound: Bool {
             let all = UInt64(bitPattern: position | lowest | writes | leases | members)
-            return all <= UInt64(SharedTables.numberLimit)
+            return all <= UInt64(SharedTables.numbers.upperBound)
         }
     }
 
-    /// The highest number that members count to. All bits below it are ones.
-    private static let numberLimit = KeyBound.limit - 1
-
-    /// A number that members have counted or given; nil if it cannot be one.
-    static func number(_ value: RowValue) -> Int64? {
-        if case .integer(let number) = value, (0...numberLimit).contains(number) { number } else { nil }
-    }
+    /// The numbers that members count or give. All bits of the highest one are ones.
+    static let numbers = 0...KeyBound.limit - 1
 
     /// The row of `_feed`.
     ///
@@ -89,17 +86,14 @@ enum SharedTables {
         _ connection: Connection, as name: String, number: Int64? = nil
     ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
         let there = Set(try StoreProbe(connection).contents.map(\.name))
-        var joined: (StoreMember, Feed)?
-        try connection.transaction { () throws(DataSourceError) in
+        return try connection.transaction { () throws(DataSourceError) in
             for (table, sql) in zip(names, createSQL) where !there.contains(table) { try connection.run(sql) }
             for table in names.dropFirst() { try connection.run("DELETE FROM \(table.quoted)") }
             if number == nil { try repairFeed(connection) }
             try connection.run("INSERT OR IGNORE INTO \"_feed\" VALUES (1, 0, 1, 0, 0, \(number ?? 0))")
             try connection.run("UPDATE \"_feed\" SET \"lowest\" = \"position\" + 1, \"leases\" = \"leases\" + 1")
-            joined = try join(connection, name, number)
+            return try join(connection, name, number)
         }
-        guard let joined else { throw DataSourceError.storeClosed }
-        return joined
     }
 
     /// Removes the row of `_feed` if no member has written it in this form. No member knows any of its numbers then.
@@ -115,15 +109,12 @@ enum SharedTables {
     static func join(
         _ connection: Connection, as name: String, number: Int64? = nil, _ bell: Bell
     ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
-        var joined: (StoreMember, Feed)?
-        try connection.transaction { () throws(DataSourceError) in
+        return try connection.transaction { () throws(DataSourceError) in
             for member in try members(connection).dropLast(endedLimit) where !bell.isAlive(member.number) {
                 try connection.run("DELETE FROM \"_members\" WHERE \"number\" = \(member.number)")
             }
-            joined = try join(connection, name, number)
+            return try join(connection, name, number)
         }
-        guard let joined else { throw DataSourceError.storeClosed }
-        return joined
     }
 
     /// How many ended members are remembered, to name who made a save.
@@ -159,7 +150,8 @@ enum SharedTables {
     static func members(_ connection: Connection) throws(DataSourceError) -> [StoreMember] {
         try connection.values("SELECT \"number\", \"process\", \"name\" FROM \"_members\" ORDER BY 1").compactMap {
             row in
-            guard let number = number(row[0]), case .integer(let process) = row[1], case .text(let name) = row[2]
+            guard case .integer(let number) = row[0], numbers.contains(number), case .integer(let process) = row[1],
+                case .text(let name) = row[2]
             else { return nil }
             return StoreMember(number: number, processID: Int32(truncatingIfNeeded: process), name: name)
         }

@@ -23,17 +23,9 @@ final class SharedWriter {
     private var epochs: [Int: Int64] = [:]
     private var epochsVersion: Int64 = -1
     private var insertion: Statement?
-    /// The amount noted since old saves were last forgotten. A member checks with its first save, because it may make only few.
-    private var notedSaves = SharedWriter.saveLimit / 4
-    private var notedBytes = 0
+    private var retention = FeedRetention()
     /// Whether the transaction that is under way has noted a save.
     private var hasNoted = false
-
-    /// The most saves and bytes that are kept for members that are behind, beside what was noted since the last check.
-    static let saveLimit = 4096
-    static let sizeLimit = 16 << 20
-    /// How long they are kept, in seconds.
-    static let ageLimit: Int64 = 600
 
     init(_ connection: Connection, _ schema: StoreSchema, access: SharedAccess, feed: SharedTables.Feed) {
         self.connection = connection
@@ -122,16 +114,9 @@ final class SharedWriter {
     }
 
     private func readEpochs() throws(DataSourceError) {
-        epochs = [:]
-        let rows = try connection.values(
-            "SELECT \"entity\", \"epoch\" FROM \"_leases\" WHERE \"holder\" = ?1", [.integer(member.number)])
-        for row in rows {
-            if case .text(let name) = row[0], case .integer(let epoch) = row[1],
-                let entity = schema.layout.entity(named: name)
-            {
-                epochs[entity.index] = epoch
-            }
-        }
+        epochs = schema.layout.epochs(
+            try connection.values(
+                "SELECT \"entity\", \"epoch\" FROM \"_leases\" WHERE \"holder\" = ?1", [.integer(member.number)]))
         epochsVersion = feed.leases
     }
 
@@ -162,8 +147,7 @@ final class SharedWriter {
                 return code == SQLITE_OK ? statement.step() : code
             }
         } else {
-            let names = changes.entities.map { schema.layout.entities[$0.entity].name }
-            code |= statement.bind(.text(names.joined(separator: "\n")), 5)
+            code |= statement.bind(.text(encoding.names(changes)), 5)
             code |= statement.bind(.null, 6)
             if code == SQLITE_OK { code = statement.step() }
         }
@@ -172,8 +156,7 @@ final class SharedWriter {
         if code & 0xFF == SQLITE_CONSTRAINT { throw SharedTables.damaged(connection) }
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
         hasNoted = true
-        notedSaves += 1
-        notedBytes += (words?.count ?? 0) * 8
+        retention.note(saves: 1, bytes: (words?.count ?? 0) * 8)
     }
 
     private func insertionStatement() throws(DataSourceError) -> Statement {
@@ -185,19 +168,16 @@ final class SharedWriter {
 
     /// Forgets saves that are too old, or too many. Members that have not read them reload.
     private func forgetOldSaves() throws(DataSourceError) {
-        guard hasNoted, notedSaves >= SharedWriter.saveLimit / 4 || notedBytes >= SharedWriter.sizeLimit / 4 else {
-            return
-        }
-        (notedSaves, notedBytes) = (0, 0)
-        var bound = feed.position - Int64(SharedWriter.saveLimit)
+        guard hasNoted, retention.takeTurn() else { return }
+        var bound = feed.position - Int64(FeedRetention.saveLimit)
         let tooLarge = try connection.values(
             """
             SELECT max("position") FROM (SELECT "position", total("size") OVER (ORDER BY "position" DESC) AS "total" \
-            FROM "_changes") WHERE "total" > \(SharedWriter.sizeLimit)
+            FROM "_changes") WHERE "total" > \(FeedRetention.byteLimit)
             """)
         if case .integer(let position)? = tooLarge.first?.first { bound = max(bound, position) }
         let tooOld = try connection.values(
-            "SELECT max(\"position\") FROM \"_changes\" WHERE \"time\" < \(Int64(time(nil)) - SharedWriter.ageLimit)")
+            "SELECT max(\"position\") FROM \"_changes\" WHERE \"time\" < \(Int64(time(nil)) - FeedRetention.ageLimit)")
         if case .integer(let position)? = tooOld.first?.first { bound = max(bound, position) }
         bound = min(bound, feed.position)
         guard bound >= feed.lowest else { return }
@@ -209,72 +189,32 @@ final class SharedWriter {
     func noteLeaseChange() { feed.leases += 1 }
 }
 
-/// Reading the leases from the store, and writing what has changed.
-extension LeaseDesk {
-    /// - Parameter version: How often the leases have changed. It grows with each change, and so do the tickets' numbers.
+extension LeaseFacts {
+    /// Reads the leases.
+    ///
+    /// - Parameter version: How often the leases have changed.
     /// - Throws: `storeCorrupt` for rows that no member has written.
-    init(_ connection: Connection, version: Int64) throws(DataSourceError) {
-        var leases: [String: Lease] = [:]
-        for row in try connection.values(
-            "SELECT \"entity\", \"holder\", \"epoch\", \"source\", \"since\" FROM \"_leases\"")
-        {
-            guard case .text(let entity) = row[0], let epoch = SharedTables.number(row[2]),
-                case .text(let source) = row[3], let since = SharedTables.number(row[4]),
-                row[1] == .null || SharedTables.number(row[1]) != nil
-            else { throw SharedTables.damaged(connection) }
-            leases[entity] = Lease(
-                holder: SharedTables.number(row[1]), epoch: epoch, source: source, since: since)
+    init(
+        _ connection: Connection, version: Int64, isAlive: @escaping @Sendable (Int64) -> Bool = { _ in false }
+    ) throws(DataSourceError) {
+        let rows = try SharedTables.leases.selects.map { select throws(DataSourceError) in
+            try connection.values(select.sql)
         }
-        var tickets: [Ticket] = []
-        for row in try connection.values(
-            """
-            SELECT "number", "member", "entities", "source", "since", "answered" FROM "_tickets" ORDER BY "number"
-            """)
-        {
-            guard let number = SharedTables.number(row[0]), let member = SharedTables.number(row[1]),
-                case .text(let entities) = row[2], case .text(let source) = row[3],
-                let since = SharedTables.number(row[4]), case .text(let answered) = row[5]
-            else { throw SharedTables.damaged(connection) }
-            tickets.append(
-                Ticket(
-                    number: number, member: member, entities: LeaseDesk.names(entities), source: source, since: since,
-                    answered: Set(LeaseDesk.names(answered).compactMap { Int64($0) })))
+        guard let desk = LeaseDesk(rows, version: version, numbers: SharedTables.numbers) else {
+            throw SharedTables.damaged(connection)
         }
-        self.init(leases: leases, tickets: tickets, nextTicket: version + 1)
-    }
-
-    private static func names(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
-
-    /// Writes the differences from another state of the leases.
-    func write(_ connection: Connection, since before: LeaseDesk) throws(DataSourceError) {
-        for (entity, lease) in leases where lease != before.leases[entity] {
-            _ = try connection.values(
-                "INSERT OR REPLACE INTO \"_leases\" (\"entity\", \"holder\", \"epoch\", \"source\", \"since\") "
-                    + "VALUES (?1, ?2, ?3, ?4, ?5)",
-                [
-                    .text(entity), lease.holder.map { .integer($0) } ?? .null, .integer(lease.epoch),
-                    .text(lease.source),
-                    .integer(lease.since),
-                ])
-        }
-        for ticket in before.tickets where !tickets.contains(where: { $0.number == ticket.number }) {
-            try connection.run("DELETE FROM \"_tickets\" WHERE \"number\" = \(ticket.number)")
-        }
-        for ticket in tickets where !before.tickets.contains(ticket) {
-            _ = try connection.values(
-                "INSERT OR REPLACE INTO \"_tickets\" VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-                [
-                    .integer(ticket.number), .integer(ticket.member), .text(ticket.entities.joined(separator: "\n")),
-                    .text(ticket.source), .integer(ticket.since),
-                    .text(ticket.answered.sorted().map(String.init).joined(separator: "\n")),
-                ])
-        }
-    }
-
-    /// The time that all processes of the machine share, in milliseconds.
-    static var now: Int64 {
+        // The time that all processes of the machine share.
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        return Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000
+        self.init(
+            desk: desk, version: version, now: Int64(time.tv_sec) * 1000 + Int64(time.tv_nsec) / 1_000_000,
+            members: try SharedTables.members(connection), isAlive: isAlive)
+    }
+
+    /// Writes the differences, in the transaction in which these facts were read.
+    func write(_ changed: LeaseDesk, _ connection: Connection) throws(DataSourceError) {
+        for change in SharedTables.leases.changes(from: desk, to: changed) {
+            _ = try connection.values(change.sql, change.values)
+        }
     }
 }

@@ -105,16 +105,16 @@ final class Writer {
     ///
     /// - Returns: Why the others were refused, by their positions.
     private func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
-        var refusals = Refusals()
         try transaction { () throws(DataSourceError) in
+            var refusals = Refusals()
             for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
                 let error = try savepoint { () throws(DataSourceError) in
                     try write(set)
                 }
                 if let error { refusals.refuse(set, at: place, error) }
             }
+            return refusals.errors
         }
-        return refusals.errors
     }
 
     private func write(_ set: ChangeSet) throws(DataSourceError) {
@@ -125,7 +125,7 @@ final class Writer {
 
     /// Runs the body in a transaction: in the one in which rows were written early, if there is one. If it throws, or cannot be
     /// committed, nothing of it has happened, and of what was written early neither.
-    func transaction(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) {
+    func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         // Before it: what does not fit into memory goes to the log at once, and may start it again from its beginning.
         if early == nil { try sharing?.turn.take(patience: patience) }
         defer { sharing?.turn.release() }
@@ -134,8 +134,9 @@ final class Writer {
             endEarlyWrite()
             shrinkCache()
         }
+        let result: R
         do throws(DataSourceError) {
-            try body()
+            result = try body()
             let bound = try moveBound()
             try sharing?.finish()
             // A transaction in which rows were written early has been open for a while.
@@ -151,6 +152,7 @@ final class Writer {
         sharing?.didCommit()
         sharing?.ring()
         counters.count(statements: statementsRun, rows: rowsWritten)
+        return result
     }
 
     /// Begins a transaction, and looks at what others have done.

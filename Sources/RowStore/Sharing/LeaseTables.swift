@@ -1,0 +1,105 @@
+/// A statement with the values of its parameters, from the first one on.
+package struct SQLStatement: Sendable {
+    package let sql: String
+    package let values: [RowValue]
+
+    package init(_ sql: String, _ values: [RowValue] = []) {
+        self.sql = sql
+        self.values = values
+    }
+}
+
+/// The tables in which a store keeps the leases and the tickets.
+package struct LeaseTables: Sendable {
+    private let leases: String
+    private let tickets: String
+    private let time: String?
+
+    /// - Parameters:
+    ///   - leases: The name of a table, as SQL.
+    ///   - tickets: The same.
+    ///   - time: SQL for the time of a new row, in place of that of the desk's clock.
+    package init(leases: String, tickets: String, time: String? = nil) {
+        self.leases = leases
+        self.tickets = tickets
+        self.time = time
+    }
+
+    /// The statements that read the leases, and the tickets.
+    package var selects: [SQLStatement] {
+        [
+            SQLStatement("SELECT entity, holder, epoch, source, since FROM \(leases)"),
+            SQLStatement("SELECT number, member, entities, source, answered, since FROM \(tickets) ORDER BY number"),
+        ]
+    }
+
+    /// The statements that write what is different in another state of the desk.
+    package func changes(from before: LeaseDesk, to after: LeaseDesk) -> [SQLStatement] {
+        let given = after.leases.filter { $0.value != before.leases[$0.key] }.map { entity, lease in
+            insert(
+                into: leases, "entity, holder, epoch, source",
+                [.text(entity), lease.holder.map { .integer($0) } ?? .null, .integer(lease.epoch), .text(lease.source)],
+                since: lease.since, orUpdate: ["holder", "epoch", "source", "since"])
+        }
+        let ended = before.tickets.filter { old in !after.tickets.contains { $0.number == old.number } }.map {
+            SQLStatement("DELETE FROM \(tickets) WHERE number = $1", [.integer($0.number)])
+        }
+        let drawn = after.tickets.filter { !before.tickets.contains($0) }.map { ticket in
+            insert(
+                into: tickets, "number, member, entities, source, answered",
+                [
+                    .integer(ticket.number), .integer(ticket.member), .text(ticket.entities.joined(separator: "\n")),
+                    .text(ticket.source), .text(ticket.answered.sorted().map(String.init).joined(separator: "\n")),
+                ], since: ticket.since, orUpdate: ["answered"])
+        }
+        return given + ended + drawn
+    }
+
+    /// - Parameter columns: The key, and others.
+    private func insert(
+        into table: String, _ columns: String, _ values: [RowValue], since: Int64, orUpdate changed: [String]
+    ) -> SQLStatement {
+        let values = time == nil ? values + [.integer(since)] : values
+        let terms = values.indices.map { "$\($0 + 1)" } + [time].compactMap(\.self)
+        return SQLStatement(
+            "INSERT INTO \(table) (\(columns), since) VALUES (\(terms.joined(separator: ", "))) "
+                + "ON CONFLICT (\(columns.prefix { $0 != "," })) DO UPDATE SET "
+                + changed.map { "\($0) = excluded.\($0)" }.joined(separator: ", "), values)
+    }
+}
+
+extension LeaseDesk {
+    /// The desk that the tables have.
+    ///
+    /// - Parameters:
+    ///   - rows: What ``LeaseTables/selects`` have found.
+    ///   - version: How often the leases have changed. It grows with each change, and so do the tickets' numbers.
+    ///   - numbers: The numbers that members can have written.
+    /// - Returns: Nil if there are rows that no member has written.
+    package init?(
+        _ rows: [[[RowValue]]], version: Int64, numbers: ClosedRange<Int64> = .min ... .max
+    ) {
+        func integer(_ value: RowValue) -> Int64? {
+            if case .integer(let number) = value, numbers.contains(number) { number } else { nil }
+        }
+        func lines(_ text: String) -> [String] { text.split(separator: "\n").map(String.init) }
+        var leases: [String: Lease] = [:]
+        for row in rows[0] {
+            guard case .text(let entity) = row[0], let epoch = integer(row[2]), case .text(let source) = row[3],
+                let since = integer(row[4]), row[1] == .null || integer(row[1]) != nil
+            else { return nil }
+            leases[entity] = Lease(holder: integer(row[1]), epoch: epoch, source: source, since: since)
+        }
+        var tickets: [Ticket] = []
+        for row in rows[1] {
+            guard let number = integer(row[0]), let member = integer(row[1]), case .text(let entities) = row[2],
+                case .text(let source) = row[3], case .text(let answered) = row[4], let since = integer(row[5])
+            else { return nil }
+            tickets.append(
+                Ticket(
+                    number: number, member: member, entities: lines(entities), source: source, since: since,
+                    answered: Set(lines(answered).compactMap { Int64($0) })))
+        }
+        self.init(leases: leases, tickets: tickets, nextTicket: version + 1)
+    }
+}
