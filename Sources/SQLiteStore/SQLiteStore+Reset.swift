@@ -20,8 +20,7 @@ extension SQLiteStore {
         guard try files.mainExists() else { return StoreStartup(reason: .firstLaunch) }
         let lock = try LockFile(files)
         return try withExtendedLifetime(lock) { () throws(DataSourceError) in
-            var startup = try StoreForecast(files: files, schema: schema, options: options).run(
-                countsRows: !onlyIfNeeded)
+            var startup = try StoreForecast(options).run(countsRows: !onlyIfNeeded)
             guard startup.reason != .firstLaunch, startup.isReset || !onlyIfNeeded else { return startup }
             if let backupFolder {
                 startup.backup = try FolderBackup(files: files, folder: backupFolder).move()

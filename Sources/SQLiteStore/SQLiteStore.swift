@@ -251,6 +251,53 @@ extension SQLiteStore: EarlyWriteStore {
     }
 }
 
+extension SQLiteStore: LeaseStore {
+    package var sharing: (any StoreSharing)? { access == nil ? nil : self }
+
+    /// The sharing of a store. None of this is called for a store that is not shared.
+    private var shared: SharedAccess {
+        get throws(DataSourceError) {
+            guard let access else { throw DataSourceError.storeClosed }
+            return access
+        }
+    }
+
+    package var member: StoreMember { access?.member ?? StoreMember(number: 0, processID: 0, name: "") }
+    package var firstPosition: Int64 { access?.firstPosition ?? 0 }
+    package var leaseTimes: LeaseTimes { access?.times ?? LeaseTimes() }
+    package func listen(_ handler: @escaping @Sendable () -> Void) { access?.bell.listen(handler) }
+
+    package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
+        try reopenIfLost()
+        if let news = try quietNews() { return news }
+        return try shared.reading { reader throws(DataSourceError) in try reader.news(after: position) }
+    }
+
+    /// The news if no other member has written; nil if one may have, and while a commit is under way.
+    private func quietNews() throws(DataSourceError) -> SharedNews? {
+        guard let writes = try shared.reading({ reader throws(DataSourceError) in reader.readWrites }) else {
+            return nil
+        }
+        return writer.withLockIfAvailable { $0.current?.quietNews(since: writes) } ?? nil
+    }
+
+    package func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
+        try writer.withLock { (writer) throws(DataSourceError) in try openWriter(&writer).reserveKeys(count) }
+    }
+
+    // MARK: Leases
+
+    package var layout: ModelLayout { schema.layout }
+
+    package func leaseFacts() throws(DataSourceError) -> LeaseFacts {
+        try shared.reading { reader throws(DataSourceError) in try reader.leases() }
+    }
+
+    package func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable {
+        try writer.withLock { (writer) throws(DataSourceError) in try openWriter(&writer).changeLeases(change) }
+    }
+}
+
 extension SQLiteStore.Options {
     var logLimits: WALCheckpointer.Limits { WALCheckpointer.Limits(soft: logLimit) }
 }
@@ -264,28 +311,17 @@ extension SQLiteStore {
     package static func forecast(
         _ options: Options, countsRows: Bool = false
     ) throws(DataSourceError) -> StoreStartup {
-        try look(options) { (forecast) throws(DataSourceError) in try forecast.run(countsRows: countsRows) }
-            ?? StoreStartup(reason: .firstLaunch)
+        try StoreForecast(options).run(countsRows: countsRows)
     }
 
     /// What a migration would do; nil if the store was made for this model, or does not exist.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
-        try look(options) { (forecast) throws(DataSourceError) in try forecast.migration() } ?? nil
+        try StoreForecast(options).migration()
     }
 
     /// The outlook of a store that would be kept; nil if it does not exist, or would be reset.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
-        try look(options) { (forecast) throws(DataSourceError) in try forecast.outlook() } ?? nil
-    }
-
-    /// Nil if there is no store.
-    private static func look<R>(
-        _ options: Options, _ body: (StoreForecast) throws(DataSourceError) -> R
-    ) throws(DataSourceError) -> R? {
-        let schema = try StoreSchema(options.layout)
-        let files = try StoreFiles(options.url, options.calls)
-        guard try files.mainExists() else { return nil }
-        return try body(StoreForecast(files: files, schema: schema, options: options))
+        try StoreForecast(options).outlook()
     }
 
     /// Who has a store open, here or in another process.

@@ -167,11 +167,7 @@ extension StoreOccupants {
 
     /// - Throws: `storeInUse` with the names of the processes that have the store open, because it cannot be reset.
     func requireNobody() throws {
-        guard isOpen else { return }
-        throw DataSourceError(
-            .storeInUse,
-            "The store cannot be reset while others have it open\(members.isEmpty ? "" : ": \(names)"). Close it there, and "
-                + "try again.")
+        if isOpen { throw DataSourceError("The store", openIn: members, cannotBe: "reset") }
     }
 
     var json: JSON { .list(members.map(\.json)) }

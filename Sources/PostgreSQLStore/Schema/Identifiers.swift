@@ -1,31 +1,16 @@
 #if PostgreSQL
-internal import ManagedModel
 internal import RowStore
 
-/// Gives each element a unique name that the server can store: at most 63 bytes. Longer names are cut, and end in a hash.
-///
-/// The names depend only on the order of the requests, so that a store finds its tables again.
-struct Identifiers {
-    private var taken: Set<String>
-
+/// Names that the server can store: at most 63 bytes. Longer names are cut, and end in a hash.
+enum Identifiers {
     /// The longest name of a server, in bytes: `NAMEDATALEN` less one.
     private static let byteLimit = 63
     /// Names that every table of the server already has.
     static let systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
 
-    init(reserved: [String]) { taken = Set(reserved) }
-
-    mutating func claim(_ name: String) throws(DataSourceError) -> String {
-        guard !name.isEmpty, !name.utf8.contains(0) else {
-            throw DataSourceError(
-                .unreadableModel, "The model has a name that is empty or contains a NUL character. Rename it.")
-        }
-        var wanted = name
-        while true {
-            let claimed = Identifiers.fitting(wanted)
-            if taken.insert(claimed).inserted { return claimed }
-            wanted += "_"
-        }
+    /// Unique names of tables or columns.
+    static func unique(besides reserved: [String]) -> SQLNames<String> {
+        SQLNames(reserved: reserved, key: \.self, fitting: fitting)
     }
 
     /// The same number for the same name, in every process.
@@ -45,12 +30,5 @@ struct Identifiers {
         }
         return start + suffix
     }
-}
-
-extension String {
-    /// The name as SQL. Names are always quoted, because they may contain any keyword, space or quote.
-    var quoted: String { "\"" + parts(separatedBy: "\"").joined(separator: "\"\"") + "\"" }
-    /// The string as SQL.
-    var quotedText: String { "'" + parts(separatedBy: "'").joined(separator: "''") + "'" }
 }
 #endif

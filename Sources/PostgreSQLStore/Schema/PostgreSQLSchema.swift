@@ -33,7 +33,7 @@ struct PostgreSQLSchema: Sendable {
     init(_ layout: ModelLayout, name: String) throws(DataSourceError) {
         self.layout = layout
         self.name = name
-        var names = Identifiers(reserved: PostgreSQLSchema.names)
+        var names = Identifiers.unique(besides: PostgreSQLSchema.names)
         var tables: [PostgreSQLTable?] = []
         for entity in layout.entities {
             if entity.isAbstract {
@@ -69,9 +69,7 @@ struct PostgreSQLSchema: Sendable {
 
     func table(_ entity: Int) throws(DataSourceError) -> PostgreSQLTable {
         guard let table = tables[entity] else {
-            throw DataSourceError(
-                .abstractEntity, "An abstract entity cannot have objects.", entityName: layout.entities[entity].name
-            )
+            throw DataSourceError(abstractEntity: layout.entities[entity].name)
         }
         return table
     }

@@ -30,6 +30,8 @@ struct PostgreSQLTable: Sendable {
     let constraintSQL: [String]
 
     static let keyName = "_key"
+    /// The most columns of a table on a server.
+    private static let columnLimit = 1600
 
     /// Columns that together are unique.
     struct Constraint: Sendable {
@@ -63,7 +65,8 @@ struct PostgreSQLTable: Sendable {
         self.bareName = bareName
         let name = schema.quoted + "." + bareName.quoted
         self.name = name
-        let names = try PostgreSQLTable.columnNames(layout)
+        var claims = Identifiers.unique(besides: [PostgreSQLTable.keyName] + Identifiers.systemColumns)
+        let names = try claims.claimColumns(of: layout, limit: PostgreSQLTable.columnLimit)
         let columns = names.mapValues(\.quoted)
         let stored = layout.storedColumns
         self.columns = columns
@@ -94,23 +97,6 @@ struct PostgreSQLTable: Sendable {
             return select + " WHERE " + tests.joined(separator: " AND ")
         }
         indexes = PostgreSQLTable.indexes(of: layout, on: name, columns: columns, declared: declared)
-    }
-
-    private static func columnNames(_ layout: EntityLayout) throws(DataSourceError) -> [Int: String] {
-        guard layout.storedColumns.count < 1600 else {
-            throw DataSourceError(
-                .unreadableModel,
-                "\(layout.name) has \(layout.storedColumns.count) stored columns, but a table of the server can have only 1,599. "
-                    + "Divide the entity.", entityName: layout.name)
-        }
-        var names = Identifiers(reserved: [keyName] + Identifiers.systemColumns)
-        var result: [Int: String] = [:]
-        // In the order of the names, because the order in the model may change without a reset.
-        let sorted = layout.storedColumns.sorted {
-            layout.columns[$0].name.utf8.lexicographicallyPrecedes(layout.columns[$1].name.utf8)
-        }
-        for column in sorted { result[column] = try names.claim(layout.columns[column].name) }
-        return result
     }
 
     private static func constraints(

@@ -84,7 +84,8 @@ final class FeedReader {
             let maker = found.integer(row, 4)
             if maker == 0 { news.foundOutsideRows = true }
             news.add(
-                maker == own ? nil : try event(in: found, at: row, by: maker, on: connection), at: found.integer(row, 3))
+                maker == own ? nil : try event(in: found, at: row, by: maker, on: connection), at: found.integer(row, 3)
+            )
         }
         last = (news.position, found.copy(found.rowCount - 1, 7))
         news.isMore = news.position < position
@@ -118,9 +119,7 @@ final class FeedReader {
 
     func leases() throws(DataSourceError) -> LeaseFacts {
         try reading { (connection) throws(DataSourceError) in
-            try connection.run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
-            defer { try? connection.run("ROLLBACK") }
-            return try LeaseFacts(connection, schema, heartbeats)
+            try connection.look { () throws(DataSourceError) in try LeaseFacts(connection, schema, heartbeats) }
         }
     }
 }

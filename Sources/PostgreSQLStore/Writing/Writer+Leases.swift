@@ -165,7 +165,8 @@ final class LeaseClerk {
                 if desk != facts.desk {
                     try facts.write(desk, connection, schema)
                     for (member, entities) in facts.losses(desk, but: own).sorted(by: { $0.key < $1.key }) {
-                        try Members(connection, schema).endTransactions(of: member, writing: schema.tables(of: entities))
+                        try Members(connection, schema).endTransactions(
+                            of: member, writing: schema.tables(of: entities))
                     }
                 }
                 return (facts.table(of: desk, schema.layout, asSeenBy: own), desk != facts.desk)

@@ -34,7 +34,7 @@ struct MemoryState: Sendable {
 
     /// Adds rows that were stored before.
     mutating func load(_ rows: [StoredRow], _ entity: Int) throws(DataSourceError) {
-        guard let layout = tables[entity]?.layout else { throw DataSourceError.rowOfAbstractEntity }
+        guard let layout = tables[entity]?.layout else { throw DataSourceError(abstractEntity: nil) }
         for row in rows {
             guard row.row.columnCount == layout.columns.count else {
                 throw DataSourceError(
@@ -75,9 +75,7 @@ struct MemoryState: Sendable {
         _ changes: EntityChanges, _ undos: inout [Undo]
     ) throws(DataSourceError) {
         let entity = changes.entity
-        guard tables[entity] != nil else {
-            throw DataSourceError.rowOfAbstractEntity
-        }
+        guard tables[entity] != nil else { throw DataSourceError(abstractEntity: nil) }
         for row in changes.deleted { remove(entity, row.key, &undos) }
         for row in changes.updated {
             guard tables[entity]?.rows[row.key] != nil else {
@@ -108,11 +106,6 @@ struct MemoryState: Sendable {
             if let row = undo.row { try? tables[undo.entity]?.insert(undo.key, row) }
         }
     }
-}
-
-extension DataSourceError {
-    fileprivate static let rowOfAbstractEntity = DataSourceError(
-        .abstractEntity, "An abstract entity cannot have objects.")
 }
 
 extension MemoryState {

@@ -108,7 +108,9 @@ extension MigrationForecast {
     ) throws(DataSourceError) {
         switch try StartupDecision(found, wanted, .migrate) {
         case .migrate(_, let metadata):
-            do throws(DataSourceError) { self = .possible(try migrate(metadata)) } catch  where error.code == .notMigratable {
+            do throws(DataSourceError) { self = .possible(try migrate(metadata)) } catch
+                where error.code == .notMigratable
+            {
                 self = .impossible(error.message)
             }
         case .reset(let reason, _) where reason.isModelChanged: self = .impossible("The database key changed.")

@@ -23,7 +23,7 @@ package struct StoreInspection: Sendable {
         /// The lowest position that is still noted.
         package let lowest: Int64
         /// The members that have the store open or had it open, as far as the store remembers.
-        package var members: [(member: StoreMember, isAlive: Bool)]
+        package let members: [(member: StoreMember, isAlive: Bool)]
         package let desk: LeaseDesk
         /// The time of the leases' clock, in milliseconds.
         package let now: Int64
@@ -103,14 +103,69 @@ package struct NotedSaves: Sendable {
 package protocol StoreInspector {
     /// How often it makes sense to look for new saves.
     var interval: Duration { get }
+    /// Models to try if the store has no copy of its own.
+    var models: [ManagedObjectModel] { get }
 
+    /// Runs the body with one state of the store. The body may be called again, if the state has changed meanwhile.
+    func look<R>(
+        _ body: (any InspectedState) throws(DataSourceError) -> R
+    ) throws(DataSourceError) -> R
+}
+
+/// One state of a store.
+package protocol InspectedState {
     func metadata() throws(DataSourceError) -> StoreMetadata
 
+    /// How many objects there are of each concrete entity.
+    func counts(_ model: ManagedObjectModel, format: Int64) throws(DataSourceError) -> [(entity: String, count: Int)]
+
+    /// The position of the newest save, and the lowest one that is still noted. Nil for a store that was never shared.
+    func positions() throws(DataSourceError) -> (newest: Int64, lowest: Int64)?
+
+    /// Not called for a store that was never shared, as those that follow.
+    func leases() throws(DataSourceError) -> LeaseFacts
+
+    func members() throws(DataSourceError) -> [StoreMember]
+
+    /// The oldest first.
+    func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [NotedSave]
+}
+
+/// The most saves that are read at once: each may have 4 MB.
+private let pageSize = 16
+
+extension StoreInspector {
+    package func metadata() throws(DataSourceError) -> StoreMetadata {
+        try look { state throws(DataSourceError) in try state.metadata() }
+    }
+
     /// - Parameter tail: How many of the newest saves, at most.
-    func inspection(tail: Int) throws(DataSourceError) -> StoreInspection
+    package func inspection(tail: Int) throws(DataSourceError) -> StoreInspection {
+        try look { state throws(DataSourceError) in
+            let metadata = try state.metadata()
+            let counts = try metadata.model(among: models).map { model throws(DataSourceError) in
+                try state.counts(model, format: metadata.format)
+            }
+            let feed = try state.positions().map { newest, lowest throws(DataSourceError) in
+                let leases = try state.leases()
+                return StoreInspection.Feed(
+                    position: newest, lowest: lowest, members: leases.members.map { ($0, leases.isAlive($0.number)) },
+                    desk: leases.desk, now: leases.now, saves: try state.saves(after: newest - Int64(tail), limit: tail)
+                )
+            }
+            return StoreInspection(metadata: metadata, counts: counts, feed: feed)
+        }
+    }
 
     /// The first few saves after a position. Nil if the store notes none.
-    func saves(after position: Int64) throws(DataSourceError) -> NotedSaves?
+    package func saves(after position: Int64) throws(DataSourceError) -> NotedSaves? {
+        try look { state throws(DataSourceError) in
+            guard let newest = try state.positions()?.newest else { return nil }
+            return NotedSaves(
+                storeID: try state.metadata().storeID, position: newest,
+                saves: try state.saves(after: position, limit: pageSize), members: try state.members())
+        }
+    }
 }
 
 /// Who has a store open.

@@ -104,7 +104,8 @@ package struct ChangeEncoding: Sendable {
     package static func words(_ bytes: UnsafeRawBufferPointer) -> ContiguousArray<UInt64> {
         let count = bytes.count / 8
         return ContiguousArray(unsafeUninitializedCapacity: count) { buffer, initialized in
-            UnsafeMutableRawBufferPointer(buffer).copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes[..<(count * 8)]))
+            UnsafeMutableRawBufferPointer(buffer).copyMemory(
+                from: UnsafeRawBufferPointer(rebasing: bytes[..<(count * 8)]))
             initialized = count
         }
     }
@@ -140,6 +141,40 @@ package struct ChangeEncoding: Sendable {
             changes.deleted.append(row)
         }
         return changes
+    }
+}
+
+/// Makes events for the container of the saves that the store has noted.
+package struct FeedDecoder {
+    private let layout: ModelLayout
+    private let encoding: ChangeEncoding
+    private var members: [Int64: StoreMember] = [:]
+
+    package init(_ layout: ModelLayout) {
+        self.layout = layout
+        encoding = ChangeEncoding(layout)
+    }
+
+    /// - Parameters:
+    ///   - maker: The number of the member that made the save.
+    ///   - unknown: The names of entities, if the rows were not noted: ``ChangeEncoding/names(_:)``.
+    ///   - changes: The bytes of the rows.
+    ///   - all: Reads the members that the store knows.
+    package mutating func event(
+        by maker: Int64, unknown: String?, changes: UnsafeRawBufferPointer,
+        _ all: () throws(DataSourceError) -> [StoreMember]
+    ) throws(DataSourceError) -> FeedEvent {
+        if let unknown {
+            return .unknown(Set(unknown.split(separator: "\n").compactMap { layout.entity(named: String($0))?.index }))
+        }
+        guard var decoded = ChangeEncoding.words(changes).withUnsafeBufferPointer(encoding.changes) else {
+            return .unknown(nil)
+        }
+        if members[maker] == nil {
+            members = Dictionary(try all().map { ($0.number, $0) }) { _, last in last }
+        }
+        decoded.maker = members[maker] ?? StoreMember(ended: maker)
+        return .changes(decoded)
     }
 }
 

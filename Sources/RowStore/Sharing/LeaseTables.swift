@@ -1,14 +1,3 @@
-/// A statement with the values of its parameters, from the first one on.
-package struct SQLStatement: Sendable {
-    package let sql: String
-    package let values: [RowValue]
-
-    package init(_ sql: String, _ values: [RowValue] = []) {
-        self.sql = sql
-        self.values = values
-    }
-}
-
 /// The tables in which a store keeps the leases and the tickets.
 package struct LeaseTables: Sendable {
     private let leases: String
@@ -38,7 +27,10 @@ package struct LeaseTables: Sendable {
         let given = after.leases.filter { $0.value != before.leases[$0.key] }.map { entity, lease in
             insert(
                 into: leases, "entity, holder, epoch, source",
-                [.text(entity), lease.holder.map { .integer($0) } ?? .null, .integer(lease.epoch), .text(lease.source)],
+                [
+                    .text(entity), lease.holder.map { .integer($0) } ?? .null, .integer(lease.epoch),
+                    .text(lease.source),
+                ],
                 since: lease.since, orUpdate: ["holder", "epoch", "source", "since"])
         }
         let ended = before.tickets.filter { old in !after.tickets.contains { $0.number == old.number } }.map {

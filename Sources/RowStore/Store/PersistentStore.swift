@@ -231,6 +231,10 @@ extension DataSourceError {
             entityName: cause.entityName, cause: cause.description)
     }
 
+    package init(abstractEntity name: String?) {
+        self.init(.abstractEntity, "An abstract entity cannot have objects.", entityName: name)
+    }
+
     /// The error for an update of a row that another program has deleted.
     package init(updateOfMissingRowOf entity: String?) {
         self.init(

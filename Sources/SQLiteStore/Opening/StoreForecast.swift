@@ -4,9 +4,15 @@ internal import RowStore
 
 /// Inspects a store, whether or not it is open elsewhere.
 struct StoreForecast {
-    let files: StoreFiles
-    let schema: StoreSchema
-    let options: SQLiteOptions
+    private let files: StoreFiles
+    private let schema: StoreSchema
+    private let options: SQLiteOptions
+
+    init(_ options: SQLiteOptions) throws(DataSourceError) {
+        schema = try StoreSchema(options.layout)
+        files = try StoreFiles(options.url, options.calls)
+        self.options = options
+    }
 
     func run(countsRows: Bool) throws(DataSourceError) -> StoreStartup {
         try look { (probe) throws(DataSourceError) in
@@ -59,7 +65,7 @@ struct StoreForecast {
     }
 
     /// Nil if there is no store.
-    func look<R>(_ body: (StoreProbe) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
+    private func look<R>(_ body: (StoreProbe) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
         guard try files.mainExists() else { return nil }
         guard access(files.main, R_OK | W_OK) == 0 else {
             throw DataSourceError(systemError: errno, path: files.main, while: "opening")

@@ -78,9 +78,7 @@ struct StoreOpening {
         return try BackupSeries(files: files, maker: .standard).removeAll()
     }
 
-    private func follow(
-        _ decision: StartupDecision, _ probe: StoreProbe, fallback: String? = nil
-    ) throws(DataSourceError) -> Result {
+    private func follow(_ decision: StartupDecision, _ probe: StoreProbe) throws(DataSourceError) -> Result {
         let connection = probe.connection
         switch decision {
         case .create:
@@ -91,15 +89,13 @@ struct StoreOpening {
             try probe.check(schema)
             try connection.settleWriter(options.synchronous)
             return try update(connection.checkKeys(metadata, schema), probe)
-        case .reset(let reason, let other):
-            let reasons = [fallback, other].compactMap(\.self)
-            let fallback = reasons.isEmpty ? nil : reasons.joined(separator: " ")
+        case .reset(let reason, let fallback):
             if options.resetPolicy.withoutMigration == .standard, let rest = reason.withoutKeysOfDataSources {
                 return try replaceWithoutKeyed(reason, rest: rest, in: probe, fallback: fallback)
             }
             return try replace(connection, StoreStartup(reason: reason, fallback: fallback))
         case .resetEntities(let entities, let reason, let found):
-            return try reset(entities, reason: reason, found: found, in: probe, fallback: fallback)
+            return try reset(entities, reason: reason, found: found, in: probe)
         case .migrate(let reason, let metadata):
             return try migrate(reason, metadata, probe)
         }
@@ -117,7 +113,9 @@ struct StoreOpening {
             error.cause = [error.cause, reason].compactMap(\.self).joined(separator: "; ")
             throw error
         }
-        return try follow(decision, probe, fallback: reason)
+        var result = try follow(decision, probe)
+        result.startup.fallback = [reason, result.startup.fallback].compactMap(\.self).joined(separator: " ")
+        return result
     }
 
     private func migrate(
@@ -195,13 +193,11 @@ struct StoreOpening {
     }
 
     private func reset(
-        _ entities: Set<String>, reason: StoreStartup.Reason, found: StoreMetadata, in probe: StoreProbe,
-        fallback: String?
+        _ entities: Set<String>, reason: StoreStartup.Reason, found: StoreMetadata, in probe: StoreProbe
     ) throws(DataSourceError) -> Result {
         guard !reason.isModelChanged || found.modelText != nil else {
             let cause = "The store has no copy of its model, because an older release made it."
-            let causes = [fallback, cause].compactMap(\.self).joined(separator: " ")
-            return try replace(probe.connection, StoreStartup(reason: reason, fallback: causes))
+            return try replace(probe.connection, StoreStartup(reason: reason, fallback: cause))
         }
         let copy = try backup(reason)?.copy(probe.connection)
         let (found, probe) = try upgraded(found, reason, probe)
@@ -213,8 +209,7 @@ struct StoreOpening {
         try probe.connection.settleWriter(options.synchronous)
         var startup = StoreStartup(
             reason: reason, rowsDropped: outcome.dropped.objectCount, backup: copy,
-            entitiesReset: entities.filter { schema.layout.entity(named: $0)?.isAbstract != true }.sorted(),
-            fallback: fallback)
+            entitiesReset: entities.filter { schema.layout.entity(named: $0)?.isAbstract != true }.sorted())
         startup.dropped = outcome.dropped
         let metadata = try probe.connection.checkKeys(outcome.metadata, schema)
         return Result(connection: probe.connection, metadata: metadata, startup: startup)

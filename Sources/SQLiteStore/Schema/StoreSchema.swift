@@ -60,23 +60,11 @@ struct StoreSchema: Sendable {
     }
 
     private static func columnNames(_ entity: EntityLayout, _ format: Int64) throws(DataSourceError) -> [Int: String] {
-        guard entity.storedColumns.count < columnLimit else {
-            throw DataSourceError(
-                .unreadableModel,
-                "\(entity.name) has \(entity.storedColumns.count) stored columns, but a table can have only \(columnLimit - 1). "
-                    + "Divide the entity.", entityName: entity.name)
-        }
         // Their columns distinguish tables of links from those of objects.
         let isDeferred = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
         var names = Names(
             reserved: [EntityTable.keyName] + (isDeferred ? [LinkNames.source, LinkNames.destination] : []))
-        var result: [Int: String] = [:]
-        // In the order of the names, because the order in the model may change without a reset.
-        let sorted = entity.storedColumns.sorted {
-            entity.columns[$0].name.utf8.lexicographicallyPrecedes(entity.columns[$1].name.utf8)
-        }
-        for column in sorted { result[column] = try names.claim(entity.columns[column].name) }
-        return result
+        return try names.claimColumns(of: entity, limit: columnLimit)
     }
 
     /// The model in the form in which the store keeps it.
@@ -109,6 +97,19 @@ struct StoreSchema: Sendable {
         let missing = indexes.values.filter { !present.contains($0.name) }
         return superfluous.sorted().map { "DROP INDEX \($0.quoted)" }
             + missing.sorted { $0.name < $1.name }.map(\.createSQL)
+    }
+}
+
+/// SQLite ignores the case of ASCII letters in names.
+typealias Names = SQLNames<[UInt8]>
+
+extension SQLNames<[UInt8]> {
+    init(reserved: [String]) {
+        func folded(_ name: String) -> [UInt8] { name.utf8.map { (0x41...0x5A).contains($0) ? $0 | 0x20 : $0 } }
+        self.init(reserved: reserved, key: folded) { name in
+            // SQLite reserves this prefix.
+            folded(name).starts(with: "sqlite_".utf8) ? "_" + name : name
+        }
     }
 }
 

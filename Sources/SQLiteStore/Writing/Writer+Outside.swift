@@ -82,6 +82,37 @@ extension Writer {
     }
 }
 
+/// The keys and the leases of a shared store.
+extension Writer {
+    /// Keys that no other member gives.
+    func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
+        try transaction { () throws(DataSourceError) in
+            // A bound that is too high is corrected when the store is opened alone, because others may have keys now that no
+            // row shows.
+            guard case .integer(let stored)? = try connection.values(StoreMetadata.selectFirstFreeKeySQL).first?.first,
+                (1...KeyBound.limit).contains(stored)
+            else { throw SharedTables.damaged(connection) }
+            let start = KeyBound.checked(stored, highestKey: try connection.highestKey(schema))
+            let end = start > Int64.max - count ? Int64.max : start + count
+            _ = try connection.values(StoreMetadata.setFirstFreeKeySQL, [.integer(end)])
+            return start..<end
+        }
+    }
+
+    func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable {
+        guard let sharing else { throw DataSourceError.storeClosed }
+        return try transaction { () throws(DataSourceError) in
+            let facts = try LeaseFacts(connection, version: sharing.leaseVersion, isAlive: sharing.bell.isAlive)
+            let desk = change(facts)
+            if desk != facts.desk {
+                try facts.write(desk, connection)
+                sharing.noteLeaseChange()
+            }
+            return facts.table(of: desk, schema.layout, asSeenBy: sharing.member.number)
+        }
+    }
+}
+
 /// Notices when the files of an open store were moved, replaced or deleted. Writing to them would continue without an error,
 /// and everything written would be lost when they are closed.
 ///

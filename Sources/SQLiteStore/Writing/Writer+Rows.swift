@@ -5,9 +5,7 @@ extension Writer {
     /// Writes the changes of one entity: deletions first, so that a new row may take over a unique key.
     func write(_ changes: EntityChanges) throws(DataSourceError) {
         guard let table = schema.tables[changes.entity] else {
-            throw DataSourceError(
-                .abstractEntity, "An abstract entity cannot have objects.",
-                entityName: schema.layout.entities[changes.entity].name)
+            throw DataSourceError(abstractEntity: schema.layout.entities[changes.entity].name)
         }
         try delete(changes.deleted, table)
         do {
