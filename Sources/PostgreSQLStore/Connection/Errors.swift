@@ -134,6 +134,11 @@ extension DataSourceError {
     /// Whether the connection is gone, so that it is unknown what the server has done since its last answer, or leads to a
     /// server that is no longer the primary one.
     var isLoss: Bool { code == .storeUnavailable || code == .storeReadOnly }
+
+    /// Whether the server has ended a transaction in favour of another one, so that it can be tried again.
+    var isConflict: Bool {
+        code == .storeBusy && (cause?.contains("40001") == true || cause?.contains("40P01") == true)
+    }
 }
 
 extension String {

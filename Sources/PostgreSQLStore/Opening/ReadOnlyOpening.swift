@@ -27,6 +27,8 @@ struct ReadOnlyOpening {
             } catch  where error.code == .storeCorrupt && connection.isUsable {
                 // The tables are gone if another process has just reset the store.
                 if try Registry(connection).existingEntry(options.name) == found { throw error }
+            } catch  where error.isConflict && connection.isUsable {
+                // A reset locks the tables in another order.
             }
         }
     }

@@ -246,10 +246,5 @@ extension Writer {
 extension DataSourceError {
     /// Whether rows were not unlocked in time.
     var isOfLockedRows: Bool { cause?.hasPrefix("PostgreSQL 55P03") == true }
-
-    /// Whether the server has ended a transaction in favour of another one, so that it can be tried again.
-    var isConflict: Bool {
-        code == .storeBusy && (cause?.contains("40001") == true || cause?.contains("40P01") == true)
-    }
 }
 #endif
