@@ -31,7 +31,7 @@ package struct MigrationStatements: Sendable {
         plan = MigrationPlan(
             from: old.layout.model, to: new.layout.model, oldFormat: old.format,
             keepsNames: !purpose.isMigration
-        ) { purpose.drops($0, $1, found, wanted) }
+        ) { purpose.drops($0, as: $1, of: found, for: wanted) }
         guard plan.isPossible else { throw DataSourceError(notMigratable: plan.obstacles.joined(separator: " ")) }
         var numbers: [Int: Int] = [:]
         for entity in plan.entities {
@@ -136,7 +136,7 @@ package enum MigrationPurpose: Sendable {
     package var isMigration: Bool { if case .migration = self { true } else { false } }
 
     /// Whether the rows of an entity, given by its old and new names, are dropped.
-    fileprivate func drops(_ old: String, _ new: String, _ found: StoreIdentity, _ wanted: StoreIdentity) -> Bool {
+    fileprivate func drops(_ old: String, as new: String, of found: StoreIdentity, for wanted: StoreIdentity) -> Bool {
         switch self {
         case .migration(let dropsByKey): dropsByKey && found.entityKeys[old] != wanted.entityKeys[new]
         case .upgrade: false
