@@ -4,11 +4,11 @@ internal import RowStore
 
 /// A Swift type that an attribute can have.
 ///
-/// Generated code calls the requirements, through ``ManagedObject/attribute(at:)``. A non-optional type reads nil as its zero:
+/// Generated code calls the requirements through ``ManagedObject/attribute(at:)``. A non-optional type reads nil as its zero:
 /// 0, false, an empty string or data, the reference date, the zero UUID, `about:blank`.
 ///
-/// An enum with raw values of such a type conforms without an implementation. The user info `swiftType` = `TaskState` of an
-/// attribute in the model gives its property that type:
+/// An enum whose raw values have such a type conforms without an implementation. If an attribute in the model has the user info
+/// `swiftType` = `TaskState`, its generated property has that type:
 ///
 /// ```swift
 /// enum TaskState: String, AttributeStorable { case open, done }
@@ -16,24 +16,26 @@ internal import RowStore
 /// try tasks.fetch(TaskEntity.self, where: \.state == .open)
 /// ```
 ///
-/// It is stored, compared and sorted as its raw value. A stored value without a case is reported as damaged. It reads as nil if
-/// the property is optional, otherwise as the attribute's default value in the model. `swiftType` = `Int` makes the property of
-/// an Integer 64 an `Int`. User info never changes the model's hash.
+/// The enum is stored, compared and sorted as its raw value. A stored value without a case is reported as damaged. The property
+/// then reads as nil if it is optional, otherwise as the attribute's default value in the model. `swiftType` = `Int` makes the
+/// property of an Integer 64 an `Int`. User info never changes the model's hash.
+///
+/// **Isolation**: the requirements run in the context of the object.
 nonisolated public protocol AttributeStorable: StoredValueConvertible {
-    /// The value of a column of an object. A column without a value reads as the type's zero, or as nil if the type is
-    /// optional.
+    /// Reads a column of an object. A column without a value reads as the type's zero, or as nil if the type is optional.
     static func read(from object: ManagedObject, at column: Int) -> Self
-    /// The value; nil if there is none, or if the stored value does not have the type, which is reported. A type that
-    /// implements ``read(from:at:)`` needs no implementation of this, unless it has raw values.
+    /// Reads a column of an object; nil if the column has no value, or a value of another type, which is reported.
+    ///
+    /// A type that implements ``read(from:at:)`` needs no implementation of this requirement, unless it has raw values.
     static func readIfPresent(from object: ManagedObject, at column: Int) -> Self?
-    /// Sets a column of an object that can be edited.
+    /// Sets a column of an object. Traps if the object cannot be edited.
     static func write(_ value: Self, to object: ManagedObject, at column: Int)
 }
 
 extension ManagedObject {
     /// The value of a column, by its index in `ManagedObjectModel.columns(of:)`. For generated code.
     ///
-    /// A column that is derived along relationships is read with ``calculatedAttribute(at:)``.
+    /// Read a column that is derived along relationships with ``calculatedAttribute(at:)``.
     @inlinable
     public final func attribute<Value: AttributeStorable>(at column: Int) -> Value {
         Value.read(from: self, at: column)
@@ -47,7 +49,8 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-    /// The value that replaces one that cannot be read; nil if the value could be read.
+    /// Reports a stored value that cannot be read, and returns the value that replaces it. A column without a value is not
+    /// reported.
     final func damaged<Value>(_ column: Int, _ value: Value) -> Value {
         if !row.isNull(column) { noteDamage(column) }
         return value
@@ -91,7 +94,7 @@ extension ManagedObject {
     }
 }
 
-// Strings, decimals and URLs are text in the store; data and UUIDs are blobs.
+// Strings, decimals and URLs are stored as TEXT; data and UUIDs as BLOB.
 
 extension String: AttributeStorable {
     public static func read(from object: ManagedObject, at column: Int) -> String {
@@ -160,8 +163,8 @@ extension UUID: AttributeStorable {
 
 private let zero: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
-// Integers and booleans are integers in the store; dates, floats and doubles are reals. Negative zero is stored as zero,
-// as SQLite does.
+// Integers and booleans are stored as INTEGER; dates, floats and doubles as REAL. Negative zero is stored as zero, as in
+// SQLite.
 
 extension Int16: AttributeStorable {}
 extension Int32: AttributeStorable {}
@@ -169,7 +172,7 @@ extension Int64: AttributeStorable {}
 extension Int: AttributeStorable {}
 
 extension AttributeStorable where Self: FixedWidthInteger {
-    /// The value of a column of an object; zero if there is none. A stored value that the type cannot hold is reported.
+    /// Reads a column of an object; zero if the column has no value. A stored value that does not fit the type is reported.
     public static func read(from object: ManagedObject, at column: Int) -> Self {
         object.check(column, .integer, Self.self)
         let value = object.row.integer(column)
@@ -233,8 +236,10 @@ extension Date: AttributeStorable {
 // Enums, and other types with raw values, are stored as their raw values.
 
 extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeStorable {
-    /// The case of the stored raw value. If there is none: the attribute's default value in the model, else the case with the
-    /// raw value 0, else the first of all cases. Traps if none of these exists.
+    /// Reads the case of the stored raw value.
+    ///
+    /// If no case has that raw value, the result is the attribute's default value in the model, else the case with the raw
+    /// value 0, else the first of all cases. Traps if none of these exists.
     public static func read(from object: ManagedObject, at column: Int) -> Self {
         readIfPresent(from: object, at: column) ?? standIn(object.layout, column)
     }
@@ -242,7 +247,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
     public static func readIfPresent(from object: ManagedObject, at column: Int) -> Self? {
         if object.isNil(at: column) { return nil }
         let raw = RawValue.read(from: object, at: column)
-        // A number that does not fit its type was truncated.
+        // The number was truncated if it does not fit the raw type.
         if case .integer(let number) = raw.storedValue.value, number != object.row.integer(column) { return nil }
         return Self(rawValue: raw) ?? object.damaged(column, nil)
     }

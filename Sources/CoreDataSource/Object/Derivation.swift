@@ -4,8 +4,8 @@ internal import RowStore
 
 /// How a derived attribute gets its value when its object is saved.
 ///
-/// Derivations from the object's own attributes and `now()` are calculated here; those that follow a relationship when they are read,
-/// see ``ManagedObject/calculatedAttribute(at:)``.
+/// A derivation from the object's own attributes or from `now()` is calculated at each save. A derivation along a relationship
+/// is calculated when it is read; see ``ManagedObject/calculatedAttribute(at:)``.
 struct Derivation {
     let column: Int
     private let source: Source
@@ -38,7 +38,7 @@ struct Derivation {
         }
     }
 
-    /// The derived attributes of an entity, each after those from which it is derived.
+    /// The derivations of an entity. Each comes after the derived attributes that it reads.
     static func all(of layout: EntityLayout) -> [Derivation] {
         var waiting = layout.columns.indices.compactMap { Derivation($0, layout) }
         var ordered: [Derivation] = []
@@ -48,7 +48,7 @@ struct Derivation {
                 waiting.filter { $0.origin.map(columns.contains) ?? false },
                 waiting.filter { !($0.origin.map(columns.contains) ?? false) }
             )
-            // A model that is valid has no circle.
+            // A valid model has no cycle.
             if next.isEmpty { return ordered + later }
             ordered += next
             waiting = later
@@ -56,7 +56,7 @@ struct Derivation {
         return ordered
     }
 
-    /// The column from which it is derived.
+    /// The column that the attribute is derived from; nil for `now()`.
     private var origin: Int? {
         switch source {
         case .now: nil
@@ -64,7 +64,7 @@ struct Derivation {
         }
     }
 
-    /// Sets the attribute in a row that is about to be saved.
+    /// Sets the attribute in a row, just before the row is saved.
     func apply(to row: inout RowSnapshot, _ layout: EntityLayout) {
         switch source {
         case .now: row.setReal(Date().timeIntervalSinceReferenceDate, column)

@@ -1,19 +1,20 @@
 internal import RowStore
 
-/// Objects that were read together. Their relationships are read for all of them at once.
+/// Objects that were read together. A relationship of one of them is read for all of them at once.
 ///
-/// It holds no references to the objects, so it keeps none alive.
+/// The group has no references to the objects, so it keeps none alive.
 final class FetchGroup {
-    // Only this library's code runs while they are used, on the queue of the context, so accesses cannot overlap.
+    // Only this library's code uses the keys, on the queue of the context, so accesses cannot overlap.
     @exclusivity(unchecked) private(set) var keys: [Int64] = []
-    /// The entity of each object; a single one if they all have the same.
+    /// The entity of each object; a single entity if all objects have the same.
     private let entities: [Int32]
-    /// Where the objects lead to, until it is read.
+    /// The keys of the objects that these objects lead to, until those objects are read.
     @exclusivity(unchecked) private var links: [LinkKeys] = []
 
     /// The most objects for which a relationship is read at once.
     static let window = 1000
-    /// For how many objects to-many relationships are read at once; fewer if they have led to very many objects.
+    /// The most objects for which a to-many relationship is read at once. It shrinks after relationships that led to very many
+    /// objects.
     var endWindow = FetchGroup.window
 
     private init(_ entities: [Int32] = []) { self.entities = entities }
@@ -25,12 +26,12 @@ final class FetchGroup {
         keys.append(object.key)
     }
 
-    /// Makes objects of one entity a group while they are read, because an object is in the processor's cache then.
+    /// Makes objects of one entity a group while they are read, because each object is in the processor's cache at that moment.
     struct Builder {
         private let entity: Int32?
         private var first: ManagedObject?
         private var group: FetchGroup?
-        /// The group again, so that it is not counted as referenced for each object.
+        /// The same group, without reference counting for each object.
         private var unmanagedGroup: Unmanaged<FetchGroup>?
         private var links: [LinkKeys]
 
@@ -40,7 +41,7 @@ final class FetchGroup {
             links = linkColumns.map(LinkKeys.init)
         }
 
-        /// - Parameter row: The one that the object was made from.
+        /// - Parameter row: The row that the object was made from.
         @inline(__always)
         mutating func add(_ object: ManagedObject, _ row: borrowing RowSnapshot) {
             for index in links.indices { links[index].add(row) }
@@ -48,7 +49,7 @@ final class FetchGroup {
             if let entity { begin(object, entity) }
         }
 
-        /// The objects are complete.
+        /// Call it after the last object.
         func finish() { group?.links = links }
 
         /// A single object is no group.
@@ -61,7 +62,7 @@ final class FetchGroup {
         }
     }
 
-    /// Makes the objects a group, if that is useful.
+    /// Makes the objects a group, unless they have one entity and this entity has no relationships.
     static func gather(_ objects: [ManagedObject]) {
         guard let first = objects.first, objects.count > 1 else { return }
         if of(objects) != nil { return }
@@ -74,7 +75,7 @@ final class FetchGroup {
         for object in objects { group.add(object) }
     }
 
-    /// The group that consists of exactly those objects, in that order, as after a fetch; nil if there is none.
+    /// The group that consists of exactly these objects in this order, as after a fetch; nil if there is none.
     static func of(_ objects: [ManagedObject]) -> FetchGroup? {
         guard let first = objects.first, let last = objects.last, let group = first.group, group === last.group,
             first.groupPlace == 0, group.keys.count == objects.count, Int(last.groupPlace) == objects.count - 1
@@ -82,17 +83,16 @@ final class FetchGroup {
         return group
     }
 
-    /// Whether all objects have the same entity.
     var isUniform: Bool { entities.count == 1 }
 
-    /// The keys that a column of the objects has, if they were collected when the objects were read.
+    /// Removes and returns the keys in a column of the objects; nil if no keys were collected when the objects were read.
     func takeLinkKeys(_ column: Int) -> Set<Int64>? {
         links.firstIndex { $0.column == column }.map { links.remove(at: $0).keys }
     }
 
     func entity(at place: Int) -> Int { Int(entities.count == 1 ? entities[0] : entities[place]) }
 
-    /// The positions near one, those after it first.
+    /// Up to `window` positions around a position: first that position and those after it, then those before it.
     func places(near place: Int, _ window: Int) -> some Sequence<Int> {
         let end = min(place + window, keys.count)
         let start = max(0, min(place, end - window))
@@ -104,12 +104,12 @@ final class FetchGroup {
 struct LinkKeys {
     let column: Int
     private(set) var keys: Set<Int64> = []
-    /// Keys that came before, because many objects lead to the same few, which need not be hashed each time.
+    /// Keys that were added lately. Many objects lead to the same few keys, which are not hashed again.
     private var recent: ContiguousArray<Int64>
 
     init(column: Int) {
         self.column = column
-        // No key is at the place of what is there first.
+        // Fill each slot with a key that belongs to another slot, so that no slot seems to have its key already.
         recent = ContiguousArray(repeating: 1, count: 1024)
         recent[1] = 0
     }

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// Classes that are written by hand may name a wrong column. Rows are not checked again below.
+/// A class written by hand may use a wrong column. These are the only checks: a row itself checks nothing.
 extension ManagedObject {
-    /// Traps unless the column exists and is stored as values of the type are.
+    /// Traps unless the column exists and has the storage of the type.
     @inline(__always)
     final func check(_ column: Int, _ storage: ColumnStorage, _ type: Any.Type) {
         let storages = home.storages
@@ -16,7 +16,7 @@ extension ManagedObject {
         if column < 0 || column >= home.storages.count { refuse(column, nil) }
     }
 
-    /// Traps if the column is null only because it is calculated when it is read.
+    /// Traps if the column has no stored value because it is calculated when it is read.
     @inline(__always)
     final func checkIsKept(_ column: Int) {
         if home.hasCalculatedColumns, layout.calculatedPaths[column] != nil, !home.holdsAnyValue {
@@ -48,7 +48,8 @@ extension ManagedObject {
         )
     }
 
-    /// A relationship, by its place among those of the entity. Traps if there is none, or if it is of the other kind.
+    /// The relationship at an index of the entity. Traps if the index is out of range, or if only one of the relationship and
+    /// `isToMany` is to-many.
     final func relationship(at index: Int, isToMany: Bool) -> RelationshipLayout {
         guard layout.relationships.indices.contains(index) else {
             preconditionFailure(

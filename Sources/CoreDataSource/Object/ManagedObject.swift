@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// An object of the graph, as one context sees it.
+/// An object of the graph in one context.
 ///
 /// ```swift
 /// let id = try await contacts.perform { context in
@@ -11,7 +11,7 @@ internal import RowStore
 /// let contact = try contacts.main.object(ContactEntity.self, id: id)
 /// ```
 ///
-/// An object belongs to the context that it came from and stays there: it is not `Sendable`, and the compiler does not let it
+/// An object belongs to the context that it came from and stays there. It is not `Sendable`, and the compiler does not let it
 /// leave a hook or `perform`. Pass plain values and ``ManagedObjectID``s between contexts.
 ///
 /// Subclasses are generated from the model. A subclass written by hand overrides ``entityName`` and
@@ -22,29 +22,29 @@ internal import RowStore
 nonisolated open class ManagedObject: CustomStringConvertible {
     final let home: ObjectHome
     @exclusivity(unchecked) final private(set) var key: Int64
-    // Only this library's code runs while the row, the state or the group is read or written, on the queue of the context, so
-    // accesses cannot overlap.
+    // Only this library's code reads and writes the row, the state and the group, on the queue of the context, so accesses
+    // cannot overlap.
     @exclusivity(unchecked) final var row: RowSnapshot
-    // In the order in which the properties leave the least space between them.
+    // The order of the properties leaves the least padding between them.
     @exclusivity(unchecked) final private(set) var state: ObjectState
     /// Whether a relationship was read or set while there was no context.
     final var hasFollowed = false
-    /// Whether it is among the changed objects of its context. Only ``ChangedObjects`` sets it.
+    /// Whether the object is among the changed objects of its context. Only ``ChangedObjects`` sets the flag.
     @exclusivity(unchecked) final var isAmongChanged = false
-    /// The row as it was last saved, while the object has edits of a saved row.
+    /// The row as it was last saved; nil unless the object has edits of a saved row.
     final private(set) var saved: RowSnapshot?
-    /// Its place in ``group``.
+    /// The index of the object in ``group``.
     @exclusivity(unchecked) final var groupPlace: Int32 = 0
-    /// The last save that ``row`` takes into account.
+    /// The number of the last save that ``row`` includes.
     final var asOf: Int64
-    /// The last sync that met this object.
+    /// The number of the last sync that met this object.
     final var syncMark: Int32 = 0
-    /// The constraint whose uniqueness has been checked for the object's present value; -1 for none.
+    /// The index of the constraint whose uniqueness was checked for the present values; -1 for none.
     final var checkedConstraint: Int32 = -1
-    /// The objects that it was last read with.
+    /// The objects that this object was last read with.
     @exclusivity(unchecked) final var group: FetchGroup?
 
-    /// Only contexts make objects; an app calls their methods.
+    /// Makes an object. Only contexts call this initializer; an app calls ``EditingContext/insert(_:)``.
     public required init(_ seed: borrowing ManagedObjectSeed) {
         home = seed.home.takeUnretainedValue()
         key = seed.key
@@ -57,25 +57,25 @@ nonisolated open class ManagedObject: CustomStringConvertible {
 
     // MARK: States
     //
-    // The registry of an entity calls these, and a draft, which can undo edits.
+    // The registry of an entity calls these functions. A draft also calls them, to undo edits.
 
-    /// A save has written its row.
+    /// A save has written the row.
     final func markSaved(asOf number: Int64) {
         (state, saved, asOf) = (.saved, nil, number)
     }
 
-    /// The next save deletes its row.
+    /// The next save deletes the row.
     final func markDeleted() { state = .deleted }
 
-    /// It has no row any more.
+    /// The row no longer exists.
     final func markGone() { state = .gone }
 
-    /// It has a row again, or another one.
+    /// The object has a row again, or a new row.
     final func revive(_ row: RowSnapshot, asOf number: Int64) {
         (state, self.row, asOf) = (.saved, row, number)
     }
 
-    /// What was changed since the last save is taken back.
+    /// Discards all changes since the last save.
     final func endEdits() {
         switch state {
         case .inserted: state = .gone
@@ -84,21 +84,21 @@ nonisolated open class ManagedObject: CustomStringConvertible {
         }
     }
 
-    /// It has other edits than before, or none.
+    /// Replaces the edits of the object. The new state may have none.
     final func put(_ state: ObjectState, _ row: RowSnapshot, saved: RowSnapshot?) {
         (self.state, self.row, self.saved) = (state, row, saved)
     }
 
-    /// Gives a new object of a draft the key with which it was saved. Its context registers it again.
+    /// Gives a new object of a draft the key that the save assigned. The context must register the object again.
     final func rename(to key: Int64) { self.key = key }
 
     /// How the object may be edited in its context.
     final var editing: ObjectEditing { home.editing }
 
-    /// Whether the context looks such objects up by values that need not be unique.
+    /// Whether the context looks up objects of this entity by values that need not be unique.
     final var isIndexedByValues: Bool { home.hasValueIndexes }
 
-    /// Reports that a stored value is none of its attribute's type, and reads as another.
+    /// Reports a stored value that does not have its attribute's type, so that another value is read.
     func noteDamage(_ column: Int) { layout.noteDamage(column) }
 
     /// The name of the entity in the model.
@@ -110,15 +110,16 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// The relationship that each key path of the class leads to, including inherited ones.
     open class var relationshipKeyPaths: [AnyKeyPath: String] { [:] }
 
-    /// The attribute or relationship that each key path of an optional object of the class leads to, including inherited ones:
-    /// `\ThreadEntity?.?.title`. Predicates and orders of other classes use it along a to-one relationship to this class, as in
-    /// `\.thread?.title`.
+    /// The attribute or relationship that each key path of an optional object of the class leads to, including inherited ones.
+    ///
+    /// The key path is `\ThreadEntity?.?.title`. Predicates and orders of other classes use it after a to-one relationship to
+    /// this class, as in `\.thread?.title`.
     open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
 
-    /// The object's permanent name.
+    /// The permanent id of the object.
     public final var objectID: ManagedObjectID { ManagedObjectID(layout, key: key) }
 
-    /// Whether the object was inserted and not saved yet.
+    /// Whether the object was inserted and is not saved yet.
     public final var isInserted: Bool { state == .inserted }
 
     /// Whether the object was saved before and has unsaved edits.
@@ -127,15 +128,17 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// Whether the object has been deleted. Its values stay readable.
     public final var isDeleted: Bool { state == .deleted || state == .gone }
 
-    /// Whether the object has anything to save.
+    /// Whether the object has changes to save.
     public final var hasChanges: Bool { state == .inserted || state == .edited || state == .deleted }
 
-    /// The id, what was done to the object, and its values, for a log: `ContactEntity/12 (edited): name "Guan Yu", age 41`.
+    /// The id, the kind of change and the values, for a log: `ContactEntity/12 (edited): name "Guan Yu", age 41`.
     ///
     /// Long strings are shortened, and data is shown as its length. Nil values are left out.
     open var description: String { layout.description(key, row, state) }
 
-    /// The names of the attributes whose values differ from the saved ones; for a new object, all that are not nil.
+    /// The names of the attributes whose values differ from the saved values; of a new object, all attributes that are not nil.
+    ///
+    /// **Complexity**: one comparison for each attribute.
     public final var changedAttributes: [String] {
         layout.columns.indices.filter { column in
             guard let saved else { return state == .inserted && !row.isNull(column) }
@@ -150,16 +153,15 @@ enum ObjectState: UInt8 {
     case saved
     case inserted
     case edited
-    /// Will be deleted by the next save; it had been saved before.
+    /// Saved before; the next save deletes it.
     case deleted
-    /// Deleted, and that was saved; or inserted and taken back.
+    /// Deleted by a save; or inserted, with the insertion discarded.
     case gone
 }
 
-/// What a context makes a ``ManagedObject`` from. Only contexts can make one, and nobody can keep it.
+/// The values from which a context makes a ``ManagedObject``. Only contexts can make a seed, and nobody can keep it.
 public struct ManagedObjectSeed: ~Copyable {
-    // Whoever makes the object holds both. They are not held here too, because their references would be counted twice more for each
-    // object.
+    // The maker of the object keeps the home and the row alive. References here would be counted twice more for each object.
     let home: Unmanaged<ObjectHome>
     let key: Int64
     let row: UnsafePointer<RowSnapshot>
@@ -168,7 +170,6 @@ public struct ManagedObjectSeed: ~Copyable {
 }
 
 extension ManagedObject {
-    /// Makes an object of this class.
     @inline(__always)
     static func make(
         _ home: ObjectHome, key: Int64, row: RowSnapshot, _ state: ObjectState, asOf: Int64
@@ -182,7 +183,7 @@ extension ManagedObject {
     }
 }
 
-/// Two objects are equal if they are the same object of the same context. Compare the ids of objects of different contexts.
+/// Two objects are equal if they are identical. Compare objects of different contexts by their ids.
 extension ManagedObject: Hashable {
     public static func == (one: ManagedObject, other: ManagedObject) -> Bool { one === other }
 
@@ -192,27 +193,29 @@ extension ManagedObject: Hashable {
 @available(*, unavailable, message: "An object stays in its context. Pass its objectID, or values, instead.")
 extension ManagedObject: Sendable {}
 
-/// Values that lie apart (``RowQuery/defersValues``): a fetch has left them in the store, and they are read together with the
-/// whole row when one of them is needed.
+/// Deferred values (``RowQuery/defersValues``): a fetch leaves them in the store. When one of them is needed, the whole row is
+/// read.
 extension ManagedObject {
-    /// Whether a value of the row lies apart.
+    /// Whether any value of the row is deferred.
     final var hasDeferredValues: Bool { layout.hasDeferredValues(row) }
 
-    /// Whether the bytes of a column are in the row, after reading them if they lie apart. False also if there is no value any more,
-    /// because the object is gone.
+    /// Whether the bytes of a column are in the row. Reads deferred bytes first. False also if the object is gone, and its
+    /// value with it.
     @inline(__always)
     final func hasBytes(_ column: Int) -> Bool { !row.isDeferred(column) || deferredReads(column) }
 
     @inline(never)
     private func deferredReads(_ column: Int) -> Bool {
-        // The number of a result may look like a value that lies apart.
+        // A number in a result may look like a deferred value.
         if home.holdsAnyValue { return true }
         home.context?.bringValues(of: self, column)
         return !row.isDeferred(column) && !row.isNull(column)
     }
 
-    /// Whether the object has read the large values that a newer row lacks, and nothing else shows that the row has changed. What
-    /// changes them comes as a whole row, with a save, or is read by all objects anew.
+    /// Whether the object has read deferred values that a newer row lacks, and the rows are equal otherwise.
+    ///
+    /// The deferred values are then still valid: a save that changes them brings a whole row, and any other change makes all
+    /// objects read their rows again.
     final func holdsDeferredValues(of newer: RowSnapshot) -> Bool {
         guard layout.hasDeferredValues(newer) else { return false }
         return layout.columns.indices.allSatisfy { column in
@@ -224,10 +227,10 @@ extension ManagedObject {
         }
     }
 
-    /// The row with all values. Those that lie apart and cannot be read are null.
+    /// The row with all values. Deferred values that cannot be read are null.
     final var wholeRow: RowSnapshot { row(with: layout.deferredColumns) }
 
-    /// The row with the values of some columns. Others may lie apart.
+    /// The row with the values of the given columns. Values of other columns may stay deferred.
     final func row(with columns: [Int]) -> RowSnapshot {
         if layout.deferredColumns.isEmpty { return row }
         for column in columns where layout.deferredColumns.contains(column) && !hasBytes(column) {
@@ -238,12 +241,12 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-    /// The bytes that its row takes in memory. For tests.
+    /// The size of the row in memory, in bytes. For tests.
     package final var rowByteCount: Int { row.byteCount }
 }
 
-/// Every edit is made here. Setting the value that is already there changes nothing, but it has to be allowed all the same: whether
-/// an edit is a mistake must not depend on the values.
+/// All edits. Setting an equal value changes nothing, but traps like any other edit of a read-only object: whether an edit is a
+/// mistake must not depend on the value.
 extension ManagedObject {
     final func setNull(_ column: Int) {
         checkIsEditable(column)
@@ -259,7 +262,7 @@ extension ManagedObject {
         didEdit(column)
     }
 
-    /// Sets a real; negative zero becomes zero, as in SQLite. NaN cannot be stored, so the save will throw.
+    /// Sets a real. Negative zero becomes zero, as in SQLite. NaN cannot be stored, so the save throws.
     final func setReal(_ value: Double, _ column: Int) {
         if value.isNaN {
             checkIsEditable(column)
@@ -286,7 +289,7 @@ extension ManagedObject {
         didEdit(column)
     }
 
-    /// Traps for an object that nobody may edit, whatever the value is.
+    /// Traps if the object is read-only.
     @inline(__always)
     private func checkIsEditable(_ column: Int) {
         switch editing {
@@ -299,7 +302,7 @@ extension ManagedObject {
         }
     }
 
-    /// Notes that a value is about to be set.
+    /// Prepares the object for a new value of a column.
     ///
     /// - Returns: False for a deleted object: it keeps its values, and the save throws.
     private func beginEdit(_ column: Int) -> Bool {
@@ -318,7 +321,7 @@ extension ManagedObject {
         return true
     }
 
-    /// The context of an object of a draft.
+    /// The context of an object of a draft. Traps if the draft has ended.
     final var draft: any ObjectContext {
         guard let draft = home.context else {
             preconditionFailure(
@@ -337,15 +340,16 @@ extension ManagedObject {
         if editing == .inDraft { draft.didChange(self) }
     }
 
-    /// The row as it was last saved.
+    /// The row as it was last saved; the present row if the object has no edits.
     final var savedRow: RowSnapshot { saved ?? row }
 
-    /// Gives an edited object the row that was last saved. It stays among the changed objects of its context until the batch ends.
+    /// Gives an edited object its last saved row. The object stays among the changed objects of its context until the batch
+    /// ends.
     final func restoreSavedRow() {
         if state == .edited, let saved { row = saved }
     }
 
-    /// Replaces the row by a newer one from elsewhere, or by a whole one.
+    /// Replaces the row by a newer row, or by a row of the same save without deferred values.
     final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
         guard number > asOf || number == asOf && hasDeferredValues && !layout.hasDeferredValues(newer) else { return }
         if holdsDeferredValues(of: newer) { return }
@@ -353,14 +357,14 @@ extension ManagedObject {
         asOf = number
     }
 
-    /// Whether any value differs from the saved one. Edits that restore the saved value do not count.
+    /// Whether any value differs from the saved value. Edits that restore the saved value do not count.
     final var hasEdits: Bool {
         saved.map { !row.columnsChanged(since: $0, layout).isEmpty } ?? false
     }
 }
 
 extension RowSnapshot {
-    /// The columns in which it differs from the previous row.
+    /// The columns in which the row differs from a saved row.
     func columnsChanged(since saved: RowSnapshot, _ layout: EntityLayout) -> ColumnSet {
         var columns = ColumnSet()
         for column in layout.columns.indices

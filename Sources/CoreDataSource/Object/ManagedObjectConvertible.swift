@@ -2,7 +2,7 @@ internal import Foundation
 internal import QueryLanguage
 internal import RowStore
 
-/// A plain value that is made from a managed object, so that no object needs to leave its context.
+/// A plain value made from a managed object, so that no object needs to leave its context.
 ///
 /// ```swift
 /// struct ContactValue: ManagedObjectConvertible {
@@ -18,17 +18,17 @@ internal import RowStore
 ///
 /// **Isolation**: the initializer runs in the object's context. The compiler does not let the value keep the object.
 nonisolated public protocol ManagedObjectConvertible: Sendable {
-    /// The class of objects that the value is made from.
+    /// The class of the objects.
     associatedtype Object: ManagedObject
 
-    /// Copies the values that are needed.
+    /// Copies values of the object.
     ///
     /// - Throws: Any error; the fetch throws it.
     init(_ object: Object) throws
 }
 
 extension EntityLayout {
-    /// An object as a line of text.
+    /// An object on one line, for a log.
     func description(_ key: Int64, _ row: RowSnapshot, _ state: ObjectState = .saved) -> String {
         let values = columns.indices.filter { !row.isNull($0) }.map { "\(columns[$0].name) \(value($0, row))" }
         let head = "\(name)/\(key)" + state.note
@@ -63,7 +63,7 @@ extension ObjectState {
 }
 
 extension String {
-    /// In quotes; of a long string the beginning, and how many characters it has.
+    /// The string in quotes; of a long string, its beginning and its number of characters.
     fileprivate var quotedForDescription: String {
         guard utf8.count > 80, count > 80 else { return debugDescription }
         return String(prefix(60)).debugDescription + "... (\(count) characters)"
@@ -72,7 +72,10 @@ extension String {
 
 /// Transformables are Codable values, stored as JSON with sorted keys, so that equal values have equal bytes.
 extension ManagedObject {
-    /// The value of a transformable column; nil if there is none, or if the stored data cannot be decoded as that type.
+    /// Decodes the value of a transformable column; nil if the column has no value, or if its data cannot be decoded as the
+    /// type.
+    ///
+    /// Data that cannot be decoded is reported. **Complexity**: each call decodes the JSON again.
     public final func transformable<Value: Codable & Sendable>(at column: Int) -> Value? {
         if isNil(at: column) { return nil }
         do {
@@ -82,7 +85,7 @@ extension ManagedObject {
         }
     }
 
-    /// Sets a transformable column. A value that cannot be encoded makes the save throw `validationFailed`.
+    /// Sets a transformable column. If the value cannot be encoded, the next save throws `validationFailed`.
     public final func setTransformable<Value: Codable & Sendable>(_ value: Value?, at column: Int) {
         guard let value else { return setNil(at: column) }
         let encoder = JSONEncoder()
@@ -99,7 +102,7 @@ extension ManagedObject {
     }
 }
 
-// What queries need to know of managed objects.
+// The conformances that QueryLanguage needs for its predicates.
 
 extension QueriedObject where Self: ManagedObject {
     package static var identification: AnyKeyPath { \Self.objectID }

@@ -1,27 +1,26 @@
 package import RowStore
 
-/// Identifies an object permanently, in every tier. There are no temporary ids.
+/// The permanent identity of an object, in every tier. There are no temporary ids.
 ///
-/// It is final as soon as the object is inserted. Only a new object of a ``Draft`` may get another one by the draft's save, if
-/// another program has written to the store meanwhile. An id can be sent anywhere, is the same after a restart, and is never
-/// reused after its object was deleted. A predicate of Foundation can compare it, because objects themselves cannot be
-/// captured:
+/// An id is final as soon as the object is inserted, with one exception: the save of a ``Draft`` may give a new object another
+/// id if another program wrote to the store meanwhile. An id can be sent anywhere, is the same after a restart, and is never
+/// reused after its object was deleted. A predicate of Foundation cannot capture an object, but can compare ids:
 ///
 /// ```swift
 /// let id = thread.objectID
 /// let messages = try context.fetch(Message.self, where: FetchPredicate(#Predicate { $0.thread?.objectID == id }))
 /// ```
 ///
-/// It is encoded as the name of the entity and the key. A decoded one finds the object in a container of the same store.
+/// An id is encoded as the name of the entity and the key. A decoded id finds the object in a container of the same store.
 public struct ManagedObjectID: Sendable, Hashable {
     private enum Entity {
         case known(EntityLayout)
-        /// Of an id that was decoded.
+        /// For a decoded id.
         case named(String)
     }
 
     private let entity: Entity
-    /// The object's number, unique in its store, in the order of creation. It is the `_key` of the row.
+    /// The number of the object, unique in its store and ascending in the order of creation. It is the `_key` of the row.
     public let key: Int64
 
     package init(_ layout: EntityLayout, key: Int64) {
@@ -29,7 +28,7 @@ public struct ManagedObjectID: Sendable, Hashable {
         self.key = key
     }
 
-    /// The name of the object's own entity, which may be a sub-entity of the fetched one.
+    /// The name of the object's own entity, which may be a sub-entity of the fetched entity.
     public var entityName: String {
         switch entity {
         case .known(let layout): layout.name

@@ -1,17 +1,17 @@
 internal import RowStore
 
-/// What an object needs of its context when it is edited, or when values are read that it lacks.
+/// The functions of a context that an object calls when it is edited, or when one of its deferred values is read.
 ///
 /// **Isolation**: that of the context.
 protocol ObjectContext: AnyObject {
     /// An object without edits is about to be edited.
     func willEdit(_ object: ManagedObject)
-    /// A value of an object of a draft is about to change. The draft keeps the old one, to undo the change.
+    /// A value of an object of a draft is about to change. The draft keeps the old value, to undo the change.
     func willChange(_ object: ManagedObject)
     /// A value of an object of a draft has changed.
     func didChange(_ object: ManagedObject)
-    /// Gives an object its values that lie apart, because that of a column is needed. A failure is reported, and leaves them where
-    /// they are.
+    /// Reads the deferred values of an object, because the value of a column is needed. If the read fails, the failure is
+    /// reported and the values stay deferred.
     func bringValues(of object: ManagedObject, _ column: Int)
     /// Traps outside of a batch.
     func checkInBatch()

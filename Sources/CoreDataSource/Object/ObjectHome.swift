@@ -1,34 +1,33 @@
 internal import RowStore
 
-/// What all objects of one entity in one context have in common. Each of them holds one reference to it, so that an object is small
-/// and is made fast.
+/// The properties that all objects of one entity in one context share. Each object has one reference to its home, so that an
+/// object is small and is made fast.
 ///
 /// **Isolation**: that of the context.
 final class ObjectHome {
     let layout: EntityLayout
-    /// How each column is stored. Those that are calculated from other objects have the storage of none of their values, so that
-    /// no accessor takes their null for a value.
+    /// The storage of each column. A column that is calculated from other objects has the storage `.blob`, which none of its
+    /// accessors accepts, so that no accessor takes its null for a value.
     let storages: ContiguousArray<ColumnStorage>
-    /// Whether there are such columns.
+    /// Whether any column is calculated from other objects.
     let hasCalculatedColumns: Bool
-    /// Such a column that was read where there is no context, and so nothing to calculate it from.
+    /// A calculated column that was read without a context, so that it had no objects to calculate from.
     var uncalculatedColumn: Int?
-    /// Nil once the container is gone, and for objects that belong to no context.
+    /// Nil after the container is deinitialized, and for objects that belong to no context.
     weak let context: (any ObjectContext)?
-    /// How objects may be edited.
     let editing: ObjectEditing
     /// Whether the objects stand for values of any type, not for rows of the entity.
     let holdsAnyValue: Bool
     /// Whether the context looks the objects up by values that need not be unique.
     var hasValueIndexes = false
-    /// Where objects are found that to-one relationships lead to, by the relationship's number. Only relationships that were
-    /// followed, in a context that cannot edit, to one entity.
+    /// For each to-one relationship, by its index, the table of the objects that it leads to. Only relationships that were
+    /// followed, that lead to one entity, and only in a context that cannot edit.
     @exclusivity(unchecked) private var destinations: ContiguousArray<Destination?> = []
 
     private struct Destination {
-        /// The column with the key.
+        /// The column with the key of the destination.
         let column: Int
-        /// One of ``tables``, not counted as referenced each time that an object is looked for.
+        /// One of ``tables``, without reference counting for each look-up.
         let objects: Unmanaged<ObjectTable>
     }
 
@@ -52,20 +51,20 @@ final class ObjectHome {
         return storages
     }
 
-    /// An object that holds a value for the moment in which it is read as the type of a property.
+    /// An object that has a value only while the value is read as the type of a property.
     private(set) lazy var scratch: ManagedObject = RowObject.make(layout, nil, holdsAnyValue: true)
 
-    /// From now on, ``registeredDestination(of:at:)`` looks for objects of a relationship.
+    /// Makes ``registeredDestination(of:at:)`` find the objects that a relationship leads to.
     ///
-    /// - Parameter objects: The registered objects of the destination. They refer to their homes, so the context has to empty the
-    ///   table when it goes.
+    /// - Parameter objects: The registered objects of the destination. They refer to their homes, so the context must empty the
+    ///   table when it is deinitialized.
     func setDestination(_ objects: ObjectTable, column: Int, at index: Int) {
         while destinations.count <= index { destinations.append(nil) }
         if !tables.contains(where: { $0 === objects }) { tables.append(objects) }
         destinations[index] = Destination(column: column, objects: .passUnretained(objects))
     }
 
-    /// The object that a to-one relationship leads to, if it is registered; nil if the context has to find out.
+    /// The registered object that a to-one relationship leads to; nil if only the context can find the object.
     @inline(__always)
     func registeredDestination(of object: ManagedObject, at index: Int) -> ManagedObject? {
         guard destinations.indices.contains(index), let destination = destinations[index],
@@ -79,10 +78,10 @@ final class ObjectHome {
 
 /// How an object may be edited.
 enum ObjectEditing: UInt8 {
-    /// It is for reading, as objects of main are.
+    /// Read-only, as objects of main are.
     case not
-    /// In a batch, which saves or takes back all edits.
+    /// Editable in a batch, which saves or discards all edits.
     case inBatch
-    /// In a draft, which can undo each edit.
+    /// Editable in a draft, which can undo each edit.
     case inDraft
 }

@@ -3,12 +3,12 @@ internal import RowStore
 
 /// The registered objects of one entity, by key: open addressing with linear probing.
 ///
-/// It is a bounded cache. What it contains is correct; what it lacks may be in the store.
+/// The table is a bounded cache. Its objects are correct; an object that it lacks may be in the store.
 ///
-/// **Isolation**: that of the context, which empties it when it goes.
+/// **Isolation**: that of the context, which empties the table when it is deinitialized.
 final class ObjectTable {
     private struct Slot {
-        /// The object's key, so that looking for another object does not touch this object's memory.
+        /// The key of the object, so that the look-up of another object does not touch this object's memory.
         var key: Int64 = 0
         var object: ManagedObject?
 
@@ -16,17 +16,18 @@ final class ObjectTable {
         var isFree: Bool { key == 0 && object == nil }
     }
 
-    /// Memory of the table's own: an array would be retained and released by every look-up.
+    /// Memory that the table manages: every look-up would retain and release an array.
     @exclusivity(unchecked) private var slots: UnsafeMutableBufferPointer<Slot>
-    /// How many slots are not free, including those from which an object was removed.
+    /// The number of slots that are not free, including slots from which an object was removed.
     @exclusivity(unchecked) private var used = 0
     @exclusivity(unchecked) private(set) var count = 0
 
-    /// Whether keys are scattered over the slots, because those of other entities between them had made them pile up.
+    /// Whether keys are hashed to scattered slots. It becomes true when keys have piled up, because keys of other entities lie
+    /// between them.
     @exclusivity(unchecked) private var isScattered = false
-    /// How many slots that were not free were passed to find free ones. For tests.
+    /// The number of slots that insertions passed before they found a free slot. For tests.
     @exclusivity(unchecked) private(set) var steps = 0
-    /// The longest way to a free slot after which keys are scattered.
+    /// The most slots that an insertion may pass. After a longer way, keys are scattered.
     private static let longestWay = 64
 
     init() { slots = ObjectTable.makeSlots(0) }
@@ -34,10 +35,10 @@ final class ObjectTable {
     deinit { ObjectTable.free(slots) }
 
     private static func makeSlots(_ capacity: Int) -> UnsafeMutableBufferPointer<Slot> {
-        // A free slot is all zeros, which memory from the system is without being written.
+        // A free slot is all zeros. Memory from calloc has zeros without being written.
         guard capacity > 0 else { return UnsafeMutableBufferPointer(start: nil, count: 0) }
         guard let memory = calloc(capacity, MemoryLayout<Slot>.stride) else {
-            // As every allocation of Swift does.
+            // Trap, as every failed allocation in Swift does.
             preconditionFailure("There is no memory left for \(capacity) registered objects.")
         }
         return UnsafeMutableBufferPointer(start: memory.bindMemory(to: Slot.self, capacity: capacity), count: capacity)
@@ -48,7 +49,7 @@ final class ObjectTable {
         Foundation.free(slots.baseAddress)
     }
 
-    /// The objects that are registered now.
+    /// The registered objects.
     var objects: [ManagedObject] {
         var found: [ManagedObject] = []
         found.reserveCapacity(count)
@@ -66,7 +67,7 @@ final class ObjectTable {
         return nil
     }
 
-    /// Adds an object whose key is not in the table.
+    /// Adds an object. Its key must not be in the table.
     func insert(_ object: ManagedObject) {
         if (used + 1) * 5 > slots.count * 4 { reserve(max(1, count / 2)) }
         let slot = freeSlot(object.key)
@@ -79,7 +80,6 @@ final class ObjectTable {
         }
     }
 
-    /// Makes room for that many more objects.
     func reserve(_ additional: Int) {
         var capacity = max(16, slots.count)
         while (count + additional) * 5 > capacity * 4 { capacity *= 2 }
@@ -96,7 +96,7 @@ final class ObjectTable {
         slots[slot] = Slot(key: -1)
     }
 
-    /// Forgets all objects. The table no longer refers to any of them when the first one goes.
+    /// Removes all objects. The table is empty before it releases the first of them.
     func removeAll() {
         let old = slots
         slots = ObjectTable.makeSlots(0)
@@ -104,7 +104,7 @@ final class ObjectTable {
         ObjectTable.free(old)
     }
 
-    /// Forgets the objects that are not held elsewhere.
+    /// Removes the objects that only the table references.
     func removeUnreferenced() {
         var kept: [ManagedObject] = []
         for slot in slots.indices where slots[slot].object != nil {
@@ -127,19 +127,19 @@ final class ObjectTable {
     @inline(__always)
     private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
 
-    /// Lets go of slots from which objects were removed.
+    /// Frees the slots from which objects were removed.
     private func rehash(to capacity: Int) {
         let old = slots
         slots = ObjectTable.makeSlots(capacity)
         used = count
-        // Moved, not copied: an object's count of references would change twice.
+        // Swap instead of copying, which would change each reference count twice.
         for index in old.indices where old[index].object != nil {
             swap(&slots[freeSlot(old[index].key)], &old[index])
         }
         ObjectTable.free(old)
     }
 
-    /// The slot for an object that is not in the table.
+    /// The slot for a key that is not in the table.
     @inline(__always)
     private func freeSlot(_ key: Int64) -> Int {
         var slot = home(key)
@@ -151,7 +151,7 @@ final class ObjectTable {
     }
 }
 
-/// Stands for rows whose values are read.
+/// An object that lends its type to rows, so that their values are read through its class.
 final class RowObject: ManagedObject {
     /// The column of the first value that could not be read.
     var damage: Int?

@@ -4,10 +4,10 @@ internal import RowStore
 
 /// The model's rules for the rows of one entity.
 struct ValidationRules {
-    /// Attributes that must have a value.
+    /// The columns of attributes that must have a value.
     private let required: [Int]
     private let requiredSet: ColumnSet
-    /// Attributes with any other rule.
+    /// The columns with any other rule.
     private let checked: [(column: Int, rule: AttributeRule)]
     private let defaults: [(column: Int, value: RowValue)]
 
@@ -27,14 +27,14 @@ struct ValidationRules {
         }
     }
 
-    /// The row of a new object.
+    /// The row of a new object, with the default values of the model.
     func template(_ layout: EntityLayout) -> RowSnapshot {
         var row = RowSnapshot(columnCount: layout.columns.count)
         for (column, value) in defaults { row.setValue(value, column) }
         return row
     }
 
-    /// The errors of a row that is about to be saved.
+    /// Checks a row before it is saved, and returns an error for each broken rule.
     func failures(_ row: RowSnapshot, _ layout: EntityLayout) -> [DataSourceError] {
         var failures: [DataSourceError] = []
         if !row.hasValues(in: requiredSet) {
@@ -61,7 +61,7 @@ struct AttributeRule {
     private let storage: ColumnStorage
     private let minimum: AttributeValue?
     private let maximum: AttributeValue?
-    /// It must match the whole string.
+    /// The pattern for the whole string.
     private let pattern: Pattern?
 
     /// Nil if every value of the type is allowed.
@@ -131,7 +131,7 @@ struct AttributeRule {
 /// A regular expression for whole strings.
 private struct Pattern {
     let text: String
-    /// Nil if the text is no regular expression, which no model has that was checked: then it matches nothing.
+    /// Nil if the string is not a regular expression; the pattern then matches nothing. No checked model has such a pattern.
     private let expression: NSRegularExpression?
 
     init(_ text: String) {
@@ -146,7 +146,7 @@ private struct Pattern {
 }
 
 extension AttributeValue {
-    /// As it is written in a message.
+    /// The value as messages show it.
     fileprivate var bound: String {
         switch self {
         case .integer(let value): "\(value)"

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// A range of the values of an attribute, made by `2...5`, `2..<5`, `2...`, `...5` or `..<5`.
+/// A range of attribute values: `2...5`, `2..<5`, `2...`, `...5` or `..<5`.
 public protocol AttributeRange<Bound> {
     /// The type of the attribute.
     associatedtype Bound: AttributeStorable
@@ -11,7 +11,7 @@ public protocol AttributeRange<Bound> {
 
 /// The ends of an ``AttributeRange``.
 public struct AttributeBounds<Bound: AttributeStorable> {
-    /// Nil if the range has no such end.
+    /// Nil if the range has no lower or no upper bound.
     let lower, upper: Bound?
     let includesUpper: Bool
 }
@@ -62,8 +62,9 @@ public struct StringMatching: OptionSet, Sendable, Hashable {
     public static let caseInsensitive = StringMatching(StringOptions.caseInsensitive)
     /// Ignores diacritical marks: `[d]` in a format.
     public static let diacriticInsensitive = StringMatching(StringOptions.diacriticInsensitive)
-    /// Compares as in a dictionary: by letters, then by marks, then by case, the same on every machine. `[l]` in a format.
-    /// Strings that look the same are equal, whatever the spelling of their marks.
+    /// Compares in dictionary order, the same on every machine: by letters, then by marks, then by case. `[l]` in a format.
+    ///
+    /// Canonically equivalent strings are equal: marks may be composed or decomposed.
     public static let localized = StringMatching(StringOptions.localized)
     /// Compares character by character, as Swift does: `[u]` in a format.
     public static let characters = StringMatching(StringOptions.characters)

@@ -2,7 +2,7 @@ public import Foundation
 internal import QueryLanguage
 internal import RowStore
 
-/// A number type that can be summed.
+/// A number type that can be summed and averaged.
 nonisolated public protocol SummableAttribute: AttributeStorable {
     /// The type of a sum.
     associatedtype Sum: AttributeStorable
@@ -60,42 +60,42 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
         attribute = keyPath.map { FetchExpression.attribute($0, of: Object.self) }
     }
 
-    /// How many objects there are.
+    /// The number of objects.
     public static func count() -> FetchAggregate where Result == Int64 { FetchAggregate(.count, nil) }
 
-    /// How many objects have a value.
+    /// The number of objects whose attribute is not nil.
     public static func count<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Int64 { FetchAggregate(.count, keyPath) }
 
-    /// The sum; zero if there are no objects.
+    /// The sum; zero if no object has a value.
     ///
-    /// Along a relationship, write the root of the key path: `.sum(\MessageEntity.thread?.rank)`.
+    /// A key path along a relationship needs its root: `.sum(\MessageEntity.thread?.rank)`.
     public static func sum<Value: SummableAttribute>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value.Sum { FetchAggregate(.sum, keyPath) }
 
-    /// The average; nil if there are no objects. The average of decimals has 38 digits.
+    /// The average; nil if no object has a value. The average of decimals has 38 digits.
     public static func average<Value: SummableAttribute>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value.Average? { FetchAggregate(.average, keyPath) }
 
-    /// The least value; nil if there are no objects. Strings are compared by their bytes.
+    /// The least value; nil if no object has a value. Strings are compared byte by byte.
     public static func min<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
 
-    /// The least value of an optional attribute.
+    /// The least value of an optional attribute; nil if no object has a value.
     public static func min<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
 
-    /// The greatest value; nil if there are no objects. Strings are compared by their bytes.
+    /// The greatest value; nil if no object has a value. Strings are compared byte by byte.
     public static func max<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.max, keyPath) }
 
-    /// The greatest value of an optional attribute.
+    /// The greatest value of an optional attribute; nil if no object has a value.
     public static func max<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.max, keyPath) }

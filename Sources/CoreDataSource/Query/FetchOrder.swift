@@ -19,7 +19,9 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     public var isAscending: Bool
     var text: StringOrder
 
-    /// Sorts by the attribute with that name; `address.city` for the leaf of a composite.
+    /// Sorts by the attribute with a name; `address.city` for the leaf of a composite.
+    ///
+    /// A fetch with an unknown name throws `unknownAttribute`.
     ///
     /// - Parameters:
     ///   - attribute: The name of the attribute in the model.
@@ -75,11 +77,11 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         FetchOrder(keyPath, false, text(options))
     }
 
-    /// Sorts by a string attribute, in an order that the app defines.
+    /// Sorts by a string attribute in an order that the app defines.
     ///
     /// - Parameters:
     ///   - keyPath: An attribute of strings.
-    ///   - collation: How the strings are compared.
+    ///   - collation: The order of the strings.
     ///   - isAscending: Whether the least string comes first; true by default.
     public static func by<Value>(
         _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true
@@ -93,8 +95,8 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     /// request.order = [FetchOrder(SortDescriptor(\.name)), .descending(\.age)]
     /// ```
     ///
-    /// If the descriptor compares strings in a localized way, the nearest order is used that is the same on every machine:
-    /// without case and marks, and numbers by their value.
+    /// A descriptor with a localized comparison of strings sorts by the nearest order that is the same on every machine: it
+    /// ignores case and marks, and compares numbers by their value.
     public init(_ descriptor: SortDescriptor<Object>) {
         var comparator = descriptor.stringComparator ?? .lexical
         comparator.order = .forward
@@ -106,7 +108,9 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         options.isEmpty ? .bytes : .folded(options)
     }
 
-    /// The key over the columns of an entity.
+    /// The sort key over the columns of an entity.
+    ///
+    /// - Throws: `unknownAttribute`; `invalidPredicate` if the values of the attribute have no order.
     func resolved(_ resolver: PredicateResolver) throws(DataSourceError) -> SortKey {
         switch target {
         case .invalid(let part): throw part.error
@@ -126,11 +130,13 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
 /// An order of strings that the app defines. Make one and keep it: each instance counts as a different order.
 ///
-/// The store calls it too, on any thread, so it must be a total order that never changes.
+/// The comparison must be a total order that never changes.
+///
+/// **Isolation**: contexts and the store call the comparison on any thread.
 public struct FetchCollation: Sendable, Hashable {
     let collation: StringCollation
 
-    /// An order with that comparison, which is called on any thread.
+    /// Makes an order from a comparison, which is called on any thread.
     public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
         collation = StringCollation { compare($0, $1).rawValue }
     }

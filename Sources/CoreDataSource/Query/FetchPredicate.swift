@@ -2,7 +2,7 @@ public import Foundation
 package import QueryLanguage
 internal import RowStore
 
-/// A condition for the objects of one class that a fetch, a list or an update uses.
+/// A predicate for the objects of one class. Fetches, lists and updates use it.
 ///
 /// Make one with operators on key paths, with Foundation's `#Predicate`, or from a format string:
 ///
@@ -14,9 +14,9 @@ internal import RowStore
 /// ```
 ///
 /// A comparison with nil is false, except for `==` and `!=`, which treat nil as a value; `!` is plain negation. Strings are
-/// compared byte by byte unless an option folds them. Numbers of all kinds are compared by their exact values; when a real is
-/// compared with a decimal, it counts as the shortest decimal number that represents it. A calculation without a result, such
-/// as a division by zero or an integer beyond 64 bits, is nil.
+/// compared byte by byte unless an option folds them. Numbers of all kinds are compared by their exact values. In a comparison
+/// with a decimal, a real has the value of its shortest decimal representation. A calculation without a result, such as a
+/// division by zero or an integer beyond 64 bits, is nil.
 ///
 /// - A Boolean must be compared, `\.isFavorite == true`, or negated, `!\.isFavorite`: a key path alone is not a predicate.
 /// - Two attributes are compared with `#Predicate { $0.name == $0.uid }` or `FetchPredicate(format: "name == uid")`.
@@ -29,45 +29,46 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
         self.tree = tree
     }
 
-    /// Every object matches.
+    /// A predicate that every object matches.
     public static var all: Self { Self(PredicateTree(.constant(true))) }
 
-    /// Both match.
+    /// Matches if both predicates match.
     public static func && (one: Self, other: Self) -> Self { Self(one.tree && other.tree) }
 
-    /// At least one of them matches.
+    /// Matches if at least one of the predicates matches.
     public static func || (one: Self, other: Self) -> Self { Self(one.tree || other.tree) }
 
-    /// The other predicate does not match. It is a plain negation, also where a value is nil.
+    /// Matches if the predicate does not match. The negation is plain, also for nil values.
     public static prefix func ! (predicate: Self) -> Self { Self(!predicate.tree) }
 
-    /// Why the predicate needs the objects; nil if their rows are enough.
+    /// The reason why the predicate must be evaluated on objects; nil if rows are enough.
     ///
-    /// A fetch then evaluates it on the objects that pass the rest of an AND. Calls that work on rows only cannot use such a
-    /// predicate.
+    /// A fetch evaluates such a part of an AND on the objects that match the other parts. Calls that work on rows only throw
+    /// `unsupportedQuery` for such a predicate.
     public var needsObjects: String? { tree.needsObjects }
 
     // MARK: From Foundation
 
-    /// The same condition as a predicate of Foundation.
+    /// Makes a predicate from a predicate of Foundation.
     ///
     /// ```swift
     /// let grown = FetchPredicate(#Predicate<ContactEntity> { $0.age >= 18 && $0.name.starts(with: "G") })
     /// ```
     ///
     /// The store evaluates comparisons, ranges, arithmetic, optionals, strings, the `count` of strings and data, and closures
-    /// over captured lists. Foundation evaluates other parts, if they are joined by `&&`, on the objects that pass the rest:
-    /// the first character of a string, a property that is not an attribute, the type of an object.
+    /// over captured lists. Foundation evaluates other parts, such as the first character of a string, a property that is not
+    /// an attribute or the type of an object. Join such a part by `&&`: Foundation then evaluates it only on the objects that
+    /// match the other parts.
     ///
     /// An enum of the app can be compared for equality with a captured value, and must be `Codable` for that: `let open =
     /// TaskState.open` before `#Predicate { $0.state == open }`. The macro does not accept `.open`.
     ///
-    /// Arithmetic that would trap in Foundation gives nil, in the store and on objects: a result beyond the range of the
-    /// attribute's type, and a division of integers by zero. Nil has no order and equals only nil.
+    /// Arithmetic that would trap in Foundation gives nil, in the store and on objects. Examples are a result beyond the range
+    /// of the attribute's type and a division of integers by zero. Nil has no order and equals only nil.
     ///
-    /// A forced unwrap of nil also gives nil in the store. On an object, it makes the fetch throw `predicateFailed`. So do an
-    /// index beyond the end of a list, an `as!` to another type, and a closure over more than a hundred thousand numbers of a
-    /// range.
+    /// A forced unwrap of nil also gives nil in the store. On an object, a forced unwrap of nil makes the fetch throw
+    /// `predicateFailed`. An index beyond the end of a list, an `as!` to another type, and a closure over a range of more than
+    /// a hundred thousand numbers also make the fetch throw `predicateFailed`.
     public init(_ predicate: Predicate<Object>) {
         tree = PredicateTree(predicate)
     }
@@ -80,28 +81,27 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 18, 30)
     /// ```
     ///
-    /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`. A variable after `BETWEEN` stands for
-    ///   a list of two values.
+    /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`. A variable after `BETWEEN`
+    ///   stands for a list of two values.
     /// - Strings: `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE` (`?` one character, `*` any number), `MATCHES` (a regular
     ///   expression for the whole string); options in brackets: `[c]` without case, `[d]` without marks, `[n]` byte by byte,
     ///   `[l]` as in a dictionary, `[u]` character by character as Swift compares.
-    /// - Conditions: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
+    /// - Combinations: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
     /// - Relationships: `thread.title`, `ANY messages.isRead == NO`, `messages.@count` and `@sum`, `@avg`, `@min`, `@max`,
     ///   `@median`, `@mode`, `@stddev` as in `messages.@max.date`; `SUBQUERY(messages, $m, $m.size > size).@count`, where
     ///   keys without the variable belong to the outer object; `%@ IN messages`.
     /// - Values: `'string'`, `"string"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`, and
-    ///   of integers `& | ^ ~ << >>`, which bind as in C, but more than comparisons;
-    ///   `CAST(value, "type")` with a type of a model or a class as `"NSNumber"`, `TERNARY(condition, value, value)`,
-    ///   `COALESCE(value, value)`, `now()`; of strings `uppercase`, `lowercase`, `canonical` (without case and marks),
-    ///   `length`, also as `name.length`; of numbers `abs`, `floor`, `ceiling`, `trunc`, `sqrt`, `ln`, `log` (to the base 10),
-    ///   `exp`; of lists `sum`, `min`, `max`, `average`, `count`, `median`, `mode` (of several the least), `stddev` (of the whole
-    ///   list, divided by its count). The operators are functions too: `add:to:(a, b)`, `from:subtract:`, `multiply:by:`,
-    ///   `divide:by:`, `modulus:by:`, `raise:toPower:`, `bitwiseAnd:with:`, `bitwiseOr:with:`, `bitwiseXor:with:`,
-    ///   `leftshift:by:`, `rightshift:by:`, `onesComplement:(a)`.
-    /// - Bits are those of 64-bit integers in two's complement. `>>` keeps the sign; bits that `<<` shifts out are lost. A shift by
-    ///   fewer than 0 or more than 63 bits has no result, which is nil.
-    /// - `%@` stands for a value or a list of them, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for what
-    ///   ``substituting(_:)`` puts there. In quotes they are plain text.
+    ///   of integers `& | ^ ~ << >>`, with the precedence of C, but above comparisons; `CAST(value, "type")` with a type of a
+    ///   model or a class as `"NSNumber"`, `TERNARY(condition, value, value)`, `COALESCE(value, value)`, `now()`; of strings
+    ///   `uppercase`, `lowercase`, `canonical` (without case and marks), `length`, also as `name.length`; of numbers `abs`,
+    ///   `floor`, `ceiling`, `trunc`, `sqrt`, `ln`, `log` (to the base 10), `exp`; of lists `sum`, `min`, `max`, `average`,
+    ///   `count`, `median`, `mode` (the least of several), `stddev` (of the whole list, divided by its count). The operators
+    ///   are functions too: `add:to:(a, b)`, `from:subtract:`, `multiply:by:`, `divide:by:`, `modulus:by:`, `raise:toPower:`,
+    ///   `bitwiseAnd:with:`, `bitwiseOr:with:`, `bitwiseXor:with:`, `leftshift:by:`, `rightshift:by:`, `onesComplement:(a)`.
+    /// - Bit operations use 64-bit integers in two's complement. `>>` keeps the sign; `<<` drops the bits that it shifts out.
+    ///   The result of a shift by fewer than 0 or more than 63 bits is nil.
+    /// - `%@` stands for a value or a list of values, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for a value that
+    ///   ``substituting(_:)`` inserts. In quotes they are plain characters.
     ///
     /// Keywords can be written in any case. Write a `#` before a key that is a keyword.
     ///
@@ -109,33 +109,33 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   - format: The predicate as a string, with the syntax above.
     ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
     ///     values; nil. They are always values, never part of the format.
-    /// - Throws: `unreadablePredicate`, with the line and the column.
+    /// - Throws: `unreadablePredicate`, with the line and the column in the format.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
         tree = try PredicateTree(format: format, arguments: arguments)
     }
 
-    /// Makes a predicate from a format string, with its arguments in an array.
+    /// Makes a predicate from a format string, with its arguments in an array; see ``init(format:_:)``.
     ///
-    /// - Throws: `unreadablePredicate`, with the line and the column.
+    /// - Throws: `unreadablePredicate`, with the line and the column in the format.
     public init(format: String, arguments: [(any Sendable)?]) throws {
         tree = try PredicateTree(format: format, arguments: arguments)
     }
 
     /// The predicate as a format string. Reading it gives an equal predicate.
     ///
-    /// A part that has no format, such as one that only Foundation can evaluate, is shown in angle brackets.
+    /// A part without a format is shown in angle brackets. An example is a part that only Foundation can evaluate.
     public var predicateFormat: String { tree.predicateFormat }
 
-    /// The predicate with its variables replaced by values.
+    /// Replaces variables of the predicate by values.
     ///
     /// ```swift
     /// let template = try FetchPredicate<ContactEntity>(format: "name BEGINSWITH $START AND age > $AGE")
     /// let predicate = try template.substituting(["START": "G", "AGE": 18])
     /// ```
     ///
-    /// - Parameter values: The values by the names of the variables, without the `$`. Variables that are not named stay; other
-    ///   names are ignored.
-    /// - Throws: `unreadablePredicate` if no attribute can have a value of that type.
+    /// - Parameter values: The values by the names of the variables, without the `$`. Variables without a value stay; names
+    ///   without a variable are ignored.
+    /// - Throws: `unreadablePredicate` if no attribute can have a value of the type.
     public func substituting(_ values: [String: (any Sendable)?]) throws -> Self {
         Self(try tree.substituting(values))
     }
@@ -152,24 +152,25 @@ extension FetchPredicate: CustomStringConvertible {
 }
 
 extension FetchPredicate: Codable {
-    /// Reads the format that ``encode(to:)`` wrote. The cost depends only on its length.
+    /// Reads the format that ``encode(to:)`` wrote.
     ///
-    /// - Throws: `unreadablePredicate`, and what the decoder throws.
+    /// **Complexity**: linear in the length of the format.
+    ///
+    /// - Throws: `unreadablePredicate`, and errors of the decoder.
     public init(from decoder: any Decoder) throws {
         tree = try PredicateTree(from: decoder)
     }
 
     /// Writes the predicate as its format.
     ///
-    /// - Throws: `unsupportedQuery` if a part of the predicate has no format, or if it is nested too deeply; what the encoder
-    ///   throws.
+    /// - Throws: `unsupportedQuery` if a part of the predicate has no format, or if the predicate is nested too deeply; errors
+    ///   of the encoder.
     public func encode(to encoder: any Encoder) throws {
         try tree.encode(to: encoder)
     }
 }
 
 extension FetchPredicate {
-    /// An attribute compared with a value.
     static func compare<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ comparison: ComparisonOperator, _ value: Value
     ) -> Self {
@@ -182,119 +183,135 @@ extension FetchPredicate {
     }
 }
 
-/// The attribute is not true.
+/// Matches if the attribute is false.
+///
+/// ```swift
+/// try await contacts.delete(ContactEntity.self, where: !\.isFavorite)
+/// ```
 public prefix func ! <Object: ManagedObject>(keyPath: KeyPath<Object, Bool>) -> FetchPredicate<Object> {
     keyPath != true
 }
 
-/// The attribute has the value; nil means that it has no value.
+/// Matches if the attribute has the value. Nil matches an attribute without a value.
+///
+/// ```swift
+/// let request = ObjectRequest(ContactEntity.self, where: \.phone == "110")
+/// ```
 public func == <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .equal, value)
 }
 
-/// The attribute has another value, or none.
+/// Matches if the attribute has another value, or no value.
 public func != <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .notEqual, value)
 }
 
-/// The attribute is less than the value; false if it has no value.
+/// Matches if the attribute is less than the value. An attribute without a value does not match.
 public func < <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .less, value)
 }
 
-/// The attribute is less than or equal to the value; false if it has no value.
+/// Matches if the attribute is less than or equal to the value. An attribute without a value does not match.
 public func <= <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .lessOrEqual, value)
 }
 
-/// The attribute is greater than the value; false if it has no value.
+/// Matches if the attribute is greater than the value. An attribute without a value does not match.
 public func > <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .greater, value)
 }
 
-/// The attribute is greater than or equal to the value; false if it has no value.
+/// Matches if the attribute is greater than or equal to the value. An attribute without a value does not match.
 public func >= <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
     .compare(keyPath, .greaterOrEqual, value)
 }
 
-/// The range contains the attribute.
+/// Matches if the range contains the attribute.
 public func ~= <Object: ManagedObject, Value: AttributeStorable & Comparable>(
     range: ClosedRange<Value>, keyPath: KeyPath<Object, Value>
 ) -> FetchPredicate<Object> {
     .isIn(keyPath, range)
 }
 
-/// The range contains the attribute.
+/// Matches if the range contains the attribute.
 public func ~= <Object: ManagedObject, Value: AttributeStorable & Comparable>(
     range: Range<Value>, keyPath: KeyPath<Object, Value>
 ) -> FetchPredicate<Object> {
     .isIn(keyPath, range)
 }
 
-/// The range contains the attribute.
+/// Matches if the range contains the attribute. An attribute without a value does not match.
 public func ~= <Object: ManagedObject, Value: AttributeStorable & Comparable>(
     range: ClosedRange<Value>, keyPath: KeyPath<Object, Value?>
 ) -> FetchPredicate<Object> {
     .isIn(keyPath, range)
 }
 
-/// The range contains the attribute.
+/// Matches if the range contains the attribute. An attribute without a value does not match.
 public func ~= <Object: ManagedObject, Value: AttributeStorable & Comparable>(
     range: Range<Value>, keyPath: KeyPath<Object, Value?>
 ) -> FetchPredicate<Object> {
     .isIn(keyPath, range)
 }
 
-/// Tests of strings. Each is false if the attribute is nil.
+/// Predicates for strings. An attribute without a value matches none of them.
 extension FetchPredicate {
-    /// The string contains the other one.
+    /// Matches if the attribute contains a string. The store cannot use an index.
+    ///
+    /// ```swift
+    /// let named: FetchPredicate<ContactEntity> = .contains(\.name, "guan", [.caseInsensitive, .diacriticInsensitive])
+    /// ```
     public static func contains(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ part: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .contains, part, matching: matching)
     }
 
-    /// The string begins with the other one. Without options, an index can find it.
+    /// Matches if the attribute begins with a string. Without options, the store can use an index.
+    ///
+    /// ```swift
+    /// let guans = ObjectRequest(ContactEntity.self, where: .beginsWith(\.name, "Guan"))
+    /// ```
     public static func beginsWith(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ start: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .beginsWith, start, matching: matching)
     }
 
-    /// The string ends with the other one.
+    /// Matches if the attribute ends with a string.
     public static func endsWith(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ end: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .endsWith, end, matching: matching)
     }
 
-    /// The whole string matches a pattern in which `?` is any one character and `*` any number of characters.
+    /// Matches if the whole attribute matches a pattern. `?` stands for one character, `*` for any number of characters.
     public static func like(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ pattern: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .like, pattern, matching: matching)
     }
 
-    /// The whole string matches a regular expression.
+    /// Matches if the whole attribute matches a regular expression.
     public static func matches(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ expression: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .matches, expression, matching: matching)
     }
 
-    /// The string equals the other one, compared with those options.
+    /// Matches if the attribute equals a string, compared with the options.
     public static func equal(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ text: String, _ matching: StringMatching
     ) -> Self {
@@ -308,44 +325,52 @@ extension FetchPredicate {
     }
 }
 
-/// Tests whether a list or a range contains the attribute.
+/// Predicates for attributes in a list or a range. An attribute without a value is in no range.
 extension FetchPredicate {
-    /// The attribute is one of the values.
+    /// Matches if the attribute is one of the values.
+    ///
+    /// ```swift
+    /// let oath = ObjectRequest(ContactEntity.self, where: .isIn(\.uid, ["1", "2"]))
+    /// ```
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ values: some Sequence<Value>
     ) -> Self {
         list(keyPath, values)
     }
 
-    /// The optional attribute is one of the values.
+    /// Matches if the optional attribute is one of the values.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ values: some Sequence<Value>
     ) -> Self {
         list(keyPath, values)
     }
 
-    /// The range contains the attribute.
+    /// Matches if the range contains the attribute.
+    ///
+    /// ```swift
+    /// let young = ObjectRequest(ContactEntity.self, where: .isIn(\.age, ..<18))
+    /// ```
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ range: some AttributeRange<Value>
     ) -> Self {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// The range contains the optional attribute.
+    /// Matches if the range contains the optional attribute.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value>
     ) -> Self {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// The range of integers, which is also a sequence, contains the attribute.
+    /// Matches if the range of integers contains the attribute. This overload is for ranges that are also sequences.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ range: some AttributeRange<Value> & Sequence<Value>
     ) -> Self {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// The range of integers, which is also a sequence, contains the optional attribute.
+    /// Matches if the range of integers contains the optional attribute. This overload is for ranges that are also sequences.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value> & Sequence<Value>
     ) -> Self {

@@ -2,7 +2,7 @@ public import Foundation
 internal import QueryLanguage
 internal import RowStore
 
-/// Which objects to fetch, in what order, and which part of the result.
+/// A request for the objects of one class, in an order and within a limit.
 ///
 /// ```swift
 /// var request = ObjectRequest(ContactEntity.self, where: \.age >= 18)
@@ -13,17 +13,19 @@ internal import RowStore
 /// let next = try contacts.fetch(request)
 /// ```
 ///
-/// A request is a value: it can be kept, changed and sent anywhere. It is checked when it is used.
+/// A request is a value: it can be kept, changed and sent anywhere. The fetch that uses the request checks it.
 public struct ObjectRequest<Object: ManagedObject>: Sendable {
-    /// Nil for all objects.
+    /// The predicate of the objects; nil for all objects.
     public var predicate: FetchPredicate<Object>?
-    /// Objects that compare equal come in the order of creation.
+    /// The sort order, the most significant attribute first. Objects that compare equal come in the order of creation.
     public var order: [FetchOrder<Object>]
-    /// The most objects; nil for all. A negative number makes the fetch throw `invalidRequest`.
+    /// The most objects; nil for all. The fetch throws `invalidRequest` for a negative number.
     public var limit: Int?
-    /// How many objects to skip; 0 or more. ``after`` does not get slower with every page.
+    /// The number of objects to skip, 0 or more. The fetch throws `invalidRequest` for a negative number.
+    ///
+    /// **Complexity**: the store reads the skipped rows too. ``after`` costs the same for every page.
     public var offset: Int
-    /// Where the previous page ended: only objects that come after it in the order are returned.
+    /// The end of the previous page. The fetch returns only objects after the cursor, in the order of the request.
     public var after: FetchCursor?
     /// Relationships to read together with the objects. Other relationships are read for all objects of the fetch at once, when
     /// the first object needs them.
@@ -34,18 +36,19 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     public var prefetch: [any PartialKeyPath<Object> & Sendable] = []
     /// Whether objects of sub-entities are included.
     public var includesSubentities: Bool
-    /// Whether each combination of values comes only once. It applies to requests of values, not of objects.
+    /// Whether each combination of values comes only once. Only requests for values use it, not requests for objects.
     public var isDistinct: Bool
 
     /// A request for objects of a class: by default all of them, in the order of creation.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
-    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
-    ///   - limit: The most objects; nil, the default, for all. A negative number makes the fetch throw `invalidRequest`.
-    ///   - offset: How many objects to skip; 0 by default.
-    ///   - cursor: Where the previous page ended; nil, the default, to begin with the first object.
+    ///   - predicate: The predicate of the objects; nil, the default, for all.
+    ///   - order: The sort order, the most significant attribute first. Objects that compare equal come in the order of
+    ///     creation.
+    ///   - limit: The most objects; nil, the default, for all. The fetch throws `invalidRequest` for a negative number.
+    ///   - offset: The number of objects to skip; 0 by default.
+    ///   - cursor: The end of the previous page; nil, the default, to begin with the first object.
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [],
@@ -64,11 +67,11 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - predicate: The predicate of the objects; nil, the default, for all.
     ///   - order: Sort descriptors, the most significant first.
     ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to skip; 0 by default.
-    ///   - cursor: Where the previous page ended; nil, the default, to begin with the first object.
+    ///   - offset: The number of objects to skip; 0 by default.
+    ///   - cursor: The end of the previous page; nil, the default, to begin with the first object.
     @_disfavoredOverload
     public init(
         _ type: Object.Type = Object.self, where predicate: FetchPredicate<Object>? = nil,
@@ -88,7 +91,7 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
         }
     }
 
-    /// The same request for at most that many objects.
+    /// The same request for at most `count` objects.
     func limited(to count: Int) -> ObjectRequest {
         var request = self
         request.limit = limit.map { min($0, count) } ?? count
@@ -102,14 +105,13 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
 /// try await contacts.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
 /// ```
 public struct FetchAssignment<Object: ManagedObject>: Sendable {
-    /// The column and its new value, if the key path leads to an attribute.
     let keyPath: any PartialKeyPath<Object> & Sendable
     let value: RowValue
     let apply: @Sendable (Object) -> Void
 
-    /// Sets the attribute to that value.
+    /// Sets the attribute to a value.
     ///
-    /// The property's setter is called for one object of each entity, and the result is used for all. If your own setter
+    /// The setter of the property is called for one object of each entity, and all objects get the result. If your own setter
     /// depends on the object, set the property in `perform`.
     public static func set<Value: AttributeStorable>(
         _ keyPath: any ReferenceWritableKeyPath<Object, Value> & Sendable, _ value: Value
@@ -118,7 +120,7 @@ public struct FetchAssignment<Object: ManagedObject>: Sendable {
     }
 }
 
-/// Where a page of a fetch or a list ended. It stays valid when the object is changed or deleted.
+/// The end of a page of a fetch or a list. A cursor stays valid when its object is changed or deleted.
 ///
 /// ```swift
 /// let page = try contacts.fetch(request)
@@ -129,7 +131,7 @@ public struct FetchCursor: Sendable {
     let stored: StoredRow
     let layout: EntityLayout
 
-    /// The place of an object, in the order of the request or list that uses the cursor.
+    /// The position of an object, in the order of the request or list that uses the cursor.
     public init(_ object: ManagedObject) {
         self.init(stored: StoredRow(key: object.key, row: object.wholeRow), layout: object.layout)
     }
@@ -140,20 +142,20 @@ public struct FetchCursor: Sendable {
     }
 }
 
-/// A request over the columns of a model: checked, and ready to run.
+/// A checked request over the columns of a model.
 struct FetchPlan {
     var query: RowQuery
     /// The entities whose objects are included.
     var family: [Int]
-    /// The test of the objects after the rows were found; limit and offset are applied after it.
+    /// The predicate that is evaluated on the objects of the rows found. Limit and offset are applied after it.
     var tests: ObjectPredicate?
-    /// The columns whose keys are collected while the rows are read, because the objects that they lead to are read next.
+    /// The columns whose keys are collected while the rows are read. The objects of these keys are read next.
     var linkColumns: [Int] = []
 
-    /// The largest limit and offset that are used: more than any store has, and small enough that a few of them can be added.
+    /// The largest limit and offset: more rows than any store has, and small enough that sums of a few do not overflow.
     private static let mostRows = 1 << 48
 
-    /// A query of one entity that can have rows.
+    /// - Parameter query: A query of an entity that is not abstract.
     init(_ query: RowQuery) {
         self.query = query
         family = [query.entity]
@@ -188,18 +190,18 @@ extension FetchCursor {
     }
 }
 
-/// How the store would find the objects of a request.
+/// The way in which the store would find the objects of a request.
 public struct FetchExplanation: Sendable, Hashable {
     /// The SQL, one statement for each entity, with placeholders for the values; empty for a store in memory.
     public var sql: [String]
-    /// What the store does, in its own words.
+    /// The steps of the store, in the store's own words.
     public var steps: [String]
-    /// What is slow about it, and what to do.
+    /// The slow parts of the request, each with a remedy.
     public var warnings: [String]
     /// The relationships that are read with the objects (``ObjectRequest/prefetch``). Other relationships are read for all
     /// objects of the fetch at once, when the first object needs them.
     public var prefetched: [String] = []
-    /// The relationships of the entity, and the attributes with large values that lie apart, that this context has read for one
-    /// object at a time, and how often.
+    /// The relationships and deferred attributes of the entity that this context has read for one object at a time, with the
+    /// number of such reads.
     public var readOneByOne: [String: Int] = [:]
 }

@@ -1,4 +1,6 @@
-/// The number of elements at the beginning that pass the test, which no later one may pass.
+/// The number of leading elements that pass the test. No element after the first failing element may pass.
+///
+/// **Complexity**: a binary search.
 func partitioningIndex(_ count: Int, _ test: (Int) -> Bool) -> Int {
     var low = 0
     var high = count
