@@ -1,8 +1,8 @@
 package import RowStore
 
-/// Lets calls in one after the other, and holds them while too much is already waiting.
+/// Admits calls one after the other, and makes them wait while too many bytes or values are pending.
 ///
-/// Calls are held before their batch begins, never on the queue of a private context, so that waiting batches can continue.
+/// Calls wait before their batch begins, never on the queue of a private context, so that admitted batches can continue.
 package final class Admission: Sendable {
     private let limits: RootLimits
     private let scheduling: WorkScheduling
@@ -13,7 +13,7 @@ package final class Admission: Sendable {
     private struct State {
         var pendingBytes = 0
         var queuedValues = 0
-        /// The calls that were let in and whose batch has not ended.
+        /// The number of admitted calls whose batch has not ended.
         var callCount = 0
         var isClosing = false
         var waiting: [(id: Int, values: Int, waiter: Waiter)] = []
@@ -26,25 +26,25 @@ package final class Admission: Sendable {
         self.scheduling = scheduling
     }
 
-    /// How many calls are held at the moment.
+    /// The number of waiting calls.
     package var heldCount: Int { state.withLock { $0.waiting.count } }
 
-    /// How many values the calls have that were let in and whose batch has not ended.
+    /// The number of values of the admitted calls whose batch has not ended.
     package var queuedValueCount: Int { state.withLock { $0.queuedValues } }
 
     // MARK: Entering
 
-    /// Lets a call in at once, if there is room.
+    /// Admits a call without waiting.
     ///
-    /// - Parameter values: How many values it has; 0 for a call that only reads, which is never held.
+    /// - Parameter values: The number of values of the call; 0 for a call that only reads, which never waits.
     /// - Throws: `storeClosed`; `storeUnavailable` if there is no room.
     package func enterNow(_ values: Int) throws(DataSourceError) {
         if try !enterIfRoom(values) { throw Admission.unavailable }
     }
 
-    /// Lets a call in as soon as there is room.
+    /// Admits a call as soon as there is room.
     ///
-    /// - Throws: `storeClosed`; `storeUnavailable` if there is no room for too long; `CancellationError`.
+    /// - Throws: `storeClosed`; `storeUnavailable` if there is no room for ``RootLimits/patience``; `CancellationError`.
     package func enter(_ values: Int) async throws {
         if try enterIfRoom(values) { return }
         let id = nextID()
@@ -60,7 +60,7 @@ package final class Admission: Sendable {
         try outcome.get()
     }
 
-    /// Blocks until the call is let in.
+    /// Blocks until the call is admitted.
     package func enterAndWait(_ values: Int) throws(DataSourceError) {
         if try enterIfRoom(values) { return }
         let outcome = Guarded<Result<Void, DataSourceError>>(.success(()))
@@ -73,13 +73,13 @@ package final class Admission: Sendable {
         try outcome.withLock { $0 }.get()
     }
 
-    /// The batch of a call that was let in has ended.
+    /// Call it when the batch of an admitted call has ended.
     package func leave(_ values: Int) {
         forgetValues(values)
         endBatch()
     }
 
-    /// The batch of a call has ended, but its values still count, because its callback has not been called.
+    /// Call it when a batch has ended and its callback has not been called yet. The values of the call still count.
     func endBatch() {
         let ended = state.withLock { state in
             state.callCount -= 1
@@ -88,7 +88,7 @@ package final class Admission: Sendable {
         for body in ended { body() }
     }
 
-    /// Values that were let in no longer count.
+    /// Stops counting values of admitted calls.
     func forgetValues(_ values: Int) {
         let admitted = state.withLock { state in
             state.queuedValues -= values
@@ -97,9 +97,9 @@ package final class Admission: Sendable {
         for waiter in admitted { waiter(.success(())) }
     }
 
-    /// The number of bytes of saves that wait for the store has changed.
+    /// Updates the number of bytes in pending saves.
     ///
-    /// - Parameter bytes: Returns the present number. It is called under the lock, so that of two calls the later one has the
+    /// - Parameter bytes: Returns the present number. The closure runs under the lock, so that the later of two calls has the
     ///   newer number.
     func notePending(_ bytes: () -> Int) {
         let admitted = state.withLock { state in
@@ -109,7 +109,7 @@ package final class Admission: Sendable {
         for waiter in admitted { waiter(.success(())) }
     }
 
-    /// Refuses all further calls, and returns once the calls that were let in have ended their batches.
+    /// Refuses all further calls, and returns after the batches of all admitted calls have ended.
     package func close() async {
         await withCheckedContinuation { continuation in
             let (refused, ended) = state.withLock { state in
@@ -164,7 +164,7 @@ package final class Admission: Sendable {
         scheduling.after(limits.patience) { [weak self] in self?.end(id, Admission.unavailable) }
     }
 
-    /// Refuses a call that is held.
+    /// Refuses a waiting call.
     private func end(_ id: Int, _ error: DataSourceError) {
         let held = state.withLock { state in
             state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0).waiter }

@@ -1,13 +1,13 @@
 internal import Dispatch
 package import RowStore
 
-/// The leases of one container, in a shared store.
+/// The leases of one container in a shared store.
 ///
-/// A batch uses the leases of all entities that it can change, from before it begins until it ends. A lease is kept when no
-/// batch uses it, until another container asks for it: then, once this container's turn has ended or it pauses, no batch begins, what is
-/// pending under it is committed, and it is handed over.
+/// A batch uses the leases of all entities that it can change, from before it begins until it ends. The container keeps an
+/// unused lease until another member requests the lease. When the turn of this container ends, or when the container pauses, no
+/// new batch uses the lease, its pending saves are committed, and the lease is handed over.
 ///
-/// The store decides who has which lease. The state here follows the store, in the order of its versions.
+/// The store decides which member has a lease. The state here follows the store, in the order of the store's versions.
 package final class LeaseKeeper: Sendable {
     let sharing: any StoreSharing
     private let layout: ModelLayout
@@ -29,21 +29,21 @@ package final class LeaseKeeper: Sendable {
 
     func connect(_ root: RootTier) { committer.withLock { $0.root = root } }
 
-    /// What commits the pending saves of a lease before it is handed over.
+    /// The tier that commits the pending saves of a lease before the lease is handed over.
     private var root: RootTier? { committer.withLock { $0.root } }
 
     // MARK: Batches
 
     /// Takes the leases of entities for a batch, and waits for them if necessary. Call ``endUse(_:)`` at the end of the batch.
     ///
-    /// - Throws: `ownedElsewhere` if another container does not hand one over in time; what the store throws.
+    /// - Throws: `ownedElsewhere` if another member does not hand over a lease in time; errors of the store.
     func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> LeaseUse {
         if let use = state.withLock({ $0.use(entities.entities, for: source, sharing.leaseTimes) }) { return use }
         let end = ContinuousClock.now + sharing.leaseTimes.patience
         var isAnotherTry = false
         while true {
             let (generation, asked) = (generation, ContinuousClock.now)
-            // The state here prevented it from taking what the store has given.
+            // The state here may have kept the last try from taking the leases that the store gave.
             if isAnotherTry { doubt() }
             isAnotherTry = true
             let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)
@@ -59,13 +59,13 @@ package final class LeaseKeeper: Sendable {
         }
     }
 
-    /// Takes in what earlier holders of the leases have saved; without this a hook would build on older rows.
+    /// Reads the saves of the earlier holders of the leases, so that hooks work on the newest rows.
     ///
-    /// Later saves of others cannot change what the batch may change. A store in which asking for them costs a round trip says how
-    /// long that can be relied on: ``StoreSharing/trust``.
+    /// Other members cannot change the entities of the batch any more. If reading their saves costs a round trip, the store
+    /// says how long the last read remains valid: ``StoreSharing/trust``.
     ///
-    /// - Returns: Whether the leases are still there. If not, they must be taken again.
-    /// - Throws: What the store throws.
+    /// - Returns: Whether the container still has the leases. If not, take them again.
+    /// - Throws: Errors of the store.
     func follow(before use: LeaseUse) throws(DataSourceError) -> Bool {
         let trust = sharing.trust
         if isTrusted(trust, { $0.isFollowed(use, trust: $1) }) { return true }
@@ -77,9 +77,9 @@ package final class LeaseKeeper: Sendable {
         }
     }
 
-    /// Takes in what others have saved before a batch that only reads, unless this container has all the leases.
+    /// Reads the saves of other members before a batch that only reads, unless this container has all the leases.
     ///
-    /// - Throws: What the store throws.
+    /// - Throws: Errors of the store.
     func follow(beforeReading entities: Set<Int>) throws(DataSourceError) {
         if isTrusted(sharing.trust, { $0.isFollowed(entities, trust: $1) }) { return }
         try root?.follow(to: nil)
@@ -88,23 +88,24 @@ package final class LeaseKeeper: Sendable {
     private func isTrusted(_ trust: LeaseTrust?, _ isFollowed: (LeaseState, Int) -> Bool) -> Bool {
         guard let trust else { return false }
         let now = ContinuousClock.now
-        // Another container that asks for a lease gets it after that time, even if this one does not know about it.
+        // After this time without an answer, another member gets the lease that it requested, even if this container does not
+        // know.
         let unanswered = sharing.leaseTimes.answer * 3 / 4
         return state.withLock {
             now < trust.end && $0.isConfirmed(since: now - unanswered) && isFollowed($0, trust.number)
         }
     }
 
-    /// Asks the store whether a batch still has its leases. One that cannot be asked has not said that they are lost.
+    /// Checks in the store that a batch still has its leases. If the store cannot be read, its last answer counts.
     ///
-    /// - Throws: `leaseLost` if not.
+    /// - Throws: `leaseLost` if a lease is lost.
     func checkLeases(of use: LeaseUse) throws(DataSourceError) {
         _ = try? current()
         guard let lost = state.withLock({ $0.lost(of: use) }) else { return }
         throw DataSourceError(lostLeaseOf: layout.entities[lost].name)
     }
 
-    /// The batch has ended.
+    /// Call it when the batch has ended.
     func endUse(_ use: LeaseUse) {
         if state.withLock({ $0.endUse(use) }) { handOverSoon() }
     }
@@ -112,7 +113,9 @@ package final class LeaseKeeper: Sendable {
     /// The longest time between two checks whether the holders are alive.
     private static let lookInterval = DispatchTimeInterval.milliseconds(250)
 
-    /// Returns when it is decided whether the leases are available.
+    /// Blocks until the leases are given, or until they must be requested again.
+    ///
+    /// - Throws: `ownedElsewhere` after the end of the wait; `storeClosed`.
     private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
         while wait.arrived.wait(timeout: .now() + LeaseKeeper.lookInterval) != .success {
             var failure: DataSourceError?
@@ -127,7 +130,7 @@ package final class LeaseKeeper: Sendable {
                 failure = error
             } catch {}
             guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
-            // If that fails, the ticket stays until it is served, and its leases are handed on.
+            // If the withdrawal fails, the ticket stays until it is served, and its leases are handed on.
             if let ticket = wait.ticket {
                 _ = try? take { () throws(DataSourceError) in
                     try sharing.settleLeases(answered: [], withdrawn: ticket)
@@ -153,11 +156,11 @@ package final class LeaseKeeper: Sendable {
 
     // MARK: Following
 
-    /// The leases may have changed.
+    /// Notes the version of the leases in the store. Reads the leases if they are newer than the state here.
     ///
     /// - Parameters:
-    ///   - version: What the store says.
-    ///   - asked: When it was asked.
+    ///   - version: The version in the store.
+    ///   - asked: The time just before the version was read.
     func note(_ version: Int64, at asked: ContinuousClock.Instant) {
         let isNew = state.withLock { state in
             state.note(version, at: asked)
@@ -172,7 +175,7 @@ package final class LeaseKeeper: Sendable {
 
     private var generation: Int { state.withLock { $0.generation } }
 
-    /// Reads the leases from the store, and applies them.
+    /// Runs a call that returns the leases of the store, and applies the leases to the state.
     @discardableResult
     private func take(_ ask: () throws(DataSourceError) -> LeaseTable) throws(DataSourceError) -> LeaseTable {
         let (generation, asked) = (generation, ContinuousClock.now)
@@ -182,13 +185,13 @@ package final class LeaseKeeper: Sendable {
         return table
     }
 
-    /// The store was reset: there are no leases.
+    /// Forgets all leases, after a reset of the store.
     func forget() { state.withLock { $0.forget() } }
 
-    /// The next answer of the store counts, whatever it has said before, because it may have lost its newest state.
+    /// Accepts the next answer of the store whatever its version, because the store may have lost its newest state.
     func doubt() { state.withLock { $0.doubt() } }
 
-    /// The leases, as the store has them.
+    /// Reads the leases from the store.
     @discardableResult
     func current() throws(DataSourceError) -> LeaseTable {
         try take { () throws(DataSourceError) in try sharing.leases() }
@@ -196,13 +199,13 @@ package final class LeaseKeeper: Sendable {
 
     // MARK: Handing over
 
-    /// Hands over the leases that others wait for and no batch uses.
+    /// Begins to hand over the leases that other members wait for and that no batch uses.
     private func handOverSoon() {
         if state.withLock({ $0.beginHandOver() }) { queue.async { [weak self] in self?.handOver() } }
     }
 
     private func handOver() {
-        // Asked without the lock, because the root has one of its own.
+        // Query the root outside the lock, because the root has its own lock.
         let pending = state.withLock { $0.askedHere }.filter { root?.hasPendingSaves(of: [$0]) ?? false }
         let step = state.withLock { $0.nextStep(at: .now, sharing.leaseTimes, pending: pending) }
         answer(step)
@@ -211,7 +214,7 @@ package final class LeaseKeeper: Sendable {
         answerWhileFlushing()
     }
 
-    /// A commit may take longer than those who wait for a sign that this process lives.
+    /// Answers tickets repeatedly while a commit runs: it may last longer than other members wait for a sign of life.
     private func answerWhileFlushing() {
         scheduling.after(sharing.leaseTimes.answer / 8) { [weak self] in
             guard let self else { return }
@@ -230,7 +233,7 @@ package final class LeaseKeeper: Sendable {
         for batch in step.longBatches { root?.failures.report(StoreFailure(batch)) }
     }
 
-    /// Everything that could be committed is committed. Leases of the rest are kept.
+    /// Releases leases after a flush. If saves under them are still pending, all leases are kept.
     private func release(_ leaving: [Int], _ root: RootTier) {
         let isPending = root.hasPendingSaves(of: Set(leaving))
         let released = state.withLock { $0.confirm(leaving, isPending: isPending) }
@@ -247,7 +250,7 @@ package final class LeaseKeeper: Sendable {
         stop(delay)
     }
 
-    /// How long to wait after the store could not be written.
+    /// The wait after the store could not be written.
     private static let retryDelay = Duration.milliseconds(100)
 
     private func answer(_ tickets: [Int64]) {
@@ -269,7 +272,7 @@ package final class LeaseKeeper: Sendable {
     }
 }
 
-/// The entities that a batch can change, of which it needs the leases.
+/// The entities that a batch can change. The batch needs their leases.
 final class LeaseSet: Sendable {
     /// In ascending order.
     let entities: [Int]
@@ -282,7 +285,7 @@ final class LeaseSet: Sendable {
 /// The leases that a batch uses.
 package struct LeaseUse: Sendable, Hashable {
     package let epochs: [LeaseEpoch]
-    /// How often the store had been reset.
+    /// The number of resets of the store before the batch.
     package let generation: Int
 
     package init(epochs: [LeaseEpoch], generation: Int) {
@@ -296,9 +299,9 @@ final class LeaseWait: Sendable {
     let entities: [Int]
     /// The name of the data source that waits.
     let source: String
-    /// Its ticket; nil if the leases were given at once.
+    /// The ticket of the wait; nil if the leases were given at once.
     let ticket: Int64?
-    /// Signalled when it is decided.
+    /// Signaled when the leases are given, or when they must be requested again.
     let arrived = DispatchSemaphore(value: 0)
     private let taken = Guarded<LeaseUse?>(nil)
 
@@ -308,7 +311,7 @@ final class LeaseWait: Sendable {
         self.ticket = ticket
     }
 
-    /// The leases that it got; nil if it has to ask again.
+    /// The leases of the batch; nil if they must be requested again.
     var use: LeaseUse? { taken.withLock { $0 } }
 
     func end(_ use: LeaseUse?) {

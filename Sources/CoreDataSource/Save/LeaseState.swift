@@ -1,40 +1,42 @@
 package import RowStore
 
-/// Which leases a container has, which batches use them, and who waits for them. It is a value that decides, and does nothing.
+/// The leases of a container, the batches that use them, and the members and batches that wait for them.
+///
+/// The state only decides; ``LeaseKeeper`` acts.
 package struct LeaseState {
-    /// What the store said last.
+    /// The last answer of the store.
     private(set) var table = LeaseTable(version: -1, leases: [], tickets: [])
-    /// How often the store was reset. Older answers do not apply to the new store.
+    /// The number of resets of the store. Answers from before a reset are ignored.
     package private(set) var generation = 0
     var held: [Int: Held] = [:]
-    /// The entities that other containers wait for.
+    /// The entities whose leases other members wait for.
     var asked: Set<Int> = []
-    /// When tickets of others were first seen, if they have not been answered.
+    /// The time at which each unanswered ticket of another member was first seen, by the number of the ticket.
     var unanswered: [Int64: ContinuousClock.Instant] = [:]
     private var waits: [LeaseWait] = []
-    /// Whether something is being handed over.
+    /// Whether a hand-over is running.
     var isHandingOver = false
-    /// Whether anything has changed since that began.
+    /// Whether another hand-over was requested since the running hand-over began.
     var isMoreToDo = false
-    /// When the next check is due.
+    /// The time of the next check.
     var timer: ContinuousClock.Instant?
     /// The newest version of the table that is known to exist.
     private var newest: Int64 = -1
-    /// When the store was asked that said last that the table is the newest one.
+    /// The time just before the last read in which the store confirmed that the table is the newest.
     private var confirmed: ContinuousClock.Instant?
 
     struct Held {
         let epoch: Int64
         let since: ContinuousClock.Instant
-        /// When a batch last used it, or a save under it was last seen to wait for the store.
+        /// The last time at which a batch ended its use, or at which a save under the lease was pending.
         var lastUse: ContinuousClock.Instant
-        /// How many batches use it.
+        /// The number of batches that use the lease.
         var users = 0
-        /// The batch that uses it, or the first of several; nil once it was reported that others wait for it.
+        /// The batch that uses the lease, or the first of several batches; nil after the batch was reported as long.
         var batch: LongBatch?
-        /// Whether it is being handed over, so that no batch may use it.
+        /// Whether the lease is being handed over, so that no batch may use it.
         var isLeaving = false
-        /// The ``LeaseTrust/number`` under which the saves of its earlier holders were taken in; nil if they were not.
+        /// The ``LeaseTrust/number`` at which the saves of the earlier holders were read; nil if they were not read.
         var followed: Int?
     }
 
@@ -42,7 +44,9 @@ package struct LeaseState {
 
     // MARK: Batches
 
-    /// Lets a batch use leases, if they are all here. One that another container waits for can be used until this container's turn ends.
+    /// Lets a batch use leases, if the container has all of them.
+    ///
+    /// A lease that another member waits for can be used until this container's turn ends.
     package mutating func use(
         _ entities: [Int], for source: String = "", _ times: LeaseTimes = LeaseTimes()
     ) -> LeaseUse? {
@@ -55,7 +59,7 @@ package struct LeaseState {
         return begin(entities, for: source)
     }
 
-    /// Whether this container may go on to use leases that others wait for.
+    /// Whether this container may still use leases that other members wait for.
     private func isTurn(of entities: [Int], _ times: LeaseTimes, at now: ContinuousClock.Instant) -> Bool {
         entities.allSatisfy { entity in
             guard asked.contains(entity), let lease = held[entity] else { return true }
@@ -74,14 +78,14 @@ package struct LeaseState {
         return LeaseUse(epochs: epochs, generation: generation)
     }
 
-    /// A batch has ended.
+    /// Ends the use of leases by a batch.
     ///
-    /// - Returns: Whether other containers wait for one of its leases.
+    /// - Returns: Whether other members wait for one of the leases.
     package mutating func endUse(_ use: LeaseUse) -> Bool {
         var isAsked = false
-        // A store that was reset counts epochs from the beginning.
+        // A reset store starts its epochs again.
         guard use.generation == generation else { return false }
-        // A lease that was lost meanwhile and is here again is used by other batches.
+        // If the lease was lost and taken again, the new epoch belongs to other batches.
         for lease in use.epochs where held[lease.entity]?.epoch == lease.epoch {
             held[lease.entity]?.users -= 1
             held[lease.entity]?.lastUse = .now
@@ -90,7 +94,7 @@ package struct LeaseState {
         return isAsked
     }
 
-    /// Whether the saves of all earlier holders of the leases were taken in, and nothing can have come since.
+    /// Whether the saves of all earlier holders of the leases were read, and that read is still valid.
     ///
     /// - Parameter trust: The present ``LeaseTrust/number``.
     package func isFollowed(_ use: LeaseUse, trust: Int) -> Bool {
@@ -98,60 +102,60 @@ package struct LeaseState {
             && use.epochs.allSatisfy { held[$0.entity]?.epoch == $0.epoch && held[$0.entity]?.followed == trust }
     }
 
-    /// Whether that is so for all these entities.
+    /// Whether the container has the leases of all these entities, with the saves of their earlier holders read.
     package func isFollowed(_ entities: Set<Int>, trust: Int) -> Bool {
         entities.allSatisfy { held[$0]?.followed == trust }
     }
 
-    /// Everything that was saved before the leases were given was taken in.
+    /// Notes that the saves of the earlier holders of the leases were read.
     ///
-    /// - Parameter trust: The ``LeaseTrust/number`` before it was asked for.
+    /// - Parameter trust: The ``LeaseTrust/number`` from before the read.
     package mutating func didFollow(_ use: LeaseUse, trust: Int) {
         guard use.generation == generation else { return }
         for lease in use.epochs where held[lease.entity]?.epoch == lease.epoch { held[lease.entity]?.followed = trust }
     }
 
-    /// Notes that the store had that version of the table.
+    /// Notes the version of the table in the store.
     package mutating func note(_ version: Int64, at asked: ContinuousClock.Instant) {
         newest = max(newest, version)
         if version == table.version { confirmed = max(confirmed ?? asked, asked) }
     }
 
-    /// Whether the store has a newer table, or may have another one.
+    /// Whether the store has, or may have, a newer table.
     package var isBehind: Bool { table.version < newest }
 
-    /// Whether the leases that the batch uses are still here.
+    /// Whether the container still has the leases that the batch uses.
     func holds(_ use: LeaseUse) -> Bool { use.generation == generation && lost(of: use) == nil }
 
-    /// An entity whose lease the batch uses, and which is not here any more; nil if there is none, and after a reset of the
-    /// store, when there are no leases of that time.
+    /// An entity whose lease the batch uses and the container has lost. Nil if no lease is lost, and for a batch from before a
+    /// reset.
     func lost(of use: LeaseUse) -> Int? {
         if use.generation != generation { return nil }
         return use.epochs.first { held[$0.entity]?.epoch != $0.epoch }?.entity
     }
 
-    /// Whether the store was asked for the newest table, after that time.
+    /// Whether the store confirmed the table after a time.
     package func isConfirmed(since time: ContinuousClock.Instant) -> Bool { confirmed.map { $0 > time } ?? false }
 
     // MARK: Waiting
 
-    /// A batch begins to wait. The store has been asked already.
+    /// Adds a waiting batch. The leases must already be requested from the store.
     mutating func add(_ wait: LeaseWait) { waits.append(wait) }
 
-    /// A batch stops waiting.
+    /// Removes a waiting batch.
     ///
-    /// - Returns: Whether it was still waiting.
+    /// - Returns: Whether the batch was still waiting.
     mutating func remove(_ wait: LeaseWait) -> Bool {
         guard let place = waits.firstIndex(where: { $0 === wait }) else { return false }
         waits.remove(at: place)
         return true
     }
 
-    /// Lets the batches continue whose tickets were served.
+    /// Lets each batch continue whose ticket was served.
     mutating func serve() {
         for wait in waits where !isWaiting(wait) {
             let leases = wait.entities.map { held[$0] }
-            // A lease that was given and taken away again must be requested again.
+            // A lease that was given and lost must be requested again.
             let isLost = leases.contains { $0 == nil }
             if !isLost, leases.contains(where: { $0?.isLeaving ?? false }) { continue }
             wait.end(isLost ? nil : begin(wait.entities, for: wait.source))
@@ -161,27 +165,27 @@ package struct LeaseState {
 
     private func isWaiting(_ wait: LeaseWait) -> Bool {
         guard let ticket = wait.ticket else { return false }
-        // No other ticket ever had this number.
+        // The numbers of tickets are never reused.
         return table.tickets.contains { $0.number == ticket }
     }
 
-    /// Whether a batch was given the lease and has not begun.
+    /// Whether a batch has the lease and has not begun.
     func isPromised(_ entity: Int) -> Bool {
         waits.contains { $0.entities.contains(entity) && !isWaiting($0) }
     }
 
     // MARK: Following
 
-    /// Takes an answer of the store, unless a newer one is known, or the store was reset since it was asked.
+    /// Applies an answer of the store, unless a newer answer is known, or the store was reset after the read began.
     ///
     /// - Parameters:
-    ///   - asked: The generation when the store was asked.
-    ///   - time: When that was.
+    ///   - generation: The generation just before the read.
+    ///   - time: The time just before the read.
     package mutating func take(
         _ table: LeaseTable, own: Int64, asked generation: Int, at time: ContinuousClock.Instant
     ) {
         guard generation == self.generation, table.version >= self.table.version else { return serve() }
-        // A store that has lost its newest state has older versions.
+        // A store that has lost its newest state may have an older version.
         newest = self.table.version < 0 ? table.version : max(newest, table.version)
         self.table = table
         note(table.version, at: time)
@@ -202,14 +206,14 @@ package struct LeaseState {
         serve()
     }
 
-    /// The next table is accepted, whatever its version, and what was taken in is read again.
+    /// Accepts the next table whatever its version, and makes the saves of earlier holders be read again.
     package mutating func doubt() {
         table = LeaseTable(version: -1, leases: table.leases, tickets: table.tickets)
         (newest, confirmed) = (max(newest, 0), nil)
         for entity in held.keys { held[entity]?.followed = nil }
     }
 
-    /// The store was reset.
+    /// Forgets everything, after a reset of the store.
     package mutating func forget() {
         generation += 1
         table = LeaseTable(version: -1, leases: [], tickets: [])
@@ -219,11 +223,11 @@ package struct LeaseState {
     }
 }
 
-/// Handing leases over to those who wait for them.
+/// The hand-over of leases to the members that wait for them.
 extension LeaseState {
-    /// A hand-over is due, if others wait for a lease that this container has.
+    /// Begins a hand-over if other members wait for a lease of this container.
     ///
-    /// - Returns: Whether to begin the hand-over. If false, there is nothing to do, or the one under way will check once more.
+    /// - Returns: Whether to begin. If false, nobody waits, or the running hand-over will check once more.
     mutating func beginHandOver() -> Bool {
         guard asked.contains(where: { held[$0] != nil }) else { return false }
         isMoreToDo = isHandingOver
@@ -231,29 +235,29 @@ extension LeaseState {
         return !isHandingOver
     }
 
-    /// - Returns: Whether to begin again.
+    /// - Returns: Whether another hand-over was requested meanwhile.
     mutating func endHandOver() -> Bool {
         isHandingOver = false
         defer { isMoreToDo = false }
         return isMoreToDo
     }
 
-    /// The entities that other containers wait for, and of which this one has the leases.
+    /// The entities whose leases this container has and other members wait for.
     var askedHere: Set<Int> { asked.filter { held[$0] != nil } }
 
-    /// The next actions for those who wait.
+    /// The next actions for the members that wait.
     package struct Step {
-        /// Leases that no batch uses, and that no batch may use from now on.
+        /// The leases to hand over: no batch uses them, and no batch may begin to use them.
         package var leaving: [Int] = []
-        /// Tickets of others that have waited too long for a sign that they are known.
+        /// Tickets of other members that must be answered now.
         var unanswered: [Int64] = []
-        /// The batches that these tickets wait for, each only once.
+        /// The batches that these tickets wait for, each reported only once.
         var longBatches: [LongBatch] = []
-        /// When to check again; nil to wait for a change.
+        /// The time until the next check; nil to wait for a change.
         package var delay: Duration?
     }
 
-    /// - Parameter pending: The entities under whose leases saves were made that wait for the store.
+    /// - Parameter pending: The entities with pending saves under their leases.
     package mutating func nextStep(
         at now: ContinuousClock.Instant, _ times: LeaseTimes, pending: Set<Int>
     ) -> Step {
@@ -277,10 +281,10 @@ extension LeaseState {
         return step
     }
 
-    /// Whether leases are being handed over, and saves under them are being committed first.
+    /// Whether any lease is being handed over. Saves under such a lease are committed first.
     var isLeaving: Bool { held.values.contains { $0.isLeaving } }
 
-    /// What to tell those who wait.
+    /// The answers that are due, and the long batches to report.
     mutating func nextAnswers(at now: ContinuousClock.Instant, _ times: LeaseTimes) -> Step {
         var step = Step()
         for (ticket, since) in unanswered {
@@ -307,9 +311,9 @@ extension LeaseState {
         return batches
     }
 
-    /// The part of these leases that may be given away now; the rest is kept.
+    /// Returns the leases that can be released now, and keeps the others.
     ///
-    /// - Parameter isPending: Whether there are saves that cannot be committed, so that nothing may be given away.
+    /// - Parameter isPending: Whether saves under the leases could not be committed, so that all leases are kept.
     mutating func confirm(_ leaving: [Int], isPending: Bool) -> [Int] {
         let given = isPending ? [] : leaving.filter { asked.contains($0) && held[$0] != nil && !isPromised($0) }
         keep(leaving.filter { !given.contains($0) })
@@ -319,13 +323,13 @@ extension LeaseState {
     /// Whether no batch uses the lease of an entity. For tests.
     package func isIdle(_ entity: Int) -> Bool { held[entity]?.users == 0 }
 
-    /// Lets batches use leases again that were about to be given away.
+    /// Stops the hand-over of leases, so that batches can use them again.
     mutating func keep(_ entities: [Int]) {
         for entity in entities { held[entity]?.isLeaving = false }
         serve()
     }
 
-    /// - Returns: Whether a check at that time must be scheduled.
+    /// - Returns: Whether the caller must schedule a check at the time. If false, an earlier check is scheduled.
     mutating func setTimer(_ time: ContinuousClock.Instant) -> Bool {
         if let timer, timer <= time { return false }
         timer = time

@@ -3,32 +3,32 @@ package import RowStore
 /// A save in the log.
 package struct LoggedSave: Sendable {
     package internal(set) var changes: ChangeSet
-    /// The data source that made it; nil for a save that undoes others.
+    /// The data source that made the save; nil for a save of another member, and for a save that undoes others.
     package let source: SaveSource?
-    /// Whether its caller waits for the store, and gets its outcome. Otherwise the caller waits for main only.
+    /// Whether the caller waits for the store and gets the outcome. If false, the caller waits for main only.
     package let isAwaited: Bool
-    /// Whether it must be committed: it is not in the store, and was not taken back.
+    /// Whether the save must be committed: it is not in the store and was not taken back.
     package internal(set) var isPending: Bool
-    /// Whether it is in the group that is being committed.
+    /// Whether the save is in the group that is being committed.
     package internal(set) var isCommitting = false
-    /// Whether the store could not write it, because another program kept rows of it locked.
+    /// Whether the store could not write the save because another program had locked its rows.
     package internal(set) var isLocked = false
-    /// Since when it is left out of commits.
+    /// The time since which commits leave out the save; nil if they do not.
     package internal(set) var waitsSince: ContinuousClock.Instant?
-    /// Whether it was taken back, so that its rows are not visible any more.
+    /// Whether the save was taken back, so that its rows are no longer visible.
     package internal(set) var isTakenBack = false
-    /// Whether reads find newer rows than its own in the store.
+    /// Whether reads find rows in the store that are newer than those of the save.
     package internal(set) var isForgotten = false
-    /// Whether its data source was notified that it is late.
+    /// Whether the data source was notified that the save is delayed.
     package internal(set) var isDelayed = false
-    /// How much memory it uses, in bytes.
+    /// The memory of the save, in bytes.
     package let byteCount: Int
 
-    /// The container that made it, if that is another one.
+    /// Whether another member made the save.
     var isMadeElsewhere: Bool { changes.maker != nil }
-    /// Whether reads may need its rows.
+    /// Whether reads may need the rows of the save.
     var hasRowsToRead: Bool { !isTakenBack && !changes.isTakeBack && !isForgotten }
-    /// Whether the store has it.
+    /// Whether the save is in the store.
     var isStored: Bool { !isPending && !isTakenBack && !changes.isTakeBack }
 
     package init(_ changes: ChangeSet, from source: SaveSource? = nil, isAwaited: Bool = true) {
@@ -40,7 +40,7 @@ package struct LoggedSave: Sendable {
         byteCount = changes.byteCount
     }
 
-    /// A save of another container. It is already in the store.
+    /// A save of another member. It is already in the store.
     init(madeElsewhere changes: ChangeSet) {
         self.changes = changes
         source = nil
@@ -49,7 +49,7 @@ package struct LoggedSave: Sendable {
         byteCount = changes.byteCount
     }
 
-    /// A save that undoes others, for contexts that have seen them. It is never committed.
+    /// A save that undoes other saves, for contexts that have shown them. It is never committed.
     init(undoing saves: [ChangeSet]) {
         changes = ChangeSet(undoing: saves)
         source = nil
@@ -60,7 +60,9 @@ package struct LoggedSave: Sendable {
 }
 
 extension ChangeSet {
-    /// What undoes several saves of the same rows, given in their order.
+    /// The changes that undo several saves.
+    ///
+    /// - Parameter saves: The saves, the oldest first.
     init(undoing saves: [ChangeSet]) {
         var entities: [Int: [Int64: RowHistory]] = [:]
         for changes in saves.lazy.flatMap(\.entities) {
@@ -82,7 +84,7 @@ extension ChangeSet {
     }
 }
 
-/// A row before some saves and after them; nil where it does not exist.
+/// A row before and after some saves; nil where the row does not exist.
 private struct RowHistory {
     let before: RowSnapshot?
     var now: RowSnapshot?
@@ -105,7 +107,7 @@ extension EntityChanges {
     }
 }
 
-/// The saves of a log that follow each other without a gap, by their numbers, which are counted from 1.
+/// The saves of a log by their numbers. Numbers begin with 1 and have no gaps.
 struct LoggedSaves {
     /// The number of the newest save.
     private(set) var newest: Int64 = 0
@@ -114,7 +116,7 @@ struct LoggedSaves {
     /// The numbers of the saves.
     var numbers: Range<Int64> { newest + 1 - Int64(saves.count)..<newest + 1 }
 
-    /// The numbers of the saves after that one.
+    /// The numbers of the saves after a number.
     func numbers(after number: Int64) -> Range<Int64> {
         numbers.clamped(to: number + 1..<max(number, newest) + 1)
     }
@@ -129,17 +131,17 @@ struct LoggedSaves {
         saves[saves.count - Int(newest + 1 - numbers.lowerBound)..<saves.count - Int(newest + 1 - numbers.upperBound)]
     }
 
-    /// The newest save that fits.
+    /// The newest save for which the closure returns true.
     func last(where isWanted: (LoggedSave) -> Bool) -> LoggedSave? { saves.last(where: isWanted) }
 
-    /// Adds a save, and gives it its number.
+    /// Adds a save, and gives it the next number.
     mutating func append(_ save: LoggedSave) {
         newest += 1
         saves.append(save)
         saves[saves.count - 1].changes.number = newest
     }
 
-    /// Forgets all saves but those after that one.
+    /// Removes all saves up to a number.
     mutating func removeAll(through number: Int64) {
         if number >= numbers.lowerBound { saves.removeFirst(saves.count - numbers(after: number).count) }
     }
@@ -147,13 +149,14 @@ struct LoggedSaves {
 
 /// The numbers of the saves that must be committed, in ascending order.
 ///
-/// Those that no commit takes for now are passed over: each commit looks only at the others, however many wait.
+/// Saves that no commit takes for now can be passed over. A commit then looks only at the other saves, however many are
+/// pending.
 struct PendingNumbers {
     private(set) var all: [Int64] = []
-    /// Every number up to this one is passed over.
+    /// The highest number that is passed over.
     private var passed: Int64 = 0
 
-    /// Those that are not passed over.
+    /// The numbers that are not passed over.
     var forCommit: ArraySlice<Int64> { all[firstForCommit...] }
 
     private var firstForCommit: Int {
@@ -166,16 +169,15 @@ struct PendingNumbers {
         return low
     }
 
-    /// - Parameter number: The highest so far.
+    /// - Parameter number: Must be higher than all before.
     mutating func append(_ number: Int64) { all.append(number) }
 
-    /// Passes over all that there are up to a number.
+    /// Passes over all numbers up to a number.
     mutating func pass(through number: Int64) { passed = max(passed, number) }
 
-    /// Passes over none.
     mutating func passOverNone() { passed = 0 }
 
-    /// Keeps those of some that are still pending, without looking at those that are passed over.
+    /// Removes saves that are no longer pending. Numbers that are passed over stay, unchecked.
     mutating func keepForCommit(_ isPending: (Int64) -> Bool) {
         let first = firstForCommit
         all.replaceSubrange(first..., with: all[first...].filter(isPending))

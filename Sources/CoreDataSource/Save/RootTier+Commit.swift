@@ -1,12 +1,12 @@
 package import RowStore
 
-/// Committing what is pending.
+/// Commits of the pending saves.
 extension RootTier {
-    /// Commits what is pending on this thread, if no other commit is under way.
+    /// Commits the pending saves on this thread, unless a commit is running.
     ///
-    /// - Returns: Whether the outcome of the save with that number is known. If not, the commit under way is followed by one
-    ///   that includes it.
-    /// - Throws: Why the save was refused.
+    /// - Returns: Whether the outcome of the save with the number is known. If not, the save is in the running commit or in the
+    ///   next.
+    /// - Throws: The error with which the save was refused.
     package func commitInPlace(_ number: Int64) throws(DataSourceError) -> Bool {
         if let group = state.withLock({ $0.log.takeForCommit() }) {
             let (_, isMoreWaiting) = commit(group)
@@ -17,7 +17,7 @@ extension RootTier {
         return true
     }
 
-    /// Commits what is pending as soon as the store is free.
+    /// Commits the pending saves as soon as the running commit has ended.
     package func commitSoon() {
         queue.async { self.drain() }
     }
@@ -25,20 +25,20 @@ extension RootTier {
     private func drain() {
         while let group = state.withLock({ $0.log.takeForCommit() }) {
             let (isWritten, isMoreWaiting) = commit(group)
-            // A group that failed is tried again with the next save, or after a while; not in a loop.
+            // Do not retry a failed group in a loop: the next save or a timer retries it.
             if !isWritten && !isMoreWaiting { return }
         }
         upkeep()
     }
 
-    /// Lets the store do its postponed upkeep, unless there is something to commit by now.
+    /// Lets the store do its postponed upkeep, unless saves are pending again.
     private func upkeep() {
         if store.needsUpkeep, pendingSaveCount == 0 { store.upkeep() }
     }
 
-    /// Commits a group, notifies the waiters, and takes back what was refused.
+    /// Commits a group, notifies the waiters, and takes back refused saves.
     ///
-    /// - Returns: Whether it was written, except for what was refused, and whether saves came in meanwhile.
+    /// - Returns: Whether the group was written, except for refused saves; and whether new saves came in meanwhile.
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
         let result = Result { () throws(DataSourceError) in try store.commit(group) }
         let outcome = result.map { GroupOutcome($0, of: group, lockPatience) }
@@ -48,7 +48,8 @@ extension RootTier {
             if outcome.foundOutsideWrites { didFindOutsideWrites() }
         }
         didTakeBack()
-        // The next commit begins when all waiters of this one have been notified, so waiters learn of saves in their order.
+        // Notify all waiters of this commit before the next commit begins, so that waiters are notified in the order of the
+        // saves.
         var isMoreWaiting: Bool?
         while isMoreWaiting == nil {
             let (notifications, ended) = state.withLock { $0.endCommit() }
@@ -67,8 +68,7 @@ extension RootTier {
         }
     }
 
-    /// Everyone who has seen saves that were taken back is notified soon, and so is everyone who must reload the rows of
-    /// others.
+    /// Wakes main after saves were taken back. All followers then undo these saves, or reload rows that other programs wrote.
     func didTakeBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         wakeMainIfListening()
@@ -77,9 +77,9 @@ extension RootTier {
 
     // MARK: Trying again
 
-    /// Tries to commit again after a while, if there are saves that no call waits for.
+    /// Schedules another commit if saves are still pending, which no call waits for.
     private func retryLater(after error: DataSourceError) {
-        // A server is asked again for the outcome of the save; a file must be opened again.
+        // If the outcome is unknown, a server can be asked again, but a file must be opened again.
         guard error.code != .storeClosed, error.code != .outcomeUnknown || store.sharing != nil else { return }
         let delay = state.withLock { state -> Duration? in
             guard state.log.pendingCount > 0, !state.isRetryScheduled, !state.isClosed else { return nil }
@@ -94,7 +94,8 @@ extension RootTier {
         }
     }
 
-    /// Tries saves again after a while that wait for rows which another program keeps locked. Each try holds up others.
+    /// Schedules another try of saves whose rows another program has locked. Each try delays other saves, so tries become
+    /// rarer.
     private func resumeLater() {
         let delay = state.withLock { state -> Duration? in
             if state.isResumeScheduled { return nil }
@@ -114,23 +115,23 @@ extension RootTier {
 
     private static let longestPauseForLocks = Duration.seconds(2)
 
-    /// How long to wait after that many failed commits in a row: from a tenth of a second to 30 seconds.
+    /// The wait after a number of failed commits in a row: from a tenth of a second to 30 seconds.
     private static func pause(beforeTry failureCount: Int) -> Duration {
         .milliseconds(min(30_000, 100 << min(failureCount - 1, 10)))
     }
 }
 
-/// What came of a group of saves, by their numbers.
+/// The outcome of a group of saves, by their numbers.
 struct GroupOutcome {
-    /// Why saves were refused.
+    /// The errors of the refused saves.
     let refused: [Int64: DataSourceError]
-    /// The saves that have to be tried again, because another program keeps rows of them locked.
+    /// The saves to try again, because another program has locked their rows.
     let postponed: Set<Int64>
-    /// Why they were postponed; nil if there are none.
+    /// The error of the first postponed save; nil if there is none.
     let cause: DataSourceError?
-    /// When the commit ended.
+    /// The time at which the commit ended.
     let end = ContinuousClock.now
-    /// Calls wait no longer for what has been postponed since then.
+    /// Calls stop waiting for saves that have been postponed since this time or longer.
     let lockLimit: ContinuousClock.Instant
 
     init(_ outcome: CommitOutcome, of group: [ChangeSet], _ lockPatience: Duration) {
@@ -141,7 +142,7 @@ struct GroupOutcome {
     }
 }
 
-/// The callers that wait for saves.
+/// The waiters for saves.
 package struct CommitWaiters {
     package typealias Waiter = @Sendable (Result<Void, DataSourceError>) -> Void
 
@@ -151,13 +152,13 @@ package struct CommitWaiters {
         package let waiter: Waiter
     }
 
-    /// What is waited for.
+    /// The event that a waiter waits for.
     package enum Event: Sendable {
         /// The outcome of the save with the number.
         case outcome
-        /// Every save up to the number.
+        /// The outcome of all saves up to the number.
         case flush
-        /// The end of the commit that is under way.
+        /// The end of the running commit.
         case end
     }
 
@@ -167,7 +168,7 @@ package struct CommitWaiters {
         waiting.append(Entry(number: number, event: event, waiter: waiter))
     }
 
-    /// Removes the waiters for whom there is a result.
+    /// Removes and returns the waiters that have a result.
     mutating func take(
         _ result: (Entry) -> Result<Void, DataSourceError>?
     ) -> [(waiter: Waiter, result: Result<Void, DataSourceError>)] {

@@ -2,10 +2,12 @@ package import RowStore
 
 /// Waiting for the store.
 ///
-/// What another executor throws is carried over as a result, here and wherever a call goes to one, and thrown by the caller.
-/// Optimized code of Swift 6.3 does not return to the caller's actor otherwise: https://github.com/swiftlang/swift/issues/88259.
+/// A call to another executor returns a `Result`, and the caller throws its error. If the other executor threw the error
+/// itself, optimized code of Swift 6.3 would not return to the caller's actor: https://github.com/swiftlang/swift/issues/88259.
 extension RootTier {
-    /// Waits for the outcome of the save with that number.
+    /// Waits for the outcome of a save.
+    ///
+    /// - Throws: The error with which the save was refused.
     package func committed(_ number: Int64) async throws {
         let outcome = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<Void, DataSourceError>, Never>) in
@@ -14,27 +16,29 @@ extension RootTier {
         try outcome.get()
     }
 
-    /// Blocks until the outcome of the save with that number is known.
+    /// Blocks until the outcome of a save is known.
+    ///
+    /// - Throws: The error with which the save was refused.
     package func waitUntilCommitted(_ number: Int64) throws(DataSourceError) {
         try block { whenCommitted(number, $0) }
     }
 
-    /// Commits everything that is pending.
+    /// Commits all pending saves.
     package func flush() async throws { try await flushed().get() }
 
-    /// Commits everything that is pending, and says what came of it.
+    /// Commits all pending saves, and returns the outcome.
     func flushed() async -> Result<Void, DataSourceError> {
         await withCheckedContinuation { continuation in
             flush { continuation.resume(returning: $0) }
         }
     }
 
-    /// Commits everything that is pending, and blocks until it is done.
+    /// Commits all pending saves, and blocks until their outcome is known.
     package func flushAndWait() throws(DataSourceError) {
         try block(flush)
     }
 
-    /// Commits everything that is pending, even after a failure; calls back when it is done.
+    /// Commits all pending saves, also after a failure. Calls the waiter when their outcome is known.
     func flush(_ waiter: @escaping CommitWaiters.Waiter) {
         let isDone = state.withLock { state in
             state.forgetFailure()
@@ -42,7 +46,7 @@ extension RootTier {
             let begun = state.log.commitCount
             state.waiters.add(state.log.newest, .flush) { result in
                 if case .failure = result, self.isCommitting(begun) {
-                    // It began before this call, and may not include what has changed since.
+                    // The failed commit began before this call, so it may lack the newest saves.
                     self.queue.async { self.flush(waiter) }
                 } else {
                     waiter(result)
@@ -53,12 +57,12 @@ extension RootTier {
         if isDone { waiter(.success(())) } else { commitSoon() }
     }
 
-    /// Whether the commit that began as the one of that number is under way.
+    /// Whether the commit with a number is running.
     private func isCommitting(_ number: Int) -> Bool {
         state.withLock { $0.log.committing != nil && $0.log.commitCount == number }
     }
 
-    /// Accepts no more saves: further ones are refused with `storeClosed`.
+    /// Refuses all further saves with `storeClosed`.
     package func stopAccepting() {
         state.withLock { $0.isClosed = true }
     }
@@ -68,8 +72,8 @@ extension RootTier {
         if state.withLock({ $0.isClosed }) { throw RootTier.closed }
     }
 
-    /// Runs the attempt on the queue repeatedly until no commit is under way and it returns a value, and continues with that.
-    /// No thread waits meanwhile.
+    /// Runs an attempt on the queue, again after each commit, until the attempt returns a value. Then runs the body with the
+    /// value. No thread is blocked meanwhile.
     func betweenCommits<R: Sendable>(
         _ attempt: @escaping @Sendable (inout State) -> R?, then body: @escaping @Sendable (R) -> Void
     ) {
@@ -103,35 +107,36 @@ private final class Outcome: Sendable {
     func get() throws(DataSourceError) { try result.withLock { $0 }.get() }
 }
 
-/// Writing rows of a large save while its hooks still run.
+/// The early write: rows of a large save are written while its hooks still run.
 ///
-/// The rows go into a transaction that nobody sees. The save itself goes through everything that other saves go through; only
-/// its commit finds rows that are there already. Whoever else has anything to write has the transaction rolled back.
+/// The rows go into an open transaction, which no reader sees. The save itself takes the same way as other saves, but its
+/// commit finds these rows already written. Any other write rolls the open transaction back first.
 extension RootTier {
-    /// How long an open transaction may stand still before it is rolled back: other programs cannot write to a file meanwhile.
+    /// The longest time without progress before an open transaction is rolled back. Other programs cannot write to the file
+    /// while the transaction is open.
     private static let longestPause = Duration.milliseconds(250)
-    /// How many such pauses it may last in all.
+    /// The longest duration of an open transaction, in pauses.
     private static let longestTime = 20
 
-    /// Has the rows written on the queue, as far as nobody has anything else to write.
+    /// Writes rows early, on the queue, until another save must be written.
     func write(_ rows: NewRows, for earlyWrite: EarlyWrite) {
         if earlyWrite.add(rows) { writeNext(earlyWrite) }
     }
 
-    /// Writes what was added in one piece, and goes on after whatever else waits for the queue.
+    /// Writes the next piece of added rows. Enqueues the following piece behind other work on the queue.
     private func writeNext(_ earlyWrite: EarlyWrite) {
         queue.async {
             guard let store = self.earlyWriteStore, let rows = earlyWrite.next(of: store.rowsWrittenEarly) else {
                 return
             }
-            // Of this save or of another one: its commit does the rest.
+            // Once this or another save is pending, stop: the commit of this save writes the remaining rows.
             guard self.pendingSaveCount == 0, store.write(rows, for: earlyWrite) else { return earlyWrite.end() }
             if earlyWrite.watch() { self.watch(earlyWrite, seen: earlyWrite.progress, turnsLeft: Self.longestTime) }
             self.writeNext(earlyWrite)
         }
     }
 
-    /// Rolls back what was written early for a save that does not go on, or takes too long.
+    /// Rolls back an early write that makes no progress or takes too long.
     private func watch(_ earlyWrite: EarlyWrite, seen: Int, turnsLeft: Int) {
         scheduling.after(RootTier.longestPause) { [weak self, weak earlyWrite] in
             guard let self, let earlyWrite, earlyWrite.isOpen else { return }
@@ -141,29 +146,30 @@ extension RootTier {
         }
     }
 
-    /// Rolls back what was written early for a save that will not be made.
+    /// Rolls back the early write of a save that failed.
     func abandon(_ earlyWrite: EarlyWrite) {
         earlyWrite.end()
         earlyWriteStore?.abandon(earlyWrite)
     }
 
-    /// Waits until the queue has done what was enqueued so far. For tests.
+    /// Waits until all work enqueued so far has run. For tests.
     package func waitForQueue() { queue.sync {} }
 }
 
-/// Changes that the store makes itself, without anybody holding the rows.
+/// Bulk changes: the store changes rows itself, without their being read.
 extension RootTier {
-    /// Makes a bulk change, and has everyone reload the rows of its entities.
+    /// Makes a bulk change. All contexts then reload the rows of its entities.
     ///
-    /// The caller has the queues of all contexts that may change these entities, so no save of them is made meanwhile. Those that
-    /// were made before are committed first, and other data sources save as always.
+    /// The caller runs on the queues of all contexts that may change these entities, so no context saves them meanwhile.
+    /// Earlier saves of these entities are committed first. Other data sources save as usual.
     ///
     /// - Parameters:
     ///   - source: The data source that makes the change.
-    ///   - basis: How far the caller's context had followed the feed when it found out what to change.
-    /// - Returns: How many rows changed.
-    /// - Throws: `storeClosed`; `storeReset`; `saveTakenBack` if an earlier save of the data source was refused meanwhile; what keeps
-    ///   earlier saves of these entities from being committed, and what the store throws. Nothing has happened then.
+    ///   - basis: The feed position of the caller's context when it decided what to change.
+    /// - Returns: The number of changed rows.
+    /// - Throws: `storeClosed`; `storeReset`; `saveTakenBack` if an earlier save of the data source was refused meanwhile; the
+    ///   errors of earlier saves of these entities that cannot be committed; errors of the store. If the call throws, it
+    ///   changes nothing, except for `storeReset`: a reset during the call empties the store.
     package func make(
         _ change: BulkChange, from source: SaveSource, basis: FeedPosition
     ) throws(DataSourceError) -> Int {
@@ -176,7 +182,7 @@ extension RootTier {
             state.bulkChangeCount += 1
         }
         let count = try store.make(change)
-        // Everybody is notified, whether or not a reset that has begun meanwhile succeeds.
+        // Notify all followers, also if a reset has begun meanwhile: it may still fail.
         let isReset = state.withLock { state in
             if count > 0 {
                 state.feed.append(.unknown(entities))
@@ -194,7 +200,7 @@ extension RootTier {
         let isPending = state.withLock { state in
             state.log.pending.contains { $0.changes.entities.contains { entities.contains($0.entity) } }
         }
-        // If saves of other entities were refused, those who made them get the reason.
+        // Errors of saves of other entities go to the callers of those saves.
         if isPending { try flushed.get() }
     }
 }

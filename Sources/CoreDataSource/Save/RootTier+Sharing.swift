@@ -1,16 +1,16 @@
 package import RowStore
 
-/// Following the other containers that have the store open.
+/// Following the other members that have the store open.
 extension RootTier {
-    /// Adds the saves of others to the log, so that all contexts take them in.
+    /// Adds the saves of other members to the log, so that all contexts apply them.
     ///
-    /// - Parameter wanted: How far at least; nil for as far as possible.
-    /// - Throws: What the store throws.
+    /// - Parameter wanted: The position to reach at least; nil for the newest position.
+    /// - Throws: Errors of the store.
     package func follow(to wanted: Int64? = nil) throws(DataSourceError) {
         guard let sharing = store.sharing, isBehind(wanted) else { return }
         let asked = ContinuousClock.now
         let known = try following.withLockInTime { leaseVersion throws(DataSourceError) -> Int64? in
-            // Another thread may have done it meanwhile.
+            // Another thread may have followed meanwhile.
             while isBehind(wanted) {
                 let (position, generation) = state.withLock { ($0.followed, $0.log.generation) }
                 let news = try sharing.news(after: position)
@@ -29,7 +29,7 @@ extension RootTier {
         return state.withLock { $0.followed < wanted }
     }
 
-    /// - Parameter generation: The generation of the store when they were read. News of an earlier generation are ignored.
+    /// - Parameter generation: The generation of the store when the news were read. News of an earlier generation are ignored.
     private func take(_ news: SharedNews, _ generation: Int) {
         let events = news.events.map { event -> (FeedEvent, PendingBlock?) in
             if case .changes(let changes) = event { return (event, PendingRows.block(changes, layout)) }
@@ -44,17 +44,17 @@ extension RootTier {
         if news.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
     }
 
-    /// Notifies everyone who follows the writes of others.
+    /// Begins to follow the saves of other members at each of their notifications.
     func listenToOthers() {
         guard let sharing = store.sharing else { return }
         leases?.connect(self)
         sharing.listen { [weak self] in try? self?.follow() }
     }
 
-    /// Saves were refused because another container has taken over a lease. Rows may differ from what they were before these
-    /// saves, so they are reloaded.
+    /// Makes all followers reload rows, after saves were refused because another member has taken over a lease. The rows may
+    /// differ from those before these saves.
     func didLoseLease() {
-        // Before callers are notified, so that the next try asks for the lease.
+        // Read the leases before callers are notified, so that their next try requests the lease.
         leases?.doubt()
         _ = try? leases?.current()
         try? follow()
@@ -62,7 +62,7 @@ extension RootTier {
         wakeMainIfListening()
     }
 
-    /// Whether saves are pending that were made under the lease of one of those entities.
+    /// Whether any pending save was made under the lease of one of the entities.
     func hasPendingSaves(of entities: Set<Int>) -> Bool {
         state.withLock { state in
             state.log.containsPending { save in save.changes.leases.contains { entities.contains($0.entity) } }
@@ -89,14 +89,14 @@ extension RootTier.State {
     }
 }
 
-/// Events that contexts must take in before they continue.
+/// Events that contexts must apply before they continue.
 extension RootTier {
-    /// How far the feed has come.
+    /// The present position of the feed.
     package var feedPosition: FeedPosition {
         state.withLock { FeedPosition(generation: $0.log.generation, number: $0.feed.position) }
     }
 
-    /// What has happened since a position; nil if nothing has.
+    /// The events since a position; nil if there are none.
     package func news(since known: FeedPosition) -> (position: FeedPosition, events: [FeedEvent])? {
         state.withLock { state in
             let position = FeedPosition(generation: state.log.generation, number: state.feed.position)
@@ -106,14 +106,14 @@ extension RootTier {
         }
     }
 
-    /// Checks whether another program has written to the store, and makes all followers take that in.
+    /// Checks whether another program has written to the store, and makes all followers apply its writes.
     ///
-    /// A server that is shared is not asked: it notifies, a read takes in first what it can see (``follow(to:)``), and a batch what
-    /// it may rely on (``LeaseKeeper/follow(before:)``).
+    /// A shared server is not checked, because it sends notifications. In addition, each read follows up to its own position
+    /// (``follow(to:)``), and each batch follows before it begins (``LeaseKeeper/follow(before:)``).
     package func noticeOutsideWrites() {
         if store.isRemote, store.sharing != nil { return }
         if store.sharing != nil {
-            // If this fails, a read or a commit throws the error.
+            // If following fails, the next read or commit throws the error.
             try? follow()
         } else if store.canBeWrittenOutside, store.noticeOutsideWrites() {
             didFindOutsideWrites()
@@ -126,7 +126,7 @@ extension RootTier {
         wakeMainIfListening()
     }
 
-    /// Checks for writes of other programs repeatedly while main shows anything.
+    /// Checks for writes of other programs repeatedly, as long as main merges saves.
     func followOutsideWrites() {
         guard store.canBeWrittenOutside else { return }
         let isFirst = state.withLock { state in
@@ -150,14 +150,14 @@ extension RootTier {
     }
 }
 
-/// Writes of other programs that were noticed.
+/// The state of noticed writes by other programs.
 struct OutsideNews {
-    /// The position of the feed after the last event about them.
+    /// The position of the feed after the last event about such writes.
     fileprivate(set) var position: Int64 = 0
-    /// The newest pending save whose rows may lack them; nil if there is none.
+    /// The newest pending save whose rows may lack such writes; nil if there is none.
     fileprivate(set) var lacking: Int64?
 
-    /// Unknown rows have changed, under pending saves up to that one.
+    /// Notes that unknown rows have changed, and that pending saves up to a number may lack the changes.
     mutating func wait(for number: Int64?) {
         if let number { lacking = number }
     }
@@ -166,8 +166,9 @@ struct OutsideNews {
 extension RootTier.State {
     /// Makes all followers reload the rows that another program may have written.
     ///
-    /// A pending save has whole rows, of which the store takes only the columns that it changes. Until it is in the store or
-    /// taken back, reads lay its rows over those that the other program wrote. So all followers read once more after that.
+    /// A pending save has whole rows, but the store writes only their changed columns. As long as the save is pending, reads
+    /// replace the rows of the other program by the rows of the save. So all followers reload once more after the save is
+    /// settled.
     mutating func noteOutsideWrites() {
         feed.append(.unknown(nil))
         log.forgetForMain(.outsideWrites)
@@ -181,31 +182,32 @@ extension RootTier.State {
         if basis.number < outsideWrites.position { outsideWrites.lacking = number }
     }
 
-    /// Makes all followers reload once the saves are settled whose rows may lack the writes of another program.
+    /// Makes all followers reload after all saves that may lack the writes of another program are settled.
     mutating func readAgainAfterOutsideWrites() {
         guard let lacking = outsideWrites.lacking, log.committed >= lacking else { return }
         noteOutsideWrites()
     }
 }
 
-/// Changes of rows that the context which owns them did not make itself. All contexts take them in before they continue.
+/// The changes that did not come from the saves of the contexts here. Each context applies these events before it continues.
 ///
-/// It keeps a bounded number of events, and of bytes. For older positions the result is that nothing is known.
+/// The feed keeps a bounded number of events and bytes. A follower at an older position gets one event: anything may have
+/// changed.
 package struct Feed: Sendable {
-    /// How many events there have been.
+    /// The number of events so far.
     package private(set) var position: Int64 = 0
-    /// The newest events.
+    /// The newest events, the oldest first.
     private var events: [(event: FeedEvent, byteCount: Int)] = []
-    /// How much memory they take, in bytes.
+    /// The memory of the events, in bytes.
     package private(set) var byteCount = 0
-    /// The position after the last event that took saves back, by their origin.
+    /// The position after the last event that took back saves of an origin, by the origin.
     private var takeBacks: [Int: Int64] = [:]
 
-    /// The most events that are kept.
+    /// The most events.
     package static let limit = 64
-    /// How much memory events may use, in bytes. A larger event only says which entities it affects.
+    /// The most memory of the events, in bytes. A larger event only names the entities that it affects.
     package static let byteLimit = 16 << 20
-    /// The most rows of one event; a larger event only says which entities it affects.
+    /// The most rows of an event that takes saves back. A larger event only names the entities that it affects.
     package static let rowLimit = 4096
 
     package init() {}
@@ -229,7 +231,9 @@ package struct Feed: Sendable {
         for origin in origins { takeBacks[origin] = position }
     }
 
-    /// Replaces origins by others.
+    /// Replaces origins.
+    ///
+    /// - Parameter moved: The new origins by the old origins.
     mutating func move(_ moved: [Int: Int]) {
         for (old, new) in moved {
             guard let position = takeBacks.removeValue(forKey: old) else { continue }

@@ -6,30 +6,30 @@ extension RootTier {
         var log: SaveLog
         var feed = Feed()
         var waiters = CommitWaiters()
-        /// The errors of saves that were taken back and whose callers have not asked yet.
+        /// The errors of taken back saves whose callers have not taken the outcome yet.
         private var refused: [Int64: DataSourceError] = [:]
         /// Whether no more saves are accepted.
         var isClosed = false
-        /// The last commit that failed as a whole, until one succeeds.
+        /// The last commit that failed as a whole; nil after a successful commit.
         private(set) var failure: (through: Int64, error: DataSourceError)?
-        /// The first save that was refused by the commit that is ending.
+        /// The first save that the ending commit refused.
         private var refusal: (number: Int64, error: DataSourceError)?
-        /// How many commits have failed in a row.
+        /// The number of failed commits in a row.
         private(set) var failureCount = 0
-        /// Whether a commit that failed is to be tried again.
+        /// Whether a retry of a failed commit is scheduled.
         var isRetryScheduled = false
-        /// Whether postponed saves are to be tried again.
+        /// Whether a retry of postponed saves is scheduled.
         var isResumeScheduled = false
-        /// How often in a row saves were postponed.
+        /// The number of commits in a row that postponed saves.
         private(set) var postponeCount = 0
-        /// Whether writes of other programs are checked for from time to time.
+        /// Whether a repeated check for writes of other programs is scheduled.
         var isFollowingOutsideWrites = false
         var outsideWrites = OutsideNews()
-        /// How many bulk changes have begun. Reads that began before the last one are made once more.
+        /// The number of bulk changes that have begun. A read during which this number changes is repeated.
         var bulkChangeCount = 0
-        /// What a read must be made once more after.
+        /// A read during which this value changes is repeated.
         var readBasis: ReadBasis { ReadBasis(generation: log.generation, bulkChangeCount: bulkChangeCount) }
-        /// Everything that other containers have saved up to this position is in the log.
+        /// The position up to which the saves of other members are in the log.
         var followed: Int64
 
         init(_ log: SaveLog, followed: Int64 = 0) {
@@ -39,8 +39,8 @@ extension RootTier {
 
         // MARK: Outcomes
 
-        /// The outcome of a save, if it is known and everyone who asked before has been notified; otherwise nil. It is returned
-        /// once.
+        /// Removes and returns the outcome of a save. Nil if the outcome is unknown, or if its commit is still notifying
+        /// waiters.
         mutating func takeOutcome(_ number: Int64) -> Result<Void, DataSourceError>? {
             log.committing?.contains(number) == true ? nil : outcome(number)
         }
@@ -50,7 +50,7 @@ extension RootTier {
             return log.committed >= number || !log.isPending(number) ? .success(()) : nil
         }
 
-        /// The result of a flush up to that save; nil if it must wait longer.
+        /// The result of a flush up to a save; nil if the flush must wait longer.
         private func flushed(_ number: Int64) -> Result<Void, DataSourceError>? {
             if let refusal, refusal.number <= number { return .failure(refusal.error) }
             if log.committed >= number { return .success(()) }
@@ -58,7 +58,7 @@ extension RootTier {
             return nil
         }
 
-        /// Makes all waiters wait for the result of the next commit.
+        /// Forgets the last failure, so that all waiters wait for the next commit.
         mutating func forgetFailure() {
             failure = nil
             failureCount = 0
@@ -67,9 +67,9 @@ extension RootTier {
 
         // MARK: Commits
 
-        /// Notes the outcome of the commit that is under way, and takes back what was refused.
+        /// Notes the outcome of the running commit, and takes back refused saves.
         ///
-        /// - Returns: What must be reported.
+        /// - Returns: The failures to report.
         mutating func noteCommit(_ result: Result<GroupOutcome, DataSourceError>) -> [StoreFailure.Report] {
             switch result {
             case .success(let outcome):
@@ -85,7 +85,7 @@ extension RootTier {
             }
         }
 
-        /// Lets saves wait for other programs; who has waited for too long gets the error.
+        /// Postpones saves whose rows other programs have locked. Fails the saves that have waited too long.
         private mutating func postpone(_ outcome: GroupOutcome) -> [StoreFailure.Report] {
             guard let error = outcome.cause else {
                 postponeCount = 0
@@ -96,7 +96,8 @@ extension RootTier {
             return late.isEmpty ? [] : fail(late, error)
         }
 
-        /// Saves of the commit that is ending cannot be written now: calls do not wait for them any longer.
+        /// Ends the wait for saves of the ending commit that cannot be written now: awaited saves are taken back, others are
+        /// delayed.
         private mutating func fail(_ numbers: [Int64], _ error: DataSourceError) -> [StoreFailure.Report] {
             let through = log.committing?.upperBound ?? 0
             failure = (through, error)
@@ -112,10 +113,11 @@ extension RootTier {
             return reports + delayed
         }
 
-        /// Takes back saves, and later ones of their origins.
+        /// Takes back saves, and all later saves of their origins.
         ///
-        /// - Parameter cause: The error for a save; the second argument is the error for saves that depend on another.
-        /// - Returns: What must be reported.
+        /// - Parameter cause: Returns the error of a save. Its second argument is the error of a save that depends on a taken
+        ///   back save.
+        /// - Returns: The failures to report.
         mutating func takeBack(
             _ numbers: Set<Int64>, _ cause: (Int64, DataSourceError) -> DataSourceError
         ) -> [StoreFailure.Report] {
@@ -136,9 +138,9 @@ extension RootTier {
             }
         }
 
-        /// The waiters to notify, with their results; when there are none left, the commit has ended.
+        /// Returns waiters to notify, or ends the commit if there are none.
         ///
-        /// - Returns: The waiters, or whether saves came in meanwhile.
+        /// - Returns: The waiters with their results; after the end, whether new saves came in meanwhile.
         mutating func endCommit() -> (notifications: [Notification], isMoreWaiting: Bool?) {
             let notifications = takeNotifications()
             if !notifications.isEmpty { return (notifications, nil) }
@@ -163,9 +165,9 @@ extension RootTier {
 
         // MARK: Ends
 
-        /// Takes back all pending saves, unless a commit is under way.
+        /// Takes back all pending saves, unless a commit is running.
         ///
-        /// - Returns: How many saves were taken back, and the waiters to notify.
+        /// - Returns: The number of taken back saves, and the waiters to notify; nil if a commit is running.
         mutating func discardPending() -> (count: Int, notifications: [Notification])? {
             guard log.committing == nil else { return nil }
             let numbers = Set(log.pending.map(\.changes.number))
@@ -174,7 +176,7 @@ extension RootTier {
             return (numbers.count, takeNotifications())
         }
 
-        /// The store was emptied: what was pending is lost.
+        /// Drops all pending saves, after the store was emptied.
         mutating func empty() -> (notifications: [Notification], reports: [StoreFailure.Report]) {
             let lost = log.empty()
             followed = 0
@@ -187,7 +189,7 @@ extension RootTier {
             return (takeNotifications(), reports)
         }
 
-        /// Why a save that is based on rows of that state cannot be accepted; nil if it can.
+        /// The error of a save that is based on rows from a position of the feed; nil if the save can be accepted.
         func refusal(_ origin: Int, basedOn basis: FeedPosition) -> DataSourceError? {
             if log.isResetting || basis.generation < log.generation { return RootTier.storeReset }
             guard feed.hasTakenBack(origin, after: basis.number) else { return nil }
@@ -196,29 +198,29 @@ extension RootTier {
     }
 }
 
-/// While this is the same, pending rows can be laid over what a read finds in the store.
+/// As long as this value stays equal, pending rows can replace rows that a read finds in the store.
 struct ReadBasis: Equatable {
     let generation: Int
     let bulkChangeCount: Int
 }
 
-/// How much of the feed a follower has taken in.
+/// A position of the feed, up to which a follower has applied the events.
 package struct FeedPosition: Sendable, Equatable {
-    /// How often the store had been reset.
+/// The number of resets of the store.
     package var generation: Int
     /// The number of events.
     package var number: Int64
 }
 
-/// The positions at which the fetches under way began.
+/// The positions at which the running fetches began.
 struct OpenReads {
-    /// The numbers of the saves that were committed then, the lowest first, and how many fetches began at each.
+    /// The last committed save at the start of each fetch, in ascending order, with the number of fetches that began there.
     private var starts: [(number: Int64, count: Int)] = []
 
-    /// Where the oldest of them began; nil if none is under way.
+    /// The start of the oldest running fetch; nil if no fetch is running.
     var oldest: Int64? { starts.first?.number }
 
-    /// - Parameter number: At least the number of the previous fetch.
+    /// - Parameter number: Must not be lower than in the call before.
     mutating func begin(at number: Int64) {
         if let last = starts.last, last.number == number {
             starts[starts.count - 1].count += 1

@@ -1,39 +1,39 @@
 package import RowStore
 
-/// The last tier: it writes saves to the store, in the order in which they were made, and all waiting ones in one transaction. Only
-/// saves that wait for another program, and what follows from them, come later than others.
+/// The lowest tier. It writes saves to the store in their order, all waiting saves in one transaction.
 ///
-/// A call that saves while the store is idle commits at once, on its own thread. A call that saves while a commit is under way
-/// leaves its changes in the log; they are committed together as soon as the store is free.
+/// Only one exception changes the order: saves that wait for rows locked by another program, and saves that depend on them, are
+/// written later.
+///
+/// A call that saves while the store is idle commits at once, on its own thread. A call that saves during a commit leaves its
+/// changes in the log. All such saves are committed together as soon as the running commit has ended.
 package final class RootTier: Sendable {
     package let store: any PersistentStore
-    /// The store, if rows of a large save can be written to it while its hooks still run.
+    /// The store, if it supports early writes.
     let earlyWriteStore: (any EarlyWriteStore)?
-    /// The store, if it can change any number of rows itself. In a shared store there is none, because others must be notified
-    /// of each row.
+    /// The store, if it supports bulk changes. Nil for a shared store, because other members must be notified of each row.
     let bulkStore: (any BulkStore)?
     package let layout: ModelLayout
     let state: Guarded<State>
     let queue: any WorkQueue
     let scheduling: WorkScheduling
-    /// How many bytes of saves may wait for main, or for a list, before it must reload what it shows from the store.
+    /// The most bytes of saves that may wait for main or for a list. Beyond the limit, main or the list reloads from the store.
     let unmergedByteLimit: Int
-    /// How long main waits for a server that does not answer.
+    /// The longest wait of main for a server.
     private let mainPatience: Duration
-    /// How long a call waits for rows that another program keeps locked.
+    /// The longest wait of a call for rows that another program has locked.
     let lockPatience: Duration
-    /// Admits calls, and limits how many wait.
+    /// Limits the calls that may begin.
     package let admission: Admission
-    /// Notifies the listeners for failures.
     package let failures: FailureReporter
     /// Called after a save was logged, to wake main.
     private let wakeMain: @Sendable () -> Void
-    /// Called when the store's keys were moved up, because another program had inserted rows.
+    /// Called with the first free key of the store after another program inserted rows.
     let raiseKeys = Guarded<(@Sendable (_ firstFree: Int64) -> Void)?>(nil)
-    /// The leases, in a shared store.
+    /// The leases; nil unless the store is shared.
     package let leases: LeaseKeeper?
-    /// The version of the leases in the newest news. The lock is held while news of other containers are read and added to the
-    /// log, so that they keep their order.
+    /// The version of the leases in the newest news. Lock it while news of other members are read and added to the log, so that
+    /// they keep their order.
     let following = Guarded<Int64?>(nil)
 
     package init(
@@ -63,28 +63,29 @@ package final class RootTier: Sendable {
         listenToOthers()
     }
 
-    /// The saves that are visible but not in the store yet.
+    /// The number of saves that are visible but not in the store yet.
     package var pendingSaveCount: Int { state.withLock { $0.log.pendingCount } }
 
     /// The number of the newest save.
     package var newestSave: Int64 { state.withLock { $0.log.newest } }
 
-    /// How many pending rows reads have looked at so far.
+    /// The number of pending rows that reads have looked at so far. For tests.
     package var examinedPendingRows: Int { state.withLock { $0.log.rows.examined.value } }
 
-    /// The most pending rows of an entity that a save copies for each that it adds, after a snapshot was taken. For tests.
+    /// The most pending rows that adding one row to an entity copies after a snapshot was taken. For tests.
     package func pendingRowsCopied(_ entity: Int) -> Int { state.withLock { $0.log.rows.largestPartCount(entity) } }
 
-    /// How often the store was reset.
+    /// The number of resets of the store.
     package var generation: Int { state.withLock { $0.log.generation } }
 
     // MARK: Saving
 
-    /// Accepts a save: from now on every fetch sees it. It is not in the store yet.
+    /// Accepts a save. Every fetch sees the save from now on, although it is not in the store yet.
     ///
     /// - Parameters:
-    ///   - basis: How far its context had followed the feed when it read the rows that the save is based on; nil for now.
-    ///   - isAwaited: Whether the caller asks for its outcome.
+    ///   - basis: The feed position of the context when it read the rows that the save is based on; nil for the present
+    ///     position.
+    ///   - isAwaited: Whether the caller takes the outcome.
     /// - Returns: The number of the save.
     /// - Throws: `storeClosed`, `storeReset`, `saveTakenBack`.
     package func accept(
@@ -106,9 +107,9 @@ package final class RootTier: Sendable {
         return accepted.number
     }
 
-    /// Gives saves of several origins a common one, including pending saves.
+    /// Replaces origins, also of pending saves, so that saves of several origins get a common origin.
     ///
-    /// - Parameter unite: Gives data sources their new origins, and returns them by the old ones.
+    /// - Parameter unite: Gives data sources their new origins, and returns the new origins by the old origins.
     func unite(_ unite: () -> [Int: Int]) {
         state.withLock { state in
             let moved = unite()
@@ -124,7 +125,7 @@ package final class RootTier: Sendable {
         if state.withLock({ $0.log.merged != nil }) { wakeMain() }
     }
 
-    /// Calls back with the outcome of the save with that number. Call it once for each save.
+    /// Calls the waiter with the outcome of a save. Call it once for each save.
     package func whenCommitted(_ number: Int64, _ waiter: @escaping CommitWaiters.Waiter) {
         let outcome = state.withLock { state -> Result<Void, DataSourceError>? in
             if let outcome = state.takeOutcome(number) { return outcome }
@@ -134,9 +135,9 @@ package final class RootTier: Sendable {
         if let outcome { waiter(outcome) }
     }
 
-    /// Takes back the saves that are not in the store, once the commit that is under way has ended.
+    /// Takes back all pending saves after the running commit has ended.
     ///
-    /// - Returns: How many saves were taken back.
+    /// - Returns: The number of taken back saves.
     package func discardPending() async -> Int {
         await withCheckedContinuation { continuation in
             betweenCommits {
@@ -161,22 +162,22 @@ package final class RootTier: Sendable {
 
     package func stopMerging() { state.withLock { $0.log.stopMerging() } }
 
-    /// The saves that main has not merged yet, and the generation that began with the last reset before them.
+    /// Takes the saves that main has not merged yet, the present generation, and the reason if main must reload.
     package func takeForMain() -> (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?) {
         state.withLock { ($0.log.takeForMain(), $0.log.generation, $0.log.takeStaleness()) }
     }
 
-    /// Whether there are saves that main has not merged.
     var hasUnmergedSaves: Bool { state.withLock { $0.log.hasUnmergedSaves } }
 
     // MARK: Fetching
 
     func hasPendingRows(_ entity: Int) -> Bool { state.withLock { !$0.log.rows.isEmpty(entity) } }
 
-    /// Reads the store, and looks up what it may lack; reads once more if the store was reset meanwhile, or began a bulk change.
+    /// Reads from the store, then looks up the pending rows that the read may lack. Repeats both if a reset or a bulk change
+    /// began meanwhile.
     ///
-    /// - Parameter pending: Looks into the pending rows, of saves after the given number.
-    /// - Returns: Both, and the number of the newest save that they take into account.
+    /// - Parameter pending: Looks up pending rows of saves after the given number.
+    /// - Returns: Both results, and the number of the newest save in them.
     func read<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
@@ -186,9 +187,10 @@ package final class RootTier: Sendable {
         }
     }
 
-    /// The same, but nil if the store was reset meanwhile: the log has forgotten the saves since the read began then, so the
-    /// result may lack some of them. It is also nil if a bulk change began meanwhile, because rows of saves before it would be
-    /// laid over rows that it has changed.
+    /// Like ``read(_:_:pending:)``, but returns nil instead of repeating.
+    ///
+    /// After a reset, the log has dropped saves that the result may lack. After the begin of a bulk change, pending rows from
+    /// before would replace rows that the bulk change has changed.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
@@ -214,7 +216,7 @@ package final class RootTier: Sendable {
         let read = try store.read(isolation) { reader throws(DataSourceError) in
             (result: try body(reader), position: reader.position)
         }
-        // Saves of others that were read must be in the log, because later ones are laid over the rows.
+        // The log must have all saves of other members that the read has seen, because later saves replace these rows.
         try follow(to: read.position)
         return read.result
     }
@@ -229,19 +231,19 @@ extension RootTier {
         .storeClosed, "The store was closed. Open it again before using it.")
 }
 
-/// How much may wait in a container.
+/// The limits of a container.
 package struct RootLimits: Sendable {
-    /// How many bytes of saves may wait for the store before callers are held.
+    /// The bytes of pending saves at which further calls must wait.
     package var pendingBytes: Int
-    /// How many values may wait for their batch before callers are held.
+    /// The values of admitted calls at which further calls must wait.
     package var queuedValues: Int
-    /// How many bytes of saves may wait for main before it must reload what it shows from the store.
+    /// The most bytes of saves that may wait for main. Beyond the limit, main reloads from the store.
     package var unmergedBytes: Int
-    /// How long a call is held before it is refused.
+    /// The longest wait of a call for admission.
     package var patience: Duration
-    /// How long a call waits for rows that another program keeps locked.
+    /// The longest wait of a call for rows that another program has locked.
     package var lockPatience: Duration
-    /// How long main waits for a server.
+    /// The longest wait of main for a server.
     package var mainPatience: Duration
 
     package init(
@@ -260,8 +262,7 @@ package struct RootLimits: Sendable {
 
 /// Closing.
 extension RootTier {
-    /// Closes the store, once the commit that is under way has ended. It is for a container that is still there, and takes no
-    /// more saves.
+    /// Closes the store after the running commit has ended. Call ``stopAccepting()`` before.
     func closeStore() async {
         await withCheckedContinuation { continuation in
             betweenCommits {
@@ -273,10 +274,10 @@ extension RootTier {
         }
     }
 
-    /// Writes what is pending, and closes the store.
+    /// Commits the pending saves, and closes the store.
     ///
-    /// It is called where the last reference to a container is released, which may be on any thread, and inside a commit, a
-    /// read or a hook. So it waits for nothing. What it cannot do at once is done on the root's queue.
+    /// The deinitializer of a container calls this function, on any thread, maybe inside a commit, a read or a hook. So the
+    /// function waits for nothing. The root's queue does later what cannot be done at once.
     package func shutDown() {
         stopAccepting()
         store.willClose()
@@ -294,7 +295,7 @@ extension RootTier {
         }
     }
 
-    /// Commits what can be committed. Saves that wait for another program are tried as long as a call would wait.
+    /// Commits all saves that can be committed. Saves with locked rows are tried as long as a call would wait for them.
     private func commitLast() {
         var isMore = true
         while isMore {
@@ -305,16 +306,16 @@ extension RootTier {
         }
     }
 
-    /// Whether a commit is under way, or has to be tried again.
+    /// Whether a commit is running, or saves are postponed.
     private var isCommitting: Bool { state.withLock { $0.log.committing != nil || $0.log.isPostponing } }
 }
 
 /// Emptying the store while the app runs.
 extension RootTier {
-    /// Empties the store, once the commit that is under way has ended. Saves that are not in the store are lost, and so are
-    /// those that are based on older rows.
+    /// Empties the store after the running commit has ended. Pending saves are lost. Later saves that are based on older rows
+    /// are refused.
     ///
-    /// - Throws: What the store throws; everything is unchanged then.
+    /// - Throws: Errors of the store. If the call throws, it changes nothing.
     package func reset() async throws -> StoreStartup {
         let outcome = await withCheckedContinuation {
             (continuation: CheckedContinuation<Result<StoreStartup, DataSourceError>, Never>) in
@@ -330,7 +331,7 @@ extension RootTier {
     private func resetOnQueue() -> Result<StoreStartup, DataSourceError> {
         var ended: (notifications: [State.Notification], reports: [StoreFailure.Report]) = ([], [])
         let result = Result { () throws(DataSourceError) in
-            // While reads wait: a read of the new store must not lay rows over it that were saved before.
+            // Empty the log while reads wait: no read of the new store may replace its rows by older rows.
             try store.reset {
                 ended = state.withLock { $0.empty() }
                 leases?.forget()
@@ -344,7 +345,7 @@ extension RootTier {
         return result
     }
 
-    /// - Throws: `storeReset` if the store has other rows than those of that generation.
+    /// - Throws: `storeReset` if the store was reset after the position, or is being reset.
     package func checkNotReset(since basis: FeedPosition) throws(DataSourceError) {
         if state.withLock({ $0.log.isResetting || basis.generation < $0.log.generation }) {
             throw RootTier.storeReset

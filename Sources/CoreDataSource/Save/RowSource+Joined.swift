@@ -1,11 +1,11 @@
 internal import RowStore
 
-/// Queries along relationships, over the contents of the store with the rows of uncommitted saves laid over them.
+/// Queries along relationships. Pending rows replace rows of the store.
 extension RowSource {
-    /// The rows of several entities that match, each with its entity, in order and within limit and offset, and the number of
-    /// the newest save that they take into account.
+    /// The matching rows of several entities, each with its entity, in order and within limit and offset; and the number of the
+    /// newest save in them.
     ///
-    /// If none of the rows that it reads is pending, the store answers.
+    /// The store runs the query if none of the entities has pending rows. Otherwise the query runs here, over a snapshot.
     package func joinedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
@@ -20,7 +20,7 @@ extension RowSource {
         }
     }
 
-    /// How many rows match; nil if pending rows affect the result.
+    /// The number of matching rows; nil if pending rows may affect it.
     func countJoined(_ query: RowQuery, _ family: [Int]) throws(DataSourceError) -> Int? {
         let entities = query.entities(family)
         if entities.contains(where: hasPendingRows) { return nil }
@@ -34,7 +34,7 @@ extension RowSource {
         return isCommitted ? count : nil
     }
 
-    /// The rows that the store finds; nil if pending rows affect the result.
+    /// The matching rows in the store; nil if pending rows may affect them.
     private func committedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64)? {
@@ -58,7 +58,7 @@ extension RowSource {
     }
 }
 
-/// Rows of a source, including pending ones.
+/// The rows of a source, including pending rows.
 struct SourceView: RowView {
     let source: RowSource
     let layout: ModelLayout
@@ -69,7 +69,7 @@ struct SourceView: RowView {
 }
 
 extension RowQuery {
-    /// All entities whose rows affect the query of a family, and the layouts of links.
+    /// All entities whose rows affect the query: those of the family, and those along the joined relationships.
     func entities(_ family: [Int]) -> Set<Int> {
         var entities = Set(family)
         for column in joined { column.related?.collectEntities(&entities) }

@@ -1,6 +1,6 @@
 package import RowStore
 
-/// Where a context reads its rows: from the root, which always has the newest ones, or from a snapshot of it.
+/// The source of a context's rows: the root, which always has the newest rows, or a snapshot of the root.
 package enum RowSource {
     case root(RootTier)
     case snapshot(RootSnapshot)
@@ -13,7 +13,7 @@ package enum RowSource {
         }
     }
 
-    /// How often the store had been reset.
+    /// The number of resets of the store.
     var generation: Int {
         switch self {
         case .root(let root): root.generation
@@ -28,10 +28,10 @@ package enum RowSource {
         }
     }
 
-    /// Reads the store, and looks up what it may lack; reads once more if the store was reset meanwhile.
+    /// Reads from the store, then looks up the pending rows that the read may lack; see ``RootTier/read(_:_:pending:)``.
     ///
-    /// - Parameter pending: Looks into the pending rows, of saves after the given number.
-    /// - Returns: Both, and the number of the newest save that they take into account.
+    /// - Parameter pending: Looks up pending rows of saves after the given number.
+    /// - Returns: Both results, and the number of the newest save in them.
     func read<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
@@ -43,7 +43,7 @@ package enum RowSource {
         }
     }
 
-    /// The same, but nil if the store was reset meanwhile.
+    /// Like ``read(_:_:pending:)``, but returns nil if a reset or a bulk change began meanwhile.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
@@ -55,12 +55,11 @@ package enum RowSource {
     }
 }
 
-/// The store and the pending saves as they were at one moment. It is valid during the body of
-/// ``RootTier/withSnapshot(_:)`` only.
+/// The store and the pending saves at one moment. A snapshot is valid only during the body of ``RootTier/withSnapshot(_:)``.
 package struct RootSnapshot {
     fileprivate let reader: any StoreReader
     fileprivate let pending: PendingRows
-    /// Pending rows of saves after this number count.
+    /// Only pending rows of saves after this number may be missing in the store.
     fileprivate let start: Int64
     fileprivate let newestSave: Int64
     fileprivate let generation: Int
@@ -74,12 +73,11 @@ package struct RootSnapshot {
 }
 
 extension RootTier {
-    /// The newest rows.
     package var rows: RowSource { .root(self) }
 
-    /// Passes a state of all rows to the body that no later save changes.
+    /// Calls the body with a snapshot of all rows, which no later save changes.
     ///
-    /// Writers continue meanwhile; the write-ahead log cannot be restarted before the body returns.
+    /// Writers continue meanwhile. The write-ahead log cannot be restarted before the body returns.
     func withSnapshot<R>(
         _ body: (RootSnapshot) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -88,8 +86,9 @@ extension RootTier {
         }
     }
 
-    /// The same, but nil if the store was reset as it began: then the log has forgotten what was pending over the rows that the
-    /// store still shows. It is also nil if a bulk change began meanwhile.
+    /// Like ``withSnapshot(_:)``, but returns nil if a reset or a bulk change began before the snapshot was complete.
+    ///
+    /// After a reset, the log has dropped pending rows that the read of the store lacks.
     private func withSnapshotOnce<R>(
         _ body: (RootSnapshot) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R? {
@@ -97,14 +96,14 @@ extension RootTier {
         var isReading = true
         defer { if isReading { state.withLock { $0.log.endRead(from: start) } } }
         return try store.read(.snapshot) { reader throws(DataSourceError) -> R? in
-            // A transaction sees the state at its first read. The pending rows are copied after that, so that nothing is
-            // missing between the two.
+            // A transaction sees the state at its first read. Copy the pending rows after this read, so that no save is missing
+            // in both.
             if let entity = layout.entities.first(where: { !$0.isAbstract }) {
                 _ = try reader.row(entity: entity.index, key: 0)
             }
             try follow(to: reader.position)
             let (pending, newest, basis) = state.withLock { state in
-                // Before the read ends, because after it rows are forgotten that the store did not have when it began.
+                // Copy before the read ends in the log: afterwards the log may drop rows that the read lacks.
                 defer { state.log.endRead(from: start) }
                 return (state.log.rows, state.log.newest, state.readBasis)
             }
@@ -117,9 +116,9 @@ extension RootTier {
     }
 }
 
-/// Rows as contexts see them: the contents of the store, with the rows of uncommitted saves laid over them.
+/// The rows that contexts see. Pending rows replace rows of the store.
 extension RowSource {
-    /// The rows of one entity that match, and the number of the newest save that they take into account.
+    /// The matching rows of one entity, and the number of the newest save in them.
     package func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
@@ -137,10 +136,10 @@ extension RowSource {
         return (query.window(first[0].rows), asOf)
     }
 
-    /// Passes on the rows of one entity that match, each as soon as it is read.
+    /// Calls the body for each matching row of one entity, as soon as the row is read.
     ///
-    /// - Returns: The number of the newest save that the rows take into account; nil if other saves came in meanwhile, or were
-    ///   pending, or the store was reset, so that the rows may not be the newest and must be read with ``rows(_:_:)``.
+    /// - Returns: The number of the newest save in the rows. Nil if the rows may not be the newest, because saves were pending
+    ///   or came in, or because a reset or a bulk change began; then read them with ``rows(_:_:)``.
     func forEachCommittedRow(
         _ query: RowQuery, _ body: (StoredRow) -> Void
     ) throws(DataSourceError) -> Int64? {
@@ -153,9 +152,10 @@ extension RowSource {
         return read.flatMap { $0.pending ? $0.asOf : nil }
     }
 
-    /// The results of all rows of one entity that match, calculated by the store.
+    /// Aggregates the matching rows of one entity in the store.
     ///
-    /// - Returns: Nil if they must be calculated from the rows, as for ``forEachCommittedRow(_:_:)``.
+    /// - Returns: Nil if the results must be calculated from rows: if the store cannot aggregate, if the query has a limit or
+    ///   an offset, or in the cases of ``forEachCommittedRow(_:_:)``.
     func committedResults(
         _ aggregations: [Aggregation], of query: RowQuery
     ) throws(DataSourceError) -> [RowValue]? {
@@ -168,15 +168,14 @@ extension RowSource {
         return read.flatMap { $0.pending ? $0.result : nil }
     }
 
-    /// The rows of several entities that match, all as of the same save; limit and offset are ignored.
+    /// The matching rows of several entities, all as of the same save. Limit and offset are ignored.
     func rows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
         try firstRows(query.unlimited, ofEntities: family, layout)
     }
 
-    /// The same, of which only as many are needed as the limit says: the result contains at least the first ones of each
-    /// entity, up to the limit.
+    /// At least the first `offset + limit` matching rows of each entity, all as of the same save.
     func firstRows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
@@ -186,7 +185,7 @@ extension RowSource {
     private func firstRows(
         _ query: RowQuery, _ family: [Int], _ layout: (_ entity: Int) -> EntityLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
-        // Pending rows can replace stored ones, so more are read.
+        // Pending rows can replace stored rows, so read some more stored rows.
         let hasPending = family.contains(where: hasPendingRows)
         let lookup = hasPending ? LinkLookup(query, layout(query.entity)) : nil
         return try query.firstRows(spare: hasPending ? 16 : 0, layout) { asked throws(DataSourceError) in
@@ -205,7 +204,6 @@ extension RowSource {
         }
     }
 
-    /// Whether an entity has no rows.
     func isEmpty(_ layout: EntityLayout) throws(DataSourceError) -> Bool {
         let query = RowQuery(entity: layout.index, limit: 1)
         let (isStored, isNewer, _) = try read(.statement) { reader throws(DataSourceError) in
@@ -214,11 +212,11 @@ extension RowSource {
             (any: !rows.isEmpty(layout.index), present: rows.hasRow(layout.index, after: start))
         }
         if isNewer.present { return false }
-        // A stored row may be deleted by a pending save.
+        // A pending save may delete the stored row.
         return try isNewer.any ? rows(query, layout).rows.isEmpty : !isStored
     }
 
-    /// How many rows of several entities match, all as of the same save; limit and offset are ignored.
+    /// The number of matching rows of several entities, all as of the same save. Limit and offset are ignored.
     func count(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> Int {
@@ -236,7 +234,7 @@ extension RowSource {
         if let entity = family.first, family.count == 1 {
             return try rows(query.of(entity: entity).keysOnly, layout.entities[entity]).rows.count
         }
-        // Only of entities with pending rows are the rows read.
+        // Count each entity alone, so that rows are read only of entities with pending rows.
         func sum(_ source: RowSource) throws(DataSourceError) -> Int {
             var count = 0
             for entity in family { count += try source.count(query, ofEntities: [entity], layout) }
@@ -246,7 +244,7 @@ extension RowSource {
         return try root.withSnapshot { snapshot throws(DataSourceError) in try sum(.snapshot(snapshot)) }
     }
 
-    /// The row of that key, or nil.
+    /// The row with a key; nil if there is none.
     package func row(
         entity: Int, key: Int64, _ isolation: ReadIsolation = .statement
     ) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
@@ -258,7 +256,9 @@ extension RowSource {
         return (pending.map(\.row) ?? row, asOf)
     }
 
-    /// The rows with those keys, in any order: one query, which costs the same no matter how many saves are pending.
+    /// The rows with the given keys, in any order.
+    ///
+    /// **Complexity**: one query and one look-up of a pending row for each key, no matter how many small saves are pending.
     func rows(
         entity: Int, keys: [Int64], deferringValues: Bool = false, _ budget: QueryBudget
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
@@ -280,7 +280,7 @@ extension RowSource {
 
     /// Reads the rows of any number of keys, a thousand at a time.
     ///
-    /// - Parameter body: Called with each key, its row or nil, and the newest save that was taken into account.
+    /// - Parameter body: Called with each key, its row or nil, and the number of the newest save in the result.
     func forEachRow(
         entity: Int, keys: [Int64], deferringValues: Bool = false,
         _ body: (_ key: Int64, RowSnapshot?, _ asOf: Int64) -> Void
@@ -294,7 +294,7 @@ extension RowSource {
         }
     }
 
-    /// The row with those values in the columns of one uniqueness constraint, or nil.
+    /// The row with the given values in the columns of a uniqueness constraint; nil if there is none.
     package func row(
         entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout,
         _ isolation: ReadIsolation = .statement
@@ -304,7 +304,7 @@ extension RowSource {
             stored = try reader.row(entity: entity, constraint: constraint, values: values)
         } pending: { rows, start -> StoredRow? in
             if let row = rows.row(entity, constraint: constraint, values: values, after: start) { return row }
-            // The stored row no longer has the values if a pending save has changed it.
+            // If a pending save has changed the stored row, the row no longer has the values.
             return stored.flatMap { rows.row(entity, $0.key, after: start) == nil ? $0 : nil }
         }
         return (found, asOf)

@@ -1,57 +1,57 @@
 package import RowStore
 
-/// Every save that is still needed, in the order in which saves were made. It is a value that decides, and does nothing.
+/// All saves that are still needed, in their order. The log only decides; ``RootTier`` acts.
 ///
-/// Each save has a number, counted from 1. The root commits the log, main merges it, and a fetch lays over its rows every save
-/// after the commit that it surely includes. A save leaves the log once none of them can need it.
+/// Each save has a number; numbers begin with 1. The root commits the saves of the log, and main merges them. A fetch replaces
+/// rows of the store by the rows of all saves that may have been committed after it began. A save leaves the log when neither
+/// the root, nor main, nor a fetch can need it.
 ///
-/// A save that cannot be committed is taken back: it is never committed, and another save, which undoes it, follows for
-/// everyone who has seen it.
+/// A save that cannot be committed is taken back. It is never committed, and another save, which undoes it, is added for main.
 package struct SaveLog {
     /// The number of the newest save.
     package var newest: Int64 { saves.newest }
-    /// Every save up to this number is in the store, or will never be.
+    /// The outcome of every save up to this number is known: the save is in the store, or was taken back.
     package private(set) var committed: Int64 = 0
-    /// Main has merged everything up to this number; nil while main shows nothing.
+    /// The number up to which main has merged all saves; nil while main shows nothing.
     package private(set) var merged: Int64?
-    /// The numbers of the group that is being committed; nil while no commit is under way.
+    /// The numbers of the group that is being committed; nil if no commit is running.
     package private(set) var committing: ClosedRange<Int64>?
-    /// How many commits have begun.
+    /// The number of commits that have begun.
     package private(set) var commitCount = 0
-    /// How often the store was reset. Cached rows of an older generation must be reloaded.
+    /// The number of resets of the store. Cached rows of an older generation must be reloaded.
     package private(set) var generation = 0
-    /// Whether the store is being emptied. Meanwhile nothing is committed.
+    /// Whether the store is being emptied. No save is committed meanwhile.
     package private(set) var isResetting = false
     var pendingNumbers = PendingNumbers()
-    /// How many saves must be committed.
+    /// The number of saves that must be committed.
     package var pendingCount: Int { pendingNumbers.all.count }
-    /// How much memory they use, in bytes.
+    /// The memory of the pending saves, in bytes.
     package private(set) var pendingByteCount = 0
-    /// How much memory the saves use that main has not merged, in bytes.
+    /// The memory of the saves that main has not merged, in bytes.
     package private(set) var unmergedByteCount = 0
-    /// Why main must reload what it shows from the store; nil if it need not.
+    /// The reason why main must reload from the store; nil if main is up to date.
     private var staleness: Staleness?
-    /// The origins whose saves no group contains for now.
+    /// The origins whose saves are left out of commits until ``resume()``.
     var postponedOrigins: Set<Int> = []
-    /// Whether only saves of postponed origins are left out of the group that was taken last, and still wait.
+    /// Whether the last group left out only saves of postponed origins, and these are still postponed.
     var takesAll = true
-    /// Whether saves that had been left out of the commit that is under way wait no more.
+    /// Whether ``resume()`` was called during the running commit, so that another commit must follow.
     var hasResumed = false
-    /// How many saves commits have looked at so far. For tests.
+    /// The number of saves that commits have looked at so far. For tests.
     package private(set) var lookedAt = 0
-    /// How much memory saves use that are in the store while earlier ones are not, in bytes.
+    /// The memory of the saves that are in the store while earlier saves are pending, in bytes.
     private var storedByteCount = 0
 
     /// The rows of saves that a fetch may lack.
     private(set) var rows: PendingRows
-    /// How much memory the saves of other containers use that are in ``rows``, in bytes.
+    /// The memory of the saves of other members in ``rows``, in bytes.
     private var elsewhereByteCount = 0
     var saves = LoggedSaves()
-    /// Everything up to this number has left ``rows``.
+    /// The number up to which all saves have left ``rows``.
     private var trimmedRows: Int64 = 0
     private var reads = OpenReads()
     private let layout: ModelLayout
-    /// How many bytes main may be behind before it has to reload.
+    /// The most bytes of unmerged saves. Beyond the limit, main must reload.
     private let unmergedByteLimit: Int
 
     package init(_ layout: ModelLayout, unmergedByteLimit: Int = .max) {
@@ -62,9 +62,9 @@ package struct SaveLog {
 
     // MARK: Saves
 
-    /// Adds a save and gives it its number.
+    /// Adds a save, and gives it the next number.
     ///
-    /// - Parameter block: The save's rows, if it is large.
+    /// - Parameter block: The rows of the save, if it is large.
     package mutating func append(_ save: LoggedSave, _ block: PendingBlock? = nil) -> Int64 {
         saves.append(save)
         if save.isPending {
@@ -72,7 +72,7 @@ package struct SaveLog {
             pendingByteCount += save.byteCount
             rows.add(saves[newest].changes, block)
         } else if save.isMadeElsewhere {
-            // A read that began before may lack it.
+            // A read that began before may lack the save.
             rows.add(saves[newest].changes, block)
             elsewhereByteCount += save.byteCount
             storedByteCount += save.byteCount
@@ -82,13 +82,15 @@ package struct SaveLog {
         return newest
     }
 
-    /// Adds a save that another container has made, unless too much waits behind saves that cannot be committed.
+    /// Adds a save of another member.
+    ///
+    /// - Returns: The number of the save; nil if the saves of other members use too much memory.
     mutating func append(madeElsewhere changes: ChangeSet, _ block: PendingBlock?) -> Int64? {
         defer { advance() }
         return elsewhereByteCount < unmergedByteLimit ? append(LoggedSave(madeElsewhere: changes), block) : nil
     }
 
-    /// Lets reads find what is in the store there: there are newer rows than those of the saves here.
+    /// Removes the rows of all saves in the store from ``rows``, because the store has newer rows.
     mutating func forgetStoredRows() {
         for number in saves.numbers(after: trimmedRows) where saves[number].isStored && !saves[number].isForgotten {
             rows.remove(saves[number].changes)
@@ -99,10 +101,12 @@ package struct SaveLog {
     /// The saves that must be committed.
     package var pending: [LoggedSave] { pendingNumbers.all.map { saves[$0] } }
 
-    /// The pending saves that wait for no other program, as one group; nil if there are none or a commit is under way.
+    /// Begins a commit of all pending saves that are not postponed.
+    ///
+    /// - Returns: The group; nil if there is no such save, if a commit is running, or during a reset.
     package mutating func takeForCommit(at now: ContinuousClock.Instant = .now) -> [ChangeSet]? {
         guard committing == nil, !isResetting else { return nil }
-        // What is committed behind saves that wait stays in the log.
+        // Saves that are committed before earlier postponed saves stay in the log, so their memory is limited.
         let isFull = storedByteCount >= unmergedByteLimit && pendingNumbers.all.contains { saves[$0].isLocked }
         if isFull, isPostponing { return nil }
         var group: [ChangeSet] = []
@@ -120,7 +124,7 @@ package struct SaveLog {
         return group
     }
 
-    /// Notes that the group is in the store, except for the saves with those numbers, which are taken back or postponed.
+    /// Notes that the group is in the store, except for refused and postponed saves.
     package mutating func noteCommitted(except others: Set<Int64>) {
         for number in pendingNumbers.forCommit where saves[number].isCommitting {
             lookedAt += 1
@@ -134,18 +138,19 @@ package struct SaveLog {
         advance()
     }
 
-    /// Ends the commit, once everyone who waited for it was notified.
+    /// Ends the commit. Notify all waiters before.
     ///
-    /// - Returns: Whether saves came in meanwhile, or wait no more, for which no commit was tried yet.
+    /// - Returns: Whether another commit must follow, because saves came in or were resumed meanwhile.
     package mutating func endCommit() -> Bool {
         let through = committing?.upperBound ?? committed
         committing = nil
         return pendingNumbers.all.last.map { $0 > through || hasResumed } ?? false
     }
 
-    /// Takes back the pending saves with those numbers, and every later pending one of their origins.
+    /// Takes back pending saves, and all later pending saves of their origins.
     ///
-    /// - Returns: The saves that were taken back, the oldest first, and the number of the save that undoes them.
+    /// - Returns: The taken back saves, the oldest first, and the number of the save that undoes them; nil if no save was
+    ///   pending.
     package mutating func takeBack(_ numbers: Set<Int64>) -> (saves: [LoggedSave], undoneBy: Int64)? {
         var origins: Set<Int> = []
         var taken: [LoggedSave] = []
@@ -160,7 +165,7 @@ package struct SaveLog {
         }
         guard !taken.isEmpty else { return nil }
         pendingNumbers.keep { saves[$0].isPending }
-        // Earlier saves of the same rows count again.
+        // Restore the rows of earlier saves that the taken back saves had replaced.
         for save in saves[saves.numbers(after: trimmedRows)]
         where save.isMadeElsewhere || origins.contains(save.changes.origin) {
             if save.hasRowsToRead { rows.restore(save.changes) }
@@ -170,7 +175,9 @@ package struct SaveLog {
         return (taken, undoing)
     }
 
-    /// Replaces the origins of saves by others.
+    /// Replaces the origins of saves.
+    ///
+    /// - Parameter moved: The new origins by the old origins.
     mutating func move(_ moved: [Int: Int]) {
         for number in saves.numbers {
             if let origin = moved[saves[number].changes.origin] { saves[number].changes.origin = origin }
@@ -183,7 +190,7 @@ package struct SaveLog {
         pendingByteCount -= saves[number].byteCount
     }
 
-    /// Moves past the saves whose outcome is known.
+    /// Raises ``committed`` past all saves whose outcome is known.
     private mutating func advance() {
         let next = pendingNumbers.all.first ?? newest + 1
         while committed + 1 < next {
@@ -195,19 +202,21 @@ package struct SaveLog {
 
     // MARK: Reset
 
-    /// The store is about to be emptied, unless a commit is under way.
+    /// Begins a reset.
+    ///
+    /// - Returns: False if a commit is running.
     package mutating func beginReset() -> Bool {
         guard committing == nil else { return false }
         isResetting = true
         return true
     }
 
-    /// The store was emptied, or could not be: saves are committed again.
+    /// Ends a reset, successful or not. Saves are committed again.
     package mutating func endReset() { isResetting = false }
 
-    /// The rows of the store are gone: pending saves are lost, and older ones are not reported.
+    /// Empties the log after the store was emptied.
     ///
-    /// - Returns: The saves that are lost.
+    /// - Returns: The pending saves, which are lost.
     package mutating func empty() -> [LoggedSave] {
         let lost = pending
         saves.removeAll(through: newest)
@@ -225,12 +234,12 @@ package struct SaveLog {
 
     // MARK: Main
 
-    /// Main begins to show rows: from now on it is notified of every save.
+    /// Call it when main begins to show rows. Main merges every save from now on.
     package mutating func startMerging() {
         if merged == nil { merged = newest }
     }
 
-    /// Main shows nothing any more.
+    /// Call it when main shows no rows any more.
     package mutating func stopMerging() {
         merged = nil
         unmergedByteCount = 0
@@ -238,10 +247,9 @@ package struct SaveLog {
         trim()
     }
 
-    /// Whether there are saves that main has not merged yet.
     var hasUnmergedSaves: Bool { merged.map { $0 < newest } ?? false }
 
-    /// The saves that main has not merged yet; it merges them now.
+    /// Returns the saves that main has not merged yet, and marks them as merged.
     package mutating func takeForMain() -> [ChangeSet] {
         guard let merged, merged < newest else { return [] }
         let taken = saves[saves.numbers(after: merged)].map(\.changes)
@@ -251,7 +259,7 @@ package struct SaveLog {
         return taken
     }
 
-    /// Drops the saves that main has not merged: it must reload what it shows from the store.
+    /// Makes main reload from the store instead of merging.
     package mutating func forgetForMain(_ reason: Staleness) {
         guard merged != nil else { return }
         merged = newest
@@ -260,7 +268,7 @@ package struct SaveLog {
         trim()
     }
 
-    /// Why main must reload, if it must; it does so now.
+    /// Removes and returns the reason why main must reload; nil if main is up to date.
     package mutating func takeStaleness() -> Staleness? {
         defer { staleness = nil }
         return staleness
@@ -268,13 +276,17 @@ package struct SaveLog {
 
     // MARK: Fetches
 
-    /// A fetch begins: everything up to the number returned is surely in what it will read from the store.
+    /// Begins a fetch.
+    ///
+    /// - Returns: The number of a save: the fetch will find all saves up to this number in the store.
     package mutating func beginRead() -> Int64 {
         reads.begin(at: committed)
         return committed
     }
 
-    /// The fetch that began there has read the store, and has looked into ``rows`` for what the store lacked.
+    /// Ends a fetch, after it has read from the store and then from ``rows``.
+    ///
+    /// - Parameter number: The number that ``beginRead()`` returned.
     package mutating func endRead(from number: Int64) {
         reads.end(from: number)
         trim()
@@ -295,12 +307,14 @@ package struct SaveLog {
     }
 }
 
-/// Saves that wait for rows that another program keeps locked, while others are committed.
+/// Postponed saves: another program has locked their rows, so other saves are committed before.
 extension SaveLog {
-    /// Leaves saves out of commits, and later ones of their origins, until ``resume()``.
+    /// Leaves saves and all later saves of their origins out of commits, until ``resume()``.
     ///
-    /// - Parameter numbers: Those that could not be written.
-    /// - Returns: Those that have been left out since the limit, or longer.
+    /// - Parameters:
+    ///   - numbers: The saves that could not be written.
+    ///   - limit: The time before which a save has waited too long.
+    /// - Returns: The saves that have waited too long.
     package mutating func postpone(
         _ numbers: Set<Int64>, at now: ContinuousClock.Instant, since limit: ContinuousClock.Instant
     ) -> [LoggedSave] {
@@ -316,25 +330,25 @@ extension SaveLog {
         if saves[number].waitsSince == nil { saves[number].waitsSince = now }
     }
 
-    /// Whether saves are left out of commits.
+    /// Whether any origin is postponed.
     package var isPostponing: Bool { !postponedOrigins.isEmpty }
 
-    /// Lets the next commit have what was postponed.
+    /// Includes postponed saves in the next commit.
     ///
-    /// - Returns: Whether there was anything.
+    /// - Returns: Whether any origin was postponed.
     @discardableResult
     package mutating func resume() -> Bool {
         let wasPostponing = isPostponing
         postponedOrigins = []
         pendingNumbers.passOverNone()
-        // What the commit that is under way has left out is not passed over when it ends.
+        // The running commit must not pass over the saves that it has left out.
         if wasPostponing { (takesAll, hasResumed) = (false, true) }
         return wasPostponing
     }
 
-    /// Marks those that are pending as reported late.
+    /// Marks pending saves as reported late.
     ///
-    /// - Returns: Those that had not been reported.
+    /// - Returns: The saves that were not marked before.
     package mutating func noteDelay(of numbers: Set<Int64>) -> [LoggedSave] {
         var delayed: [LoggedSave] = []
         for number in pendingNumbers.all where numbers.contains(number) && !saves[number].isDelayed {
@@ -344,25 +358,25 @@ extension SaveLog {
         return delayed
     }
 
-    /// Whether the save with that number must be committed.
+    /// Whether a save must be committed.
     package func isPending(_ number: Int64) -> Bool {
         saves.numbers(after: committed).contains(number) && saves[number].isPending
     }
 
-    /// Whether there is such a save among those that must be committed.
+    /// Whether the closure returns true for any save that must be committed.
     package func containsPending(_ isWanted: (LoggedSave) -> Bool) -> Bool {
         pendingNumbers.all.contains { isWanted(saves[$0]) }
     }
 }
 
 extension SaveLog {
-    /// Why main cannot continue from what it shows.
+    /// The reason why main must reload from the store.
     package enum Staleness: Sendable {
-        /// It was so far behind that it skipped saves.
+    /// The unmerged saves used too much memory and were dropped.
         case backlog
         /// Another program wrote to the store.
         case outsideWrites
-        /// The store has changed very many rows itself.
+        /// The store made a bulk change.
         case bulkChange
     }
 }

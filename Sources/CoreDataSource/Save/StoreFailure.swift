@@ -1,12 +1,12 @@
 public import RowStore
 
-/// A failure that no call can throw.
+/// A failure that no call can throw, reported by a container.
 ///
 /// ```swift
 /// for await failure in container.failures { logger.error("\(failure)") }
 /// ```
 public struct StoreFailure: Sendable {
-    /// The kind of a failure. New kinds may be added in any release: keep a default branch.
+    /// The kind of a failure. New kinds may be added in any release, so keep a default branch.
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
@@ -16,21 +16,21 @@ public struct StoreFailure: Sendable {
 
         public var description: String { rawValue }
 
-        /// A save with `waitFor: .main` could not be written yet. Main shows it, and it will be tried again.
+        /// A save with `waitFor: .main` could not be written yet. Main shows the save, and the container tries again.
         public static let saveDelayed = Kind(rawValue: "saveDelayed")
-        /// A save with `waitFor: .main` can never be written. It was taken back from all contexts.
+        /// A save with `waitFor: .main` was refused. It was taken back from all contexts.
         public static let saveRefused = Kind(rawValue: "saveRefused")
-        /// A write by `writeAsync` without a callback failed. Nothing of it was saved.
+        /// A `writeAsync` without a callback failed. It saved nothing.
         public static let writeFailed = Kind(rawValue: "writeFailed")
-        /// Something is wrong in the store itself, such as a checkpoint that keeps failing or a value that cannot be read.
+        /// The store itself has a problem, such as a checkpoint that keeps failing or a value that cannot be read.
         public static let store = Kind(rawValue: "store")
-        /// A batch runs for long while another process waits for the lease of its data source. It is reported once per batch.
+        /// A batch takes long while another process waits for the lease of its data source. Each batch is reported once.
         public static let batchHoldsLease = Kind(rawValue: "batchHoldsLease")
     }
 
     /// The kind of the failure.
     public let kind: Kind
-    /// What happened, and what to do.
+    /// The error, whose message says what happened and what to do.
     public let error: DataSourceError
     /// The class name of the data source that made the save or runs the batch; nil if there is none.
     public let dataSourceName: String?
@@ -69,7 +69,7 @@ extension StoreFailure: CustomStringConvertible {
     }
 }
 
-/// Notifies listeners of failures, on a queue of its own, because a listener may use the container.
+/// Notifies listeners of failures, on its own queue, because a listener may use the container.
 package final class FailureReporter: Sendable {
     private let queue: any WorkQueue
     private let state = Guarded(State())
@@ -78,18 +78,18 @@ package final class FailureReporter: Sendable {
         var listeners: [Int: AsyncStream<StoreFailure>.Continuation] = [:]
         var lastID = 0
         var isFinished = false
-        /// The attributes of which a value was found that reads as another.
+        /// The attributes with a reported damaged value.
         var damaged: Set<String> = []
     }
 
-    /// The most failures that wait for one listener; the oldest ones beyond that are dropped.
+    /// The most failures that wait for one listener. Beyond the limit, the oldest failures are dropped.
     private static let limit = 128
 
     init(_ queue: any WorkQueue) {
         self.queue = queue
     }
 
-    /// The failures from now on.
+    /// A stream of all failures from now on.
     func stream() -> AsyncStream<StoreFailure> {
         AsyncStream(bufferingPolicy: .bufferingNewest(FailureReporter.limit)) { continuation in
             let id = state.withLock { state -> Int? in
@@ -113,14 +113,13 @@ package final class FailureReporter: Sendable {
         queue.async { report.source.handle(report.failure) }
     }
 
-    /// Reports a stored value that reads as another, once for each attribute. It is found by whoever reads it, in any kind of store.
+    /// Reports a stored value that does not have its attribute's type, once for each attribute.
     func report(damage column: Int, _ layout: EntityLayout) {
         let name = "\(layout.name).\(layout.columns[column].name)"
         guard state.withLock({ $0.damaged.insert(name).inserted }) else { return }
         report(StoreFailure(.store, DataSourceError(damagedColumn: column, layout), dataSourceName: nil))
     }
 
-    /// Ends all streams.
     func finish() {
         let listeners = state.withLock { state in
             state.isFinished = true
@@ -131,16 +130,16 @@ package final class FailureReporter: Sendable {
     }
 }
 
-/// A batch that uses leases for which others wait.
+/// A batch that uses leases for which other members wait.
 struct LongBatch: Equatable {
-    /// The name of its data source.
+/// The class name of the data source.
     let source: String
     let begin: ContinuousClock.Instant
 }
 
-/// The data source that made a save, in the form that its saves refer to.
+/// The data source of a save.
 package final class SaveSource: Sendable {
-    /// The name of the data source's class.
+/// The class name of the data source.
     package let name: String
     private let state = Guarded(State())
 
@@ -154,13 +153,13 @@ package final class SaveSource: Sendable {
         state.withLock { $0.origin = origin }
     }
 
-    /// Which saves depend on each other; see ``ChangeSet/origin``.
+    /// The origin of the data source's saves. Saves of one origin depend on each other; see ``ChangeSet/origin``.
     package var origin: Int {
         get { state.withLock { $0.origin } }
         set { state.withLock { $0.origin = newValue } }
     }
 
-    /// Sets who is notified of the outcome of saves that no call awaits.
+    /// Sets the handler of failures of saves that no call awaits.
     func setHandler(_ handler: @escaping @Sendable (StoreFailure) -> Void) {
         state.withLock { $0.handler = handler }
     }

@@ -2,18 +2,18 @@ package import Dispatch
 internal import RowStore
 internal import Synchronization
 
-/// Where the work of a container runs, and how it waits. Tests provide an implementation that makes every order of events
-/// repeatable.
+/// The queues, timers and signals of a container. Tests provide an implementation that makes every order of events repeatable.
 package struct WorkScheduling: Sendable {
     /// Makes a queue.
     ///
     /// - Parameters:
     ///   - label: The name in debuggers.
-    ///   - isPrivate: Whether the queue is that of a private or reading context, where waiting for a private one is forbidden.
+    ///   - isPrivate: Whether a private or reading context uses the queue. Code on such a queue must not wait for a private
+    ///     queue.
     package var makeQueue: @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue
     /// Runs work after a delay.
     package var after: @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
-    /// Makes an object that a thread can wait for.
+    /// Makes a signal that a thread can wait for.
     package var makeSignal: @Sendable () -> any WorkSignal
 
     package init(
@@ -26,7 +26,7 @@ package struct WorkScheduling: Sendable {
         self.makeSignal = makeSignal
     }
 
-    /// Queues of the system and its clock.
+    /// The queues and the clock of the system.
     package static let system = WorkScheduling { label, isPrivate in
         DispatchWorkQueue(label: label, isPrivate: isPrivate)
     } after: { delay, work in
@@ -36,19 +36,19 @@ package struct WorkScheduling: Sendable {
     }
 }
 
-/// Runs pieces of work one after the other, in the order in which they came.
+/// A serial queue. It runs work in the order of enqueueing.
 package protocol WorkQueue: AnyObject, Sendable {
-    /// Runs the work after everything that came before it.
+    /// Enqueues work.
     func async(_ work: @escaping @Sendable () -> Void)
 
-    /// Runs the work after everything that came before it, and waits for it. Never called from the queue itself.
+    /// Enqueues work, and waits until it has run. Never call it on the queue itself.
     func sync<R>(_ work: () throws -> R) rethrows -> R
 
     /// Traps unless the calling code runs on the queue.
     func checkIsCurrent()
 }
 
-/// What one thread waits for and another one signals, once.
+/// A signal that one thread gives once and another thread waits for.
 package protocol WorkSignal: Sendable {
     func signal()
 
@@ -56,7 +56,6 @@ package protocol WorkSignal: Sendable {
     func wait()
 }
 
-/// A signal of the system.
 package struct DispatchSignal: WorkSignal {
     private let semaphore = DispatchSemaphore(value: 0)
 
@@ -66,7 +65,6 @@ package struct DispatchSignal: WorkSignal {
     package func wait() { semaphore.wait() }
 }
 
-/// A serial queue of the system.
 final class DispatchWorkQueue: WorkQueue {
     private let queue: DispatchQueue
     private static let privateQueue = DispatchSpecificKey<Void>()
@@ -74,7 +72,7 @@ final class DispatchWorkQueue: WorkQueue {
     init(label: String, isPrivate: Bool) {
         queue = DispatchQueue(label: label, qos: .userInitiated)
         if isPrivate { queue.setSpecific(key: Self.privateQueue, value: ()) }
-        // A read that holds up the store is reported by its queue's name.
+        // The store reports a read that delays it by the name of this queue.
         queue.setSpecific(key: ReaderName.key, value: label)
     }
 
@@ -88,7 +86,7 @@ final class DispatchWorkQueue: WorkQueue {
     func checkIsCurrent() { dispatchPrecondition(condition: .onQueue(queue)) }
 }
 
-/// Runs a context's jobs one after the other on a queue of its own, so that blocking work holds up nothing else.
+/// Runs the jobs of a context one after the other, on the context's own queue, so that blocking work delays no other context.
 package final class QueueExecutor: SerialExecutor {
     private let queue: any WorkQueue
     private let waiting = Atomic<Int>(0)
@@ -97,7 +95,7 @@ package final class QueueExecutor: SerialExecutor {
         self.queue = queue
     }
 
-    /// Whether another job waits behind the one that is running.
+    /// Whether another job waits behind the running job.
     package var hasWaitingJobs: Bool { waiting.load(ordering: .relaxed) > 0 }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -105,7 +103,7 @@ package final class QueueExecutor: SerialExecutor {
         enqueue { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
     }
 
-    /// Runs the work after everything that was enqueued before it.
+    /// Enqueues work.
     package func enqueue(_ work: @escaping @Sendable () -> Void) {
         waiting.add(1, ordering: .relaxed)
         queue.async {
@@ -117,7 +115,7 @@ package final class QueueExecutor: SerialExecutor {
     /// Whether the calling code runs on the executor of any private or reading context.
     package static var isAnyCurrent: Bool { DispatchWorkQueue.isPrivateQueueCurrent }
 
-    /// Runs the work after everything that was enqueued before it, and waits for it. Never call it on this executor.
+    /// Enqueues work, and waits until it has run. Never call it on this executor.
     package func runAndWait<R>(_ work: () throws -> R) rethrows -> R {
         try queue.sync(work)
     }
@@ -127,34 +125,34 @@ package final class QueueExecutor: SerialExecutor {
     }
 }
 
-/// Runs work that may block for long, such as opening a store, on threads of its own.
+/// Runs work that may block for long, such as opening a store, on separate threads.
 ///
-/// The pool of Swift's tasks has as many threads as there are cores. Work that blocked one of them while it waited for another task,
-/// such as the one that closes the store, could keep that task from running.
+/// Swift's cooperative pool has as many threads as there are cores. If work blocked such a thread while it waited for another
+/// task, such as closing the store, the other task might never get a thread.
 final class BlockingExecutor: TaskExecutor {
     private static let shared = BlockingExecutor()
 
-    /// Runs the work, with the task's cancellation and its local values.
+    /// Runs the work within the task, so that its cancellation and task-local values apply.
     static func run<Result: Sendable>(_ work: @Sendable () throws -> Result) async throws -> Result {
         try await withTaskExecutorPreference(shared) { try work() }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // A queue of its own gets a thread at once; those of a concurrent queue come one by one while the others are blocked.
+        // A new queue gets a thread at once. A concurrent queue whose threads are blocked gets further threads only slowly.
         DispatchQueue(label: "CoreDataSource.BlockingExecutor").async {
             job.runSynchronously(on: self.asUnownedTaskExecutor())
         }
     }
 }
 
-/// Where large values are released, one after the other.
+/// The queue on which large values are released, one after the other.
 package let releaseQueue = DispatchQueue(label: "CoreDataSource.releases")
 
-/// Holds a value that takes long to release, and lets go of it on ``releaseQueue``.
+/// A box for a value that takes long to release. The value is released on ``releaseQueue``.
 ///
-/// A reference that is handed to a queue as well is not enough: if the queue is quicker, the last reference is the one that was
-/// kept here. Here the queue empties the box, so it does not matter who lets go of the box last.
+/// It is not enough to pass a second reference to the queue: if the queue finishes first, the caller has the last reference.
+/// With the box, the queue itself removes the value, no matter who releases the box last.
 package final class ReleasedElsewhere<Value: Sendable>: Sendable {
     private let held: Guarded<Value?>
 
@@ -162,12 +160,12 @@ package final class ReleasedElsewhere<Value: Sendable>: Sendable {
         held = Guarded(value)
     }
 
-    /// Calls the body with the value, unless it was released. The body must not keep it.
+    /// Calls the body with the value, unless the value was released. The body must not keep the value.
     package func use(_ body: (Value) -> Void) {
         if let value = held.withLock({ $0 }) { body(value) }
     }
 
-    /// Releases the value after those that came before it.
+    /// Releases the value on the queue.
     package func release() {
         releaseQueue.async { self.held.withLock { $0 = nil } }
     }

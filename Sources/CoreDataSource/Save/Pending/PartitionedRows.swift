@@ -1,29 +1,26 @@
-/// Values by key, in parts: changing a value while a copy exists copies only the part that contains its key.
+/// A dictionary in parts. Changing a value while a copy exists copies only the part that contains its key.
 ///
-/// A snapshot of the pending rows is such a copy. Parts are split as they grow, so that a few keys cost no more than in one
-/// dictionary.
+/// A snapshot of the pending rows is such a copy. The number of parts grows with the number of values, so that a few keys cost
+/// no more than in one dictionary.
 package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendable>: Sendable {
     private var parts: [[Key: Value]] = [[:]]
     package private(set) var count = 0
 
-    /// The most values of a part, on average.
+    /// The most values per part, on average.
     package static var partLimit: Int { 256 }
-    /// The most parts.
     private static var mostParts: Int { 4096 }
 
     package init() {}
 
     package var isEmpty: Bool { count == 0 }
-    /// Whether there were never more values than one part takes.
+    /// Whether there is only one part, because there were never more values than fit in it.
     package var isSmall: Bool { parts.count == 1 }
 
-    /// All of them, in any order.
+    /// All keys and values, in any order.
     package var all: some Sequence<(key: Key, value: Value)> { parts.lazy.joined() }
 
     package subscript(key: Key) -> Value? { parts[part(of: key)][key] }
 
-    /// Sets a value.
-    ///
     /// - Returns: The previous value.
     @discardableResult
     package mutating func updateValue(_ value: Value, forKey key: Key) -> Value? {
@@ -41,7 +38,7 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
 
     /// Changes a value in place.
     ///
-    /// - Parameter initial: The value to start with if there is none.
+    /// - Parameter initial: The first value of a new key.
     package mutating func change(_ key: Key, initial: @autoclosure () -> Value, _ body: (inout Value) -> Void) {
         let place = part(of: key)
         let before = parts[place].count
@@ -49,7 +46,7 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
         if parts[place].count > before { grow() }
     }
 
-    /// Changes a value in place, if there is one.
+    /// Changes the value of an existing key in place.
     ///
     /// - Parameter body: Returns whether to remove the value.
     package mutating func removeIf(_ key: Key, _ body: (inout Value) -> Bool) {
@@ -62,12 +59,12 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
 
     // MARK: Parts
 
-    /// How many values the largest part has.
+    /// The number of values in the largest part.
     package var largestPartCount: Int { parts.lazy.map(\.count).max() ?? 0 }
 
     private func part(of key: Key) -> Int {
         if parts.count == 1 { return 0 }
-        // Keys are consecutive, and hashes are arbitrary: the upper bits of the product depend on all bits of both.
+        // A key is a consecutive number or an arbitrary hash. The upper bits of the product depend on all bits of either.
         let mixed = UInt64(truncatingIfNeeded: key) &* 0x9E37_79B9_7F4A_7C15
         return Int(truncatingIfNeeded: mixed >> 40) & (parts.count - 1)
     }

@@ -1,11 +1,11 @@
 internal import RowStore
 
-/// The rows that one large save left, by key, by unique values and by their links.
+/// The rows of one large save, indexed by key, by unique values and by links.
 ///
-/// It is made by the saving context, before any other context waits for it, and never changes. Looking up a row takes time
-/// proportional to the logarithm of the save's rows.
+/// The saving context makes the block before any other context waits for the save. A block never changes. A look-up takes time
+/// logarithmic in the number of rows.
 package final class PendingBlock: Sendable {
-    /// A save with at least this many rows has a block of its own.
+    /// A save with at least this many rows gets its own block.
     static let smallestCount = 1024
 
     let number: Int64
@@ -15,11 +15,11 @@ package final class PendingBlock: Sendable {
         let layout: EntityLayout
         /// In ascending order.
         var keys: ContiguousArray<Int64> = []
-        /// The rows that were left, in the order of the keys.
+        /// The rows after the save, in the order of the keys; nil for a deleted row.
         var rows: ContiguousArray<RowSnapshot?> = []
-        /// For each constraint the positions of the rows plus one, in a table with open addressing; 0 is a free slot.
+        /// For each constraint, a hash table with open addressing: the positions of rows plus one; 0 is a free slot.
         var places: [ContiguousArray<UInt32>] = []
-        /// For each column of links.
+        /// The sources of each link column.
         var sources: [PendingSources] = []
     }
 
@@ -35,7 +35,7 @@ package final class PendingBlock: Sendable {
         tables = other.tables
     }
 
-    /// The same rows under the number that the save was given.
+    /// The same rows with the number of the save.
     func numbered(_ number: Int64) -> PendingBlock { PendingBlock(self, number: number) }
 
     private static func table(_ changes: EntityChanges, _ layout: EntityLayout) -> Table {
@@ -77,16 +77,16 @@ package final class PendingBlock: Sendable {
 
     func count(_ entity: Int) -> Int { tables[entity]?.keys.count ?? 0 }
 
-    /// The keys of the rows that the save touched, in ascending order.
+    /// The keys of the rows that the save inserted, updated or deleted, in ascending order.
     func keys(_ entity: Int) -> some Sequence<Int64> { tables[entity]?.keys ?? [] }
 
-    /// The keys of rows that lead to that one by a column of links.
+    /// The keys of the rows that lead to the row `end` by a link column.
     func sources(_ entity: Int, _ link: Int, of end: Int64) -> [Int64] {
         guard let table = tables[entity] else { return [] }
         return table.sources[link].places(end, table.rows).map { table.keys[$0] }
     }
 
-    /// What was left of a row, if the save changed it.
+    /// The row after the save; nil if the save did not change it.
     func row(_ entity: Int, _ key: Int64) -> PendingRow? {
         guard let table = tables[entity] else { return nil }
         var (low, high) = (0, table.keys.count)
@@ -98,7 +98,7 @@ package final class PendingBlock: Sendable {
         return PendingRow(number: number, row: table.rows[low])
     }
 
-    /// The key of the row with those values in the columns of a uniqueness constraint.
+    /// The key of the row with the given values in the columns of a uniqueness constraint.
     func key(_ entity: Int, constraint: Int, hash: UInt64, values: [RowValue]) -> Int64? {
         guard let table = tables[entity] else { return nil }
         let places = table.places[constraint]
@@ -113,7 +113,7 @@ package final class PendingBlock: Sendable {
         return nil
     }
 
-    /// Passes on what was left of each row of an entity.
+    /// Calls the body for each row of an entity.
     func forEachRow(
         _ entity: Int, _ body: (Int64, PendingRow) throws(DataSourceError) -> Void
     ) throws(DataSourceError) {

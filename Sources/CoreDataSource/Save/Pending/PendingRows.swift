@@ -1,17 +1,17 @@
 internal import RowStore
 internal import Synchronization
 
-/// What a read of the store may lack: the rows of saves that are not committed yet, or were not when the read began.
+/// The rows that a read of the store may lack: the rows of saves that were not committed when the read began.
 ///
-/// Looking up one row, by its key or by unique values, costs the same no matter how many saves are pending. The same holds for
-/// the rows that lead to a row.
+/// The look-up of a row by its key or by unique values does not get slower with the number of small pending saves. Nor does the
+/// look-up of the rows that lead to a row. Each large pending save adds a search in its block.
 struct PendingRows {
     private let layout: ModelLayout
     /// The rows of small saves, by entity.
     private var tables: [PendingTable?]
     /// Large saves, the oldest first.
     private var blocks: [PendingBlock] = []
-    /// How many pending rows have been looked at so far.
+    /// The number of pending rows looked at so far.
     let examined = PendingCounter()
 
     init(_ layout: ModelLayout) {
@@ -19,7 +19,8 @@ struct PendingRows {
         tables = Array(repeating: nil, count: layout.entities.count)
     }
 
-    /// The block of a save that will be added, if it is large. Making it takes a while, and needs no lock.
+    /// The block of a large save; nil for a small save. Making a block takes long, so make it outside the lock, before the save
+    /// is added.
     static func block(_ changes: ChangeSet, _ layout: ModelLayout) -> PendingBlock? {
         changes.rowCount < PendingBlock.smallestCount ? nil : PendingBlock(changes, number: 0, layout)
     }
@@ -39,7 +40,7 @@ struct PendingRows {
         tables[entity] = table
     }
 
-    /// Forgets the rows of a save, except those that a newer save has changed.
+    /// Removes the rows of a save, except rows that a newer save has changed.
     mutating func remove(_ changes: ChangeSet) {
         if let block = blocks.firstIndex(where: { $0.number == changes.number }) {
             blocks.remove(at: block)
@@ -49,12 +50,12 @@ struct PendingRows {
             guard var table = tables[entity.entity] else { continue }
             tables[entity.entity] = nil
             entity.forEachRow { key, _ in table.remove(key, leftBy: changes.number) }
-            // The next save of the entity can have a small one.
+            // The next save of the entity begins with a small table.
             tables[entity.entity] = table.rows.isEmpty && !table.rows.isSmall ? nil : table
         }
     }
 
-    /// Adds the rows of a save again, where those of newer saves have been removed.
+    /// Adds the rows of a save again, after rows of newer saves were removed.
     mutating func restore(_ changes: ChangeSet) {
         if blocks.contains(where: { $0.number == changes.number }) { return }
         for entity in changes.entities { add(entity, changes.number) }
@@ -67,7 +68,7 @@ struct PendingRows {
 
     // MARK: Looking
 
-    /// What the newest save after that number left of a row; nil if none changed it.
+    /// The row after the newest save that changed it, if that save came after `number`; otherwise nil.
     func row(_ entity: Int, _ key: Int64, after number: Int64) -> PendingRow? {
         var newest = tables[entity]?.rows[key]
         examined.add(1 + blocks.count)
@@ -81,7 +82,7 @@ struct PendingRows {
         return newest.flatMap { $0.number > number ? $0 : nil }
     }
 
-    /// The row with those values in the columns of a uniqueness constraint, of the saves after that number.
+    /// The row with the given values in the columns of a uniqueness constraint, among rows of saves after `number`.
     func row(_ entity: Int, constraint: Int, values: [RowValue], after number: Int64) -> StoredRow? {
         if isEmpty(entity) { return nil }
         var hash = UniqueHash()
@@ -90,7 +91,7 @@ struct PendingRows {
         var keys = tables[entity]?.keys(constraint, hash.value) ?? []
         keys += blocks.compactMap { $0.key(entity, constraint: constraint, hash: hash.value, values: values) }
         for key in keys {
-            // For a row that was saved more than once, only what the newest save left counts.
+            // Of a row that was saved more than once, only the newest version counts.
             if let row = row(entity, key, after: number)?.row, row.holds(values, columns) {
                 return StoredRow(key: key, row: row)
             }
@@ -98,7 +99,7 @@ struct PendingRows {
         return nil
     }
 
-    /// All rows of an entity that saves after that number left.
+    /// All rows of an entity from saves after `number`.
     func view(_ entity: Int, after number: Int64) -> PendingView {
         examined.add(count(entity))
         return PendingView(
@@ -106,8 +107,8 @@ struct PendingRows {
             blocks: blocks.filter { $0.number > number && !$0.isEmpty(entity) })
     }
 
-    /// Rows of an entity that saves after that number left: those that replace stored rows that were found, and all that may
-    /// lead to the requested ends.
+    /// Rows of an entity from saves after `number`: the rows that replace the given stored rows, and all rows that may lead to
+    /// the ends of the look-up.
     func view(_ entity: Int, _ lookup: LinkLookup?, under stored: [StoredRow], after number: Int64) -> PendingView {
         guard let lookup, stored.count < count(entity) else { return view(entity, after: number) }
         var keys = stored.map(\.key)
@@ -122,7 +123,9 @@ struct PendingRows {
         return PendingView(entity: entity, start: number, rows: rows, blocks: [])
     }
 
-    /// Whether saves after that number left any row of an entity. It looks at rows until it finds one.
+    /// Whether any row of an entity from saves after `number` exists.
+    ///
+    /// **Complexity**: looks at rows until it finds one that is not deleted.
     func hasRow(_ entity: Int, after number: Int64) -> Bool {
         if let table = tables[entity] {
             for (key, row) in table.rows.all where row.row != nil {
@@ -134,20 +137,20 @@ struct PendingRows {
         }
     }
 
-    /// The most rows of an entity that a save copies for each row that it adds, after a snapshot was taken.
+    /// The most rows that adding one row to an entity copies after a snapshot was taken.
     func largestPartCount(_ entity: Int) -> Int { tables[entity]?.rows.largestPartCount ?? 0 }
 
     private func count(_ entity: Int) -> Int {
         blocks.reduce(tables[entity]?.rows.count ?? 0) { $0 + $1.count(entity) }
     }
 
-    /// Whether there are rows of an entity that a read may lack.
+    /// Whether no rows of an entity are pending.
     func isEmpty(_ entity: Int) -> Bool {
         (tables[entity]?.rows.isEmpty ?? true) && blocks.allSatisfy { $0.isEmpty(entity) }
     }
 }
 
-/// Counts the rows that are looked at, on any thread.
+/// A count of the rows looked at. It can be used on any thread.
 package final class PendingCounter: Sendable {
     private let count = Atomic(0)
 
@@ -180,7 +183,7 @@ struct PendingView: NewerRows {
         return matching
     }
 
-    /// Passes on the newest versions. Deleted rows are left out.
+    /// Calls the body for the newest version of each row. Deleted rows are left out.
     private func forEachRow(_ body: (Int64, RowSnapshot) throws(DataSourceError) -> Void) throws(DataSourceError) {
         for (key, row) in rows.all where row.number > start && !isReplaced(key, after: row.number) {
             if let row = row.row { try body(key, row) }
@@ -199,16 +202,16 @@ struct PendingView: NewerRows {
     }
 }
 
-/// The newest version of a row that some saves left.
+/// A row after a save.
 struct PendingRow {
-    /// The number of that save.
+    /// The number of the save.
     let number: Int64
     /// Nil for a deleted row.
     let row: RowSnapshot?
 }
 
 extension EntityChanges {
-    /// Passes on what the save left of each row that it changed: the new row, or nil for a deleted one.
+    /// Calls the body for each row that the save changed: with the new row, or with nil for a deleted row.
     func forEachRow(_ body: (Int64, RowSnapshot?) -> Void) {
         for row in inserted { body(row.key, row.row) }
         for row in updated { body(row.key, row.row) }
@@ -228,7 +231,7 @@ extension RowSnapshot {
         return hash.value
     }
 
-    /// Whether the columns hold those values.
+    /// Whether the columns have the given values.
     func holds(_ values: [RowValue], _ columns: [Int]) -> Bool {
         columns.indices.allSatisfy { holds(values[$0], column: columns[$0]) }
     }

@@ -1,11 +1,11 @@
 internal import RowStore
 
-/// The rows that lead to a row by one column, found without looking at the others.
+/// An index from a destination to the rows that lead to it by one column.
 struct PendingSources: Sendable {
     private let column: Int
-    /// For each destination the last position plus one, in a table with open addressing; 0 is a free slot.
+    /// A hash table with open addressing: for each destination, the position of its last row plus one; 0 is a free slot.
     private var last: ContiguousArray<UInt32> = []
-    /// For each position the previous one plus one that leads to the same row; 0 for none.
+    /// For each position, the previous position with the same destination, plus one; 0 for none.
     private var previous: ContiguousArray<UInt32> = []
 
     init(_ column: Int, _ rows: ContiguousArray<RowSnapshot?>) {
@@ -23,7 +23,7 @@ struct PendingSources: Sendable {
         }
     }
 
-    /// The positions of the rows that lead to that one.
+    /// The positions of the rows that lead to the destination `end`.
     func places(_ end: Int64, _ rows: ContiguousArray<RowSnapshot?>) -> [Int] {
         if last.isEmpty { return [] }
         var places: [Int] = []
@@ -46,13 +46,13 @@ struct PendingSources: Sendable {
     }
 }
 
-/// The rows that a query finds by where they lead to.
+/// The destinations by which a query finds its rows.
 struct LinkLookup {
-    /// The position in ``EntityLayout/linkColumns``.
+    /// The index in ``EntityLayout/linkColumns``.
     let link: Int
     let ends: [Int64]
 
-    /// Nil for a query that also finds other rows.
+    /// Nil for a query that may also find rows without these destinations.
     init?(_ query: RowQuery, _ layout: EntityLayout) {
         guard !layout.linkColumns.isEmpty, let (column, values) = query.predicate.wantedValues(layout),
             let link = layout.linkColumns.firstIndex(of: column), !values.contains(.null)
@@ -62,11 +62,11 @@ struct LinkLookup {
     }
 }
 
-/// Hashes the values of a unique key. Equal values have equal hashes whether they come from a row or from a caller.
+/// A hash of the values of a unique key. Equal values have equal hashes, whether they come from a row or from a caller.
 struct UniqueHash {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// The same with a bit that says that there is one.
+    /// The hash with its highest bit set, so that 0 can mean no hash.
     var nonzero: UInt64 { value | 1 << 63 }
 
     mutating func combine(_ word: UInt64) {

@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// The rows that small saves left of one entity, by key, by unique values and by their links.
+/// The rows of one entity from small saves, indexed by key, by unique values and by links.
 struct PendingTable {
     let layout: EntityLayout
     private(set) var rows = PartitionedRows<Int64, PendingRow>()
-    /// The keys of the rows with those values, by the hash of the values; for each constraint.
+    /// For each constraint, the keys of rows by the hash of their values.
     private var unique: [PartitionedRows<UInt64, PendingKeys>]
-    /// The keys of the rows that lead to a row, by its key; for each column of links.
+    /// For each link column, the keys of rows by the key of their destination.
     private var sources: [PartitionedRows<Int64, PendingKeys>]
 
     init(_ layout: EntityLayout) {
@@ -15,7 +15,7 @@ struct PendingTable {
         sources = Array(repeating: PartitionedRows(), count: layout.linkColumns.count)
     }
 
-    /// Stores what a save left of a row, unless a newer save has left something else.
+    /// Sets the row after a save, unless a newer save has set it.
     mutating func put(_ key: Int64, _ row: PendingRow) {
         if let older = rows.updateValue(row, forKey: key) {
             guard older.number <= row.number else {
@@ -35,7 +35,7 @@ struct PendingTable {
         }
     }
 
-    /// Forgets a row if that save was the newest that changed it.
+    /// Removes a row if the save with the number was the last that changed it.
     mutating func remove(_ key: Int64, leftBy number: Int64) {
         guard rows[key]?.number == number, let removed = rows.removeValue(forKey: key) else { return }
         if let row = removed.row { removeValues(of: row, key) }
@@ -51,14 +51,14 @@ struct PendingTable {
         }
     }
 
-    /// The keys of rows that may have the values of that hash.
+    /// The keys of rows whose values have the hash.
     func keys(_ constraint: Int, _ hash: UInt64) -> [Int64] { unique[constraint][hash]?.all ?? [] }
 
-    /// The keys of rows that lead to that one.
+    /// The keys of the rows that lead to the destination `end`.
     func sources(_ link: Int, of end: Int64) -> [Int64] { sources[link][end]?.all ?? [] }
 }
 
-/// Keys of rows: nearly always one for unique values, and any number for links.
+/// Keys of rows: nearly always one key for unique values, and any number of keys for links.
 private enum PendingKeys: Sendable {
     case one(Int64)
     case several(Set<Int64>)
@@ -74,14 +74,14 @@ private enum PendingKeys: Sendable {
         switch self {
         case .one(let other): if other != key { self = .several([other, key]) }
         case .several(var keys):
-            // No other reference holds the set now, so it is not copied.
+            // Drop the reference to the set, so that the insertion does not copy it.
             self = .one(key)
             keys.insert(key)
             self = .several(keys)
         }
     }
 
-    /// - Returns: Whether none is left.
+    /// - Returns: Whether no key is left.
     mutating func remove(_ key: Int64) -> Bool {
         switch self {
         case .one(let other): return other == key

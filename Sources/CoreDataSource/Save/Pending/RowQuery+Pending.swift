@@ -1,15 +1,15 @@
 internal import RowStore
 
-/// Rows that replace older ones: those of saves that a read of the store lacks, or the edits of a batch.
+/// Rows that replace older rows: the rows of saves that a read of the store lacks, or the edits of a batch.
 protocol NewerRows {
     var isEmpty: Bool { get }
-    /// Whether the older row with that key, if there is one, is ignored.
+    /// Whether an older row with the key is replaced or deleted.
     func replaces(_ key: Int64) -> Bool
-    /// The rows that count instead and match, in any order.
+    /// The newer rows that match, in any order.
     func rows(_ query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> [StoredRow]
 }
 
-/// The older rows of an entity, and what replaces some of them.
+/// The older rows of an entity, and the rows that replace some of them.
 struct LayeredRows<Newer: NewerRows> {
     let entity: Int
     let older: [StoredRow]
@@ -17,13 +17,13 @@ struct LayeredRows<Newer: NewerRows> {
 }
 
 extension RowQuery {
-    /// The rows of each entity with the newer ones laid over the older ones: at least the first ones, as many as limit and offset say.
+    /// At least the first `offset + limit` rows of each entity, with newer rows in place of older rows.
     ///
     /// - Parameters:
-    ///   - spare: How many older rows to read beyond the limit at first, because newer ones may replace as many.
+    ///   - spare: The number of older rows to read beyond the limit at first. Newer rows may replace as many.
     ///   - layout: The layout of an entity.
-    ///   - read: Reads the older rows of each entity for a query without an offset, and the newest save that they take into account.
-    /// - Throws: What the predicate and the reading throw.
+    ///   - read: Reads the older rows of each entity for a query without an offset, and the number of the newest save in them.
+    /// - Throws: Errors of the predicate and of `read`.
     func firstRows<Newer>(
         spare: Int, _ layout: (_ entity: Int) -> EntityLayout,
         _ read: (RowQuery) throws(DataSourceError) -> (layers: [LayeredRows<Newer>], asOf: Int64)
@@ -43,7 +43,7 @@ extension RowQuery {
         }
     }
 
-    /// - Parameter isComplete: Whether the older rows are all that match.
+    /// - Parameter isComplete: Whether all matching older rows were read.
     /// - Returns: Nil if more older rows must be read.
     private func firstRows(
         _ layers: LayeredRows<some NewerRows>, isComplete: Bool, _ layout: EntityLayout
@@ -54,7 +54,7 @@ extension RowQuery {
         var rows = merge(more, into: stored.filter { !newer.replaces($0.key) }, layout)
         if isComplete { return rows }
         if isOrdered, let last = stored.last {
-            // Older rows that were not read may come before newer rows that follow the last one that was read.
+            // An unread older row may come before any newer row that follows the last older row.
             while let row = rows.last, last.precedes(row, by: sort, layout) { rows.removeLast() }
         }
         return rows.count >= offset + (limit ?? .max) ? rows : nil
@@ -62,7 +62,8 @@ extension RowQuery {
 }
 
 extension RowPredicate {
-    /// A column and a few values, one of which every matching row has there; nil if the predicate has no such column.
+    /// A column and a few values: each matching row has one of the values in the column. Nil if the predicate has no such
+    /// column.
     func wantedValues(_ layout: EntityLayout) -> (column: Int, values: [RowValue])? {
         switch self {
         case .compare(let column, .equal, let value): return wanted(column, [value], layout)
@@ -86,7 +87,7 @@ extension RowPredicate {
         )
     }
 
-    /// Whether every matching row is in a range of a column that an index of the store finds.
+    /// Whether the predicate limits an indexed column to a range or a value.
     func isInIndexedRange(_ layout: EntityLayout) -> Bool {
         switch self {
         case .compare(let column, let relation, let value):
