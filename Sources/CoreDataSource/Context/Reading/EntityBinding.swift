@@ -1,16 +1,16 @@
 internal import RowStore
 
-/// What a context may do with the rows of an entity, and so what it may believe about them.
+/// The rights of a context to the rows of an entity. They decide what the context can rely on.
 enum EntityRights {
-    /// It only reads them.
+    /// The context only reads the rows.
     case read
-    /// It edits them, as a draft does, while others write them.
+    /// The context edits the rows, as a draft does, while others write them.
     case edit
-    /// It alone writes them, and takes in every change by others before its next batch.
+/// Only this context writes the rows. It applies every change by others before its next batch.
     case own
 }
 
-/// What a context knows about one entity: its class, its objects, and the indexes of their values.
+/// The state of one entity in a context: its class, its objects, and the indexes of their values.
 final class EntityBinding {
     let layout: EntityLayout
     /// The class of every registered object.
@@ -23,52 +23,52 @@ final class EntityBinding {
     /// Whether the context may edit objects of this entity.
     let isOwned: Bool
 
-    /// What the objects know of their context, which sets it.
+    /// The properties that the objects share. The context sets them.
     var home: ObjectHome
     let objects = ObjectTable()
-    /// The bytes that registered objects of an owned entity take, each with the row with which it was last saved.
+    /// The bytes of the registered objects of an owned entity. An edited object counts with its last saved row.
     private(set) var registeredBytes = 0
-    // Only this library's code runs during an access to the tables below, on the queue of the context, so accesses cannot overlap.
+    // Only this library's code uses the tables below, on the queue of the context, so accesses cannot overlap.
     @exclusivity(unchecked) private var uniqueIndexes: [UniqueIndex]
-    /// The keys of objects whose values are not in the unique indexes yet, by the constraint.
+    /// For each constraint, the keys of objects whose values are not in the unique index yet.
     @exclusivity(unchecked) private var unindexed: [[Int64]]
-    /// Whether every row of the entity is registered, so that the store need not be asked. Only ``noteHoldsAllRows()`` sets it.
+    /// Whether every row of the entity is registered, so that the store need not be read. Only ``noteHoldsAllRows()`` sets it.
     private(set) var holdsAllRows = false
-    /// Whether the store was asked if it has any rows, since the cache was last emptied.
+    /// Whether the context has read from the store if the entity has any rows, since it last forgot its objects.
     var isEmptinessKnown = false
-    /// Look-ups since the last save that had to read the store.
+    /// The number of look-ups since the last save that had to read from the store.
     var misses = 0
-    /// Space for strings and blobs that new rows get, in words.
+    /// The space for strings and blobs in new rows, in words.
     var spareWords = 16
 
-    /// The objects that were inserted in this batch, those that were deleted again included.
+    /// The objects that were inserted in this batch, including those that were deleted again.
     @exclusivity(unchecked) private(set) var inserted: [ManagedObject] = []
     /// The objects that were edited or deleted in this batch and had been saved before.
     private(set) var touched: [ManagedObject] = []
-    /// How many objects the batch has inserted and not deleted again.
+    /// The number of objects that the batch has inserted and not deleted again.
     private(set) var insertedCount = 0
-    /// How many saved objects the batch has deleted.
+    /// The number of saved objects that the batch has deleted.
     private(set) var deletedCount = 0
-    /// How many of the inserted objects were handed to the store before the save.
+    /// The number of inserted objects that were passed to the early write.
     var earlyCount = 0
-    /// Whether the batch has deleted an object, be it one that it had inserted.
+    /// Whether the batch has deleted any object, including an object that it had inserted.
     private(set) var hasDeletions = false
-    /// The columns by which objects are looked up that need not be unique.
+    /// The indexes of columns that need not be unique.
     private(set) var valueIndexes: [ValueIndex] = [] {
         didSet { home.hasValueIndexes = followsValues }
     }
-    /// What matches predicates that this batch has asked before.
+    /// The results of predicates that this batch uses repeatedly.
     private var repeatedPredicates = RepeatedPredicates()
-    /// Whether new values of objects have to be noted.
+    /// Whether new values of objects must be noted.
     var followsValues: Bool { !valueIndexes.isEmpty || !repeatedPredicates.isEmpty }
-    /// How many rows were tested for their value in a column, to find out when an index is worth its cost.
+    /// For each column, the number of rows evaluated without an index. It decides when an index is worth its cost.
     private var scannedRows: [Int: Int] = [:]
     /// The order in which objects are looked up by unique values.
     @exclusivity(unchecked) private var order = LookupOrder()
-    /// By constraint of one column: the values that no stored row had when this batch looked for them. A row to which the batch
-    /// gives such a value is found in the unique index first.
+    /// For each constraint of one column, the values that no stored row had when this batch looked them up. If the batch gives
+    /// such a value to a row, look-ups find the row in the unique index first.
     private var absentValues: [Int: Set<RowValue>] = [:]
-    /// Columns without an index whose look-up was reported to the diagnostics.
+    /// Columns without an index whose look-up was noted as a diagnostic.
     var notedColumns = ColumnSet()
 
     init(_ layout: EntityLayout, type: ManagedObject.Type, rules: ValidationRules, rights: EntityRights) {
@@ -84,19 +84,19 @@ final class EntityBinding {
         unindexed = Array(repeating: [], count: layout.constraints.count)
     }
 
-    /// Uses a class for an entity for which the model names none.
+    /// Uses a class for the entity if the model names none.
     func adopt(_ type: ManagedObject.Type) {
         guard self.type == ManagedObject.self, type != self.type else { return }
         forgetObjects()
         self.type = type
     }
 
-    /// The approximate size of an object beside its row: the object itself and its entries in tables.
+    /// The approximate size of an object without its row, in bytes: the object itself and its entries in tables.
     static let objectBytes = 256
 
     // MARK: Objects
 
-    /// Registers an object. One that is inserted counts when it is saved.
+    /// Registers an object. The bytes of an inserted object count after its save.
     @inline(__always)
     func register(_ object: ManagedObject) {
         objects.insert(object)
@@ -112,13 +112,13 @@ final class EntityBinding {
         if isOwned { registeredBytes += object.row.byteCount - bytes }
     }
 
-    /// Gives a registered object without edits the row with which another context has saved it.
+    /// Gives a registered object without edits the row that another context has saved.
     func replaceRow(of object: ManagedObject, by row: RowSnapshot) {
         if isOwned { registeredBytes += row.byteCount - object.row.byteCount }
         object.row = row
     }
 
-    /// A registered object is deleted by the next save.
+    /// Marks a registered object, so that the next save deletes it.
     func delete(_ object: ManagedObject) {
         switch object.state {
         case .inserted:
@@ -134,7 +134,7 @@ final class EntityBinding {
         noteMatch(of: object)
     }
 
-    /// A changed object was saved.
+    /// Call it after a changed object was saved.
     func didSave(_ object: ManagedObject, asOf number: Int64) {
         switch object.state {
         case .inserted, .edited:
@@ -148,20 +148,20 @@ final class EntityBinding {
         }
     }
 
-    /// The row of a registered object, which has no edits that stay, is gone.
+    /// Removes a registered object whose row no longer exists. The object must not have edits to save.
     func forget(_ object: ManagedObject) {
         if isOwned { registeredBytes -= object.savedRow.byteCount + EntityBinding.objectBytes }
         object.markGone()
         objects.remove(object.key)
     }
 
-    /// Takes back what was changed in an object since the last save.
+    /// Discards the changes of an object since the last save.
     func endEdits(of object: ManagedObject) {
         if object.state == .inserted { objects.remove(object.key) }
         object.endEdits()
     }
 
-    /// The deletion of a row was taken back.
+    /// Registers a deleted object again, because the deletion was taken back.
     func revive(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
         object.revive(row, asOf: number)
         objects.insert(object)
@@ -182,32 +182,32 @@ final class EntityBinding {
         noteMatch(of: object)
     }
 
-    /// Whether an object matches a predicate may have changed.
+    /// Notes that an object may match other predicates than before.
     func noteMatch(of object: ManagedObject) {
         if repeatedPredicates.isEmpty { return }
         repeatedPredicates.note(object, limit: 1024 + 2 * objects.count)
         if repeatedPredicates.isEmpty { home.hasValueIndexes = followsValues }
     }
 
-    /// What matches a predicate that this batch has asked before; nil for a new one.
+    /// The matching objects of a predicate that this batch has used before; nil for a new predicate.
     func repeated(_ predicate: RowPredicate, isOfRegistered: Bool) -> MatchingObjects? {
         defer { home.hasValueIndexes = followsValues }
         return repeatedPredicates.answer(to: predicate, self, isOfRegistered: isOfRegistered)
     }
 
-    /// An object was deleted that had been inserted in this batch, or before it.
     private func noteDelete(wasInserted: Bool) {
         if wasInserted { insertedCount -= 1 } else { deletedCount += 1 }
         hasDeletions = true
     }
 
-    /// All rows are registered now. Nobody but the owner may believe that later: the others are not told of every new row.
+    /// Call it when all rows are registered. Only the owner can rely on that later: other contexts are not notified of new
+    /// rows.
     func noteHoldsAllRows() { holdsAllRows = rights == .own }
 
-    /// A row was inserted that is not registered.
+    /// Call it after a row was inserted without being registered.
     func noteUnregisteredRow() { holdsAllRows = false }
 
-    /// All edits were saved or taken back.
+    /// Forgets the edits, after all of them were saved or discarded.
     func endBatch() {
         inserted.removeAll(keepingCapacity: inserted.count < 1024)
         touched.removeAll(keepingCapacity: touched.count < 1024)
@@ -220,13 +220,13 @@ final class EntityBinding {
         home.hasValueIndexes = followsValues
     }
 
-    /// Forgets which values the store lacked, because others may have inserted them since.
+    /// Forgets the values that the store lacked, because others may have inserted them meanwhile.
     func forgetAbsence() {
         if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.forgetStore() }
     }
 
-    /// Forgets the objects that are not held elsewhere and have no edits. Indexes hold objects too, so they are built again.
+    /// Removes the objects that only this binding references. Value indexes reference objects, so they are removed before.
     func removeUnreferenced() {
         forgetUniqueValues()
         valueIndexes.removeAll()
@@ -238,7 +238,7 @@ final class EntityBinding {
 
     // MARK: Values
 
-    /// The index of a column; it is built now if there is none.
+    /// The index of a column. It is built at the first call.
     func valueIndex(_ column: Int) -> ValueIndex {
         if let index = knownIndex(column) { return index }
         let index = ValueIndex(column, self)
@@ -246,7 +246,7 @@ final class EntityBinding {
         return index
     }
 
-    /// The index of a column if it exists, or if as many rows as it would hold have been tested without it.
+    /// The index of a column if it exists, or if as many rows as it would contain were evaluated without it.
     func valueIndex(_ column: Int, insteadOf count: Int) -> ValueIndex? {
         if let index = knownIndex(column) { return index }
         let scanned = scannedRows[column, default: 0]
@@ -271,7 +271,7 @@ final class EntityBinding {
         absentValues[constraint, default: []].formUnion(values)
     }
 
-    /// The registered object with that value in the only column of a uniqueness constraint.
+    /// The registered object with a value in the only column of a uniqueness constraint.
     func find(_ constraint: Int, _ column: Int, _ value: RowValue) -> ManagedObject? {
         if let key = order.nextKey, let object = objects[key], !object.isDeleted,
             object.row.holds(value, column: column)
@@ -289,7 +289,7 @@ final class EntityBinding {
         return found
     }
 
-    /// Another registered object with those values in the columns of a uniqueness constraint.
+    /// A registered object with the given values in the columns of a uniqueness constraint.
     func find(_ constraint: Int, _ values: [RowValue], except other: ManagedObject? = nil) -> ManagedObject? {
         var hash = UniqueHash()
         for value in values { hash.combine(value) }
@@ -301,9 +301,10 @@ final class EntityBinding {
         }
     }
 
-    /// Notes that an object has new values in the columns of a uniqueness constraint. They are put into the index when somebody
-    /// looks one up: most fetches are not followed by that, and all new objects have the same default values for a moment, which
-    /// would gather in one place of the index.
+    /// Notes that an object has new values in the columns of a uniqueness constraint. The next look-up adds them to the index.
+    ///
+    /// Most fetches are not followed by a look-up. And all new objects have the same default values at first, which would
+    /// collide.
     func indexLater(_ object: ManagedObject, _ constraint: Int) {
         if unindexed[constraint].last == object.key { return }
         unindexed[constraint].append(object.key)
@@ -331,7 +332,7 @@ final class EntityBinding {
         }
     }
 
-    /// Puts the object's present values in the columns of a uniqueness constraint into the index.
+    /// Adds the object's present values in the columns of a uniqueness constraint to the index.
     func index(_ object: ManagedObject, _ constraint: Int) {
         var hash = UniqueHash()
         for column in layout.constraints[constraint] {
@@ -341,16 +342,16 @@ final class EntityBinding {
         uniqueIndexes[constraint].insert(hash, object.key)
     }
 
-    /// How many entries were looked at to put values into the unique indexes. For tests.
+    /// The number of entries looked at to add values to the unique indexes. For tests.
     var uniqueIndexLooks: Int { uniqueIndexes.reduce(0) { $0 + $1.looks } }
 
-    /// Whether an index holds far more entries than there are objects, because values changed.
+    /// Whether an index has far more entries than there are objects, because values changed.
     var isIndexStale: Bool {
         let most = objects.count * 4 + 1024
         return uniqueIndexes.contains { $0.count > most } || valueIndexes.contains { $0.count > most }
     }
 
-    /// Forgets all objects without edits. Those with edits stay, so that no row has two objects with edits.
+    /// Removes all objects without edits. Objects with edits stay, so that no row has two objects with edits.
     func forgetObjects() {
         let edited = [inserted, touched].joined().filter(\.hasChanges)
         objects.removeAll()
@@ -368,16 +369,16 @@ final class EntityBinding {
         absentValues = [:]
     }
 
-    /// Whether anything was edited in this batch.
+    /// Whether this batch has inserted, edited or deleted any object.
     var hasEdits: Bool { !inserted.isEmpty || !touched.isEmpty }
 
-    /// Whether the stored row of that key was edited or deleted in this batch.
+    /// Whether this batch has edited or deleted the stored row with a key.
     func isTouched(_ key: Int64) -> Bool {
         guard !touched.isEmpty, let object = objects[key] else { return false }
         return object.state == .edited || object.state == .deleted
     }
 
-    /// Notes again which objects are edited, after edits were taken back one by one.
+    /// Replaces the edited objects, after single edits were discarded.
     func setEdits(_ objects: [ManagedObject]) {
         endBatch()
         for object in objects {
@@ -392,7 +393,6 @@ final class EntityBinding {
         }
     }
 
-    /// Adds the present values of an object to each index.
     func index(_ object: ManagedObject) {
         for constraint in layout.constraints.indices { index(object, constraint) }
         noteValues(of: object)

@@ -3,16 +3,19 @@ internal import RowStore
 
 /// Sums, counts and extremes.
 extension ManagedObjectContext {
-    /// Calculates sums, counts and so on over the objects of a request.
+    /// Calculates sums, averages, counts, minima and maxima over the objects of a request.
     ///
     /// ```swift
     /// let (count, oldest) = try context.aggregate(ObjectRequest<ContactEntity>(), .count(), .max(\.age))
     /// ```
     ///
+    /// **Complexity**: the store calculates the results, unless saves or edits are pending, or the request has a limit, an
+    /// offset, relationships or several entities. Otherwise all matching rows are read, and no objects are made.
+    ///
     /// - Parameters:
-    ///   - request: Which objects. Its limit and offset are applied first.
-    ///   - aggregates: What to compute; the results come in the same order.
-    /// - Throws: What ``fetch(_:)`` throws; `numberOverflow` for a sum that its type cannot hold; `damagedValue`.
+    ///   - request: The request for the objects. Its limit and offset are applied first.
+    ///   - aggregates: The calculations; the results come in the same order.
+    /// - Throws: The errors of ``fetch(_:)``; `numberOverflow` for a sum beyond the range of its type; `damagedValue`.
     public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws -> (repeat each Result) {
@@ -23,7 +26,7 @@ extension ManagedObjectContext {
         _ request: ObjectRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
     ) throws(DataSourceError) -> (repeat each Result) {
         var plan = try plan(request)
-        // The order of the rows does not matter if all of them count.
+        // The order matters only with a limit or an offset.
         plan.query.isOrdered = plan.query.limit != nil || plan.query.offset > 0
         let layout = bindings[plan.query.entity].layout
         let resolver = resolver(for: plan.query)
@@ -44,14 +47,24 @@ extension ManagedObjectContext {
         return results
     }
 
-    /// The same for each group of objects with the same value. The groups come in the order of their first objects in the
-    /// request. Limit and offset apply to objects, not to groups.
+    /// Calculates sums, averages, counts, minima and maxima for each group of objects with the same value.
+    ///
+    /// ```swift
+    /// let grown = ObjectRequest<ContactEntity>(where: \.age >= 18)
+    /// for (group, count) in try contacts.main.aggregate(grown, groupBy: \.group?.name, .count()) {
+    ///     print(group ?? "none", count)
+    /// }
+    /// ```
+    ///
+    /// The groups come in the order of their first objects in the request. Limit and offset apply to objects, not to groups.
+    ///
+    /// **Complexity**: all matching rows are read.
     ///
     /// - Parameters:
-    ///   - request: Which objects, in which order.
+    ///   - request: The request for the objects.
     ///   - keyPath: The attribute whose value the objects of a group share.
-    ///   - aggregates: What to compute for each group; the results come in the same order.
-    /// - Throws: What ``aggregate(_:_:)`` throws.
+    ///   - aggregates: The calculations for each group; the results come in the same order.
+    /// - Throws: The errors of ``aggregate(_:_:)``.
     public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
         _ aggregates: repeat FetchAggregate<Object, each Result>
@@ -90,9 +103,9 @@ extension ManagedObjectContext {
         return results
     }
 
-    /// The result of all rows that match, added one after the other, in order and with edits. Rows of the store are not kept.
+    /// Adds all matching rows to a result, in order and with edits. Rows of the store are not kept.
     ///
-    /// - Parameter columns: The columns that are wanted; others may be null.
+    /// - Parameter columns: The columns to read; other columns may be null.
     private func gather<Result>(
         _ plan: FetchPlan, columns: [Int], _ empty: Result, _ add: (inout Result, StoredRow) -> Void
     ) throws(DataSourceError) -> Result {
@@ -112,7 +125,7 @@ private struct AggregationSet {
 
     var count: Int { aggregations.count }
     var columns: [Int] { aggregations.compactMap(\.column) }
-    /// The column of each aggregate; nil for one that counts rows.
+    /// The column of each aggregate; nil for a count of rows.
     var attributes: [Int?] { aggregations.map(\.column) }
 
     mutating func add<Object, Result>(
@@ -131,7 +144,7 @@ private struct AggregationSet {
         for index in aggregations.indices { aggregations[index].add(row) }
     }
 
-    /// All results as the columns of one row.
+    /// The results as the columns of one row.
     ///
     /// - Throws: `numberOverflow`, or `damagedValue` if a gathered value is not a number.
     func results(_ reader: RowValueReader) throws(DataSourceError) -> StoredRow {
@@ -154,7 +167,7 @@ extension StoredRow {
     }
 }
 
-/// The rows of each group of equal values, in the order in which the values were first met.
+/// The groups of rows with equal values, in the order of their first rows.
 private struct AggregationGroups {
     private(set) var all: [(first: StoredRow, set: AggregationSet)] = []
     private var positions: [RowValue: Int] = [:]
@@ -178,7 +191,14 @@ private struct AggregationGroups {
 extension ManagedObjectContext {
     /// The ids of the objects of a request, in its order.
     ///
-    /// - Throws: What ``fetch(_:)`` throws.
+    /// ```swift
+    /// let ids = try context.ids(ObjectRequest(ContactEntity.self, where: \.age >= 18))
+    /// ```
+    ///
+    /// **Complexity**: makes no objects for a request of one entity whose predicate needs none. **Isolation**: the ids can be
+    /// sent anywhere.
+    ///
+    /// - Throws: The errors of ``fetch(_:)``.
     public func ids<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> [ManagedObjectID] {
         try reading(request) { () throws(DataSourceError) in
             let plan = try plan(request)
@@ -190,16 +210,16 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Some attributes of the objects of a request, in its order. Nothing else is read, and no objects are made.
+    /// Some attributes of the objects of a request, in its order. Only these attributes are read, and no objects are made.
     ///
     /// ```swift
     /// for (name, age) in try context.values(ObjectRequest<ContactEntity>(), \.name, \.age) { ... }
     /// ```
     ///
     /// - Parameters:
-    ///   - request: Which objects, in which order.
-    ///   - keyPaths: Attributes, also those that to-one relationships lead to.
-    /// - Throws: What ``fetch(_:)`` throws, and `damagedValue`.
+    ///   - request: The request for the objects.
+    ///   - keyPaths: Attributes of the objects, or attributes beyond to-one relationships.
+    /// - Throws: The errors of ``fetch(_:)``; `damagedValue`.
     public func values<Object: ManagedObject, each Value: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
     ) throws -> [(repeat each Value)] {
@@ -217,16 +237,16 @@ extension ManagedObjectContext {
         }
     }
 
-    /// One attribute of the objects of a request, in its order.
+    /// One attribute of the objects of a request, in its order. Only this attribute is read, and no objects are made.
     ///
     /// ```swift
     /// let known = Set(try context.values(ObjectRequest<ContactEntity>(), \.uid))
     /// ```
     ///
     /// - Parameters:
-    ///   - request: Which objects, in which order.
-    ///   - keyPath: An attribute, also one that to-one relationships lead to.
-    /// - Throws: What ``fetch(_:)`` throws, and `damagedValue`.
+    ///   - request: The request for the objects.
+    ///   - keyPath: An attribute of the objects, or an attribute beyond to-one relationships.
+    /// - Throws: The errors of ``fetch(_:)``; `damagedValue`.
     public func values<Object: ManagedObject, Value: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ keyPath: KeyPath<Object, Value>
     ) throws -> [Value] {
@@ -267,13 +287,13 @@ extension ManagedObjectContext {
         }
     }
 
-    /// What finds further columns for a query.
+    /// A resolver that can add joined columns to those of a query.
     func resolver(for query: RowQuery) -> PredicateResolver {
         PredicateResolver(
             bindings[query.entity].layout, in: stack.layout, joined: query.joined, withGoneObjects: withGoneObjects)
     }
 
-    /// The column that a key path leads to; it can be a joined one.
+    /// The column or joined column that a key path leads to.
     func column(
         _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ resolver: PredicateResolver
     ) throws(DataSourceError) -> Int {

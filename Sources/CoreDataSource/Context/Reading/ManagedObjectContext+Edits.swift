@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// How the edits of a batch, and the registered objects, affect a query.
+/// Queries over the edits of a batch and over registered objects.
 ///
-/// A query in a batch combines two results: rows of the store that the batch has not changed or deleted, and edited objects
-/// that match. So its cost is that of the store plus the edits that can matter. For a query for certain values of a column,
-/// these are the objects that have or had one of the values.
+/// A query in a batch combines two results: the stored rows that the batch has not changed or deleted, and the edited objects
+/// that match. Its cost is that of the store plus the edits to evaluate. If the query looks for a few values of a column, only
+/// objects that have or had one of these values are evaluated.
 extension ManagedObjectContext {
-    /// The inserted and edited objects that match, in any order.
+    /// The matching inserted and edited objects, in any order.
     func editedObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
         if let repeated = try repeated(query, isOfRegistered: false) { return Array(repeated.objects) }
@@ -20,7 +20,7 @@ extension ManagedObjectContext {
             + matching(binding.touched, query) { $0.state == .edited }
     }
 
-    /// How many saved rows match that were edited or deleted in this batch.
+    /// The number of matching saved rows that this batch has edited or deleted.
     func countOfTouched(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) || binding.touched.isEmpty { return binding.touched.count }
@@ -40,7 +40,7 @@ extension ManagedObjectContext {
         return count
     }
 
-    /// How many rows of one entity match now, minus how many saved ones match.
+    /// The number of rows of one entity that match now, minus the number of saved rows that match.
     func countOfEdits(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if !binding.hasEdits { return 0 }
@@ -49,7 +49,7 @@ extension ManagedObjectContext {
         return try editedObjects(query).count - countOfTouched(query)
     }
 
-    /// Whether it is known, without the store, that an object matches.
+    /// Whether an object is known to match, without a read of the store.
     func existsEdited(_ plan: FetchPlan) throws(DataSourceError) -> Bool {
         guard plan.tests == nil, plan.query.joined.isEmpty, plan.query.offset == 0, plan.query.limit != 0 else {
             return false
@@ -63,8 +63,8 @@ extension ManagedObjectContext {
 
     // MARK: Registered objects
 
-    /// Whether the registered objects answer a query. The store answers it if not all objects are registered, or if it has a
-    /// useful index and there are few edits to consider.
+    /// Whether a query runs over the registered objects. It runs in the store if not all objects are registered, or if the
+    /// store has a useful index and the batch has few edits.
     func isRegistered(_ query: RowQuery) -> Bool {
         let binding = bindings[query.entity]
         guard binding.holdsAllRows else { return false }
@@ -76,7 +76,7 @@ extension ManagedObjectContext {
         return !isIndexed || query.predicate.wantedValues(binding.layout) != nil
     }
 
-    /// The registered objects that match, in any order; limit and offset are ignored.
+    /// The matching registered objects, in any order. Limit and offset are ignored.
     func registeredObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
         if let repeated = try repeated(query, isOfRegistered: true) { return Array(repeated.objects) }
@@ -86,7 +86,7 @@ extension ManagedObjectContext {
         return try matching(binding.objects.objects, query) { !$0.isDeleted }
     }
 
-    /// How many registered objects match.
+    /// The number of matching registered objects.
     func countOfRegistered(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) { return binding.objects.count - binding.deletedCount }
@@ -99,7 +99,7 @@ extension ManagedObjectContext {
 
     // MARK: Parts
 
-    /// What matches, if this batch has asked it before and there are so many objects that it is worth remembering.
+    /// The matching objects of a predicate that this batch has used before. Nil for a new predicate, and for few objects.
     private func repeated(
         _ query: RowQuery, isOfRegistered: Bool
     ) throws(DataSourceError) -> MatchingObjects? {
@@ -112,7 +112,7 @@ extension ManagedObjectContext {
         return known
     }
 
-    /// An index for the values that a predicate looks for, if it is worth its cost.
+    /// An index for the values that a predicate looks for; nil if it is not worth its cost.
     private func index(
         for query: RowQuery, insteadOf count: Int
     ) -> (index: ValueIndex, values: [RowValue])? {
@@ -151,7 +151,7 @@ extension ManagedObjectContext {
     }
 }
 
-/// What happens in a context when a value is edited.
+/// The functions that an object calls when its values are edited.
 extension ManagedObjectContext {
     func refuseEditOfDeleted(_ object: ManagedObject, _ column: Int) {
         refuse(
@@ -186,8 +186,8 @@ extension ManagedObjectContext {
 
 /// The objects that a context has changed, in the order of their first change.
 ///
-/// Each is in it once, however often it is added. So no save has a row twice, because a context has one object of each key, and
-/// keeps it while it has edits.
+/// Each object is contained only once, even if it is added repeatedly. A context has one object for each key, and keeps an
+/// object with edits, so no save has a row twice.
 struct ChangedObjects: RandomAccessCollection {
     private var objects: [ManagedObject] = []
 
@@ -198,14 +198,14 @@ struct ChangedObjects: RandomAccessCollection {
 
     func makeIterator() -> IndexingIterator<[ManagedObject]> { objects.makeIterator() }
 
-    /// Adds an object that is not there yet.
+    /// Adds an object, unless it is contained already.
     mutating func insert(_ object: ManagedObject) {
         if object.isAmongChanged { return }
         object.isAmongChanged = true
         objects.append(object)
     }
 
-    /// Makes these the objects.
+    /// Replaces all objects.
     mutating func set(_ new: [ManagedObject]) {
         removeAll()
         for object in new { insert(object) }

@@ -1,16 +1,16 @@
 internal import RowStore
 
-/// Reporting how relationships are read.
+/// Counts of the relationships and deferred values that are read for one object at a time.
 extension ManagedObjectContext {
     /// A relationship is about to be read for an object that was not fetched with others.
     func noteReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
 
-    /// An object is about to be read again for a value that lies apart.
+    /// An object is about to be read again for a deferred value.
     func noteDeferredRead(_ column: Int, of object: ManagedObject) {
         deferredReads[DeferredColumn(entity: object.layout.index, column: column), default: 0] += 1
     }
 
-    /// Adds the attributes whose large values were read one by one.
+    /// Adds the attributes whose deferred values were read for one object at a time.
     func explainDeferredReads(_ layout: EntityLayout, _ explanation: inout FetchExplanation) {
         for column in layout.deferredColumns {
             let count = deferredReads[DeferredColumn(entity: layout.index, column: column)] ?? 0
@@ -24,7 +24,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// By name, the relationships of some entities that have been read for one object at a time so far, and how often.
+    /// The relationships of some entities that were read for one object at a time, by name, with the number of reads.
     /// Relationships that were read for only one object are left out.
     func relationshipsReadOneByOne(_ family: some Sequence<Int>) -> [String: Int] {
         if readOneByOne.isEmpty { return [:] }
@@ -38,7 +38,7 @@ extension ManagedObjectContext {
         return counts
     }
 
-    /// Adds the relationships that are read with the objects of a request, and those that were read one by one.
+    /// Adds the relationships that a request prefetches, and those that were read for one object at a time.
     func explainRelationships<Object: ManagedObject>(
         _ request: ObjectRequest<Object>, _ family: [Int], _ explanation: inout FetchExplanation
     ) {
@@ -58,21 +58,28 @@ extension ManagedObjectContext {
     }
 }
 
-/// An attribute whose large values lie apart, by the numbers of its entity and its column.
+/// An attribute with deferred values.
 struct DeferredColumn: Hashable {
     let entity: Int
     let column: Int
 }
 
 extension ObjectRequest {
-    /// The names of the relationships that it prefetches.
+    /// The names of the prefetched relationships.
     var prefetched: [String] { prefetch.compactMap { Object.relationshipKeyPaths[$0] } }
 }
 
 extension ManagedObjectContext {
-    /// How the store would find the objects of a request, and what is slow about it.
+    /// The way in which the store would find the objects of a request, with warnings about slow parts.
     ///
-    /// - Throws: What ``fetch(_:)`` throws.
+    /// ```swift
+    /// let explanation = try container.main.explain(ObjectRequest(ContactEntity.self, where: \.phone == "110"))
+    /// for warning in explanation.warnings { print(warning) }
+    /// ```
+    ///
+    /// The request itself does not run.
+    ///
+    /// - Throws: The errors of ``fetch(_:)``.
     public func explain<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> FetchExplanation {
         try reading(request) { () throws(DataSourceError) in try explanation(request) }
     }

@@ -3,7 +3,8 @@ internal import RowStore
 
 /// Fetching many objects.
 extension ManagedObjectContext {
-    /// The objects that match, including unsaved edits. Their relationships will be read for all of them at once.
+    /// The matching objects, including unsaved edits. They become one group, whose relationships are read for all objects at
+    /// once.
     func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         let objects = try ungroupedObjects(plan)
         FetchGroup.gather(objects)
@@ -36,8 +37,9 @@ extension ManagedObjectContext {
         return accepted
     }
 
-    /// The first objects that pass the tests, read in batches until there are enough; nil if other saves came in meanwhile, so
-    /// that the batches do not fit together.
+    /// The first objects that the object predicate accepts. Rows are read in batches until there are enough objects.
+    ///
+    /// - Returns: Nil if other saves came in meanwhile, so that the batches may not fit together.
     private func first(
         _ count: Int, _ plan: FetchPlan, _ tests: ObjectPredicate
     ) throws(DataSourceError) -> [ManagedObject]? {
@@ -59,7 +61,7 @@ extension ManagedObjectContext {
         return Array(found.prefix(count))
     }
 
-    /// What a look-up by a unique value or a key finds, if the request is no more than such a look-up; nil for others.
+    /// The result of a request that only looks up a unique value or a key; nil for other requests.
     func known(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject]? {
         guard plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         let entity = plan.family[0]
@@ -94,15 +96,15 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The objects of committed rows, made while the rows are read, because a row is in the processor's cache then. Nil if
-    /// newer saves have to be laid over the rows.
+    /// The objects of committed rows. Each object is made while its row is read and is still in the processor's cache.
     ///
     /// - Parameter linkColumns: See ``FetchPlan/linkColumns``.
+    /// - Returns: Nil if rows of newer saves must replace some of the rows.
     private func readObjects(
         _ query: RowQuery, _ linkColumns: [Int]
     ) throws(DataSourceError) -> [ManagedObject]? {
         let binding = bindings[query.entity]
-        // At least of this moment; if the rows are newer, they are read again below.
+        // The rows include at least this save. If they are newer, the caller reads them again.
         let start = source.newestSave
         var objects: [ManagedObject] = []
         var group = FetchGroup.Builder(binding.layout, linkColumns: linkColumns)
@@ -117,7 +119,7 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The objects that match, in any order; limit and offset are ignored.
+    /// The matching objects, in any order. Limit and offset are ignored.
     func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty,
             isRegistered(plan.query.of(entity: plan.family[0]))
@@ -135,7 +137,8 @@ extension ManagedObjectContext {
         return rows.map { object($0.stored, bindings[$0.entity], asOf: asOf) }
     }
 
-    /// The objects of the saved rows with those keys, in any order. Registered ones have their edits, and none is deleted.
+    /// The objects of the saved rows with the given keys, in any order. Registered objects have their edits. Deleted objects
+    /// are left out.
     func readObjects(_ keys: [Int64], ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
         let (rows, asOf) = try source.rows(
             entity: entity, keys: keys, deferringValues: defersValues,
@@ -145,7 +148,7 @@ extension ManagedObjectContext {
         return found
     }
 
-    /// How many objects match, including unsaved edits; limit and offset are ignored.
+    /// The number of matching objects, including unsaved edits. Limit and offset are ignored.
     func count(_ plan: FetchPlan) throws(DataSourceError) -> Int {
         if plan.tests != nil { return try unsortedObjects(plan).count }
         if !plan.query.joined.isEmpty { return try countJoined(plan) }
@@ -156,10 +159,10 @@ extension ManagedObjectContext {
             if isRegistered(query) {
                 total += try countOfRegistered(query)
             } else if editing == .inDraft, bindings[entity].hasEdits {
-                // Others may have changed the rows since they were edited here, so only the rows themselves show it.
+                // Others may have changed the rows that were edited here, so the edits cannot be counted against saved rows.
                 total += try readRows(query.keysOnly).rows.count
             } else {
-                // The store counts saved rows, as the edited ones were before.
+                // The store counts saved rows; the edits are the difference.
                 stored.append(entity)
                 total += try countOfEdits(query)
             }
@@ -169,13 +172,13 @@ extension ManagedObjectContext {
 }
 
 extension RowQuery {
-    /// Whether the query asks for every row of its entity.
+    /// Whether the query is for every row of its entity.
     fileprivate var isWhole: Bool { predicate == .constant(true) && limit == nil && offset == 0 }
 }
 
 /// Turns requests by class and key path into entities and columns, and results into objects of the class.
 extension ManagedObjectContext {
-    /// The request over the columns of the model.
+    /// The plan of a request: the request over the columns of the model.
     func plan<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws(DataSourceError) -> FetchPlan {
         var plan = try FetchPlan(
             request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout,
@@ -185,14 +188,14 @@ extension ManagedObjectContext {
         return plan
     }
 
-    /// The objects that match, in any order.
+    /// The matching objects, in any order.
     func scope<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws(DataSourceError) -> [ManagedObject] {
         try unsortedObjects(plan(ObjectRequest(type, where: predicate)))
     }
 
-    /// The objects with those ids, in the same order, without those that are gone.
+    /// The objects with the given ids, in the same order. Deleted objects are left out.
     func registeredOrRead<Object: ManagedObject>(
         _ type: Object.Type, _ ids: some Sequence<ManagedObjectID>
     ) throws(DataSourceError) -> [Object] {
@@ -217,7 +220,6 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The object, cast to the requested class.
     func typed<Object: ManagedObject>(_ object: ManagedObject) throws(DataSourceError) -> Object {
         guard let typed = object as? Object else { throw wrongClass(object.layout.index, Object.self) }
         return typed
@@ -228,21 +230,21 @@ extension ManagedObjectContext {
         _ objects: [ManagedObject], _ family: [Int]
     ) throws(DataSourceError) -> [Object] {
         try checkClass(Object.self, family)
-        // Every object has its entity's class, and these are all Object or a subclass, as was just checked. Casting each object
-        // again would take longer than making it.
+        // Every object has the class of its entity, and the check above has shown that all these classes are Object or a
+        // subclass. Casting each object would take longer than making it.
         return unsafeBitCast(objects, to: [Object].self)
     }
 
-    /// Objects that a relationship leads to, cast to the requested class; others are left out.
+    /// Objects that a relationship leads to, cast to the requested class. Objects of other classes are left out.
     func typed<Object: ManagedObject>(_ objects: [ManagedObject], _ relationship: RelationshipLayout) -> [Object] {
-        // See above.
+        // See the cast above.
         let isTyped = relationship.destinationFamily.allSatisfy {
             editor(ofEntity: $0).bindings[$0].type is Object.Type
         }
         return isTyped ? unsafeBitCast(objects, to: [Object].self) : objects.compactMap { $0 as? Object }
     }
 
-    /// Throws unless objects of the entities have that class.
+    /// - Throws: `unknownEntity` unless the objects of all entities have the class.
     func checkClass<Object: ManagedObject>(_ type: Object.Type, _ family: [Int]) throws(DataSourceError) {
         for entity in family where !(bindings[entity].type is Object.Type) { throw wrongClass(entity, type) }
     }
@@ -264,8 +266,8 @@ extension ManagedObjectContext {
 
 /// The columns that key paths lead to.
 ///
-/// Looking a key path up by value costs far more than by identity, and a key path literal is one object for the life of the
-/// process. So the last key paths that were looked up are known by identity.
+/// A look-up of a key path by value costs far more than by identity, and a key path literal is the same object at each use. So
+/// the table caches the last key paths by identity.
 struct KeyPathTable {
     private struct Recent {
         var keyPath: AnyKeyPath?
@@ -276,7 +278,7 @@ struct KeyPathTable {
     private var columns: [ObjectIdentifier: [AnyKeyPath: Int]] = [:]
     private var recent = [Recent](repeating: Recent(), count: 16)
 
-    /// The column, or nil if the key path is not one of the class's stored attributes.
+    /// The column; nil if the key path does not lead to a stored attribute of the class.
     mutating func column(_ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout) -> Int? {
         let slot = Int(bitPattern: ObjectIdentifier(keyPath)) >> 5 & 15
         if recent[slot].keyPath === keyPath, recent[slot].type == ObjectIdentifier(type) { return recent[slot].column }

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// Looking for one object.
+/// Look-ups of one object.
 extension ManagedObjectContext {
-    /// The object of that key, or nil.
+    /// The object with a key; nil if there is none.
     func find(entity: Int, key: Int64) throws(DataSourceError) -> ManagedObject? {
         if bindings[entity].isOwned {
             if let object = bindings[entity].objects[key] { return object.isDeleted ? nil : object }
@@ -16,7 +16,7 @@ extension ManagedObjectContext {
     func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let family = bindings[entity].layout.concreteFamily
         let isUnique = family.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
-        // Rows of several entities that others write are looked for in one state: an object may be replaced by one of another entity.
+        // Read several entities that others write in one state: an object may be replaced by an object of another entity.
         let isOneState = family.count == 1 || family.allSatisfy { bindings[$0].isOwned }
         guard isUnique, value != .null, isOneState else { return try findFirst(entity, column, value) }
         for concrete in family {
@@ -35,7 +35,7 @@ extension ManagedObjectContext {
         return nil
     }
 
-    /// The same for a column without a uniqueness constraint.
+    /// Like ``find(entity:column:value:)``, for a column without a uniqueness constraint.
     private func findFirst(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let layout = bindings[entity].layout
         noteLookup(entity, column)
@@ -56,8 +56,10 @@ extension ManagedObjectContext {
         return first
     }
 
-    /// The object with the value and the lowest key. The store is read only for rows that may come before the registered object
-    /// with the lowest key, and once in a batch for each such object.
+    /// The object with the value and the lowest key.
+    ///
+    /// The store is read only for rows that may come before the first registered object, and only once in a batch for each such
+    /// object.
     private func findFirst(
         _ binding: EntityBinding, _ column: Int, _ value: RowValue
     ) throws(DataSourceError) -> ManagedObject? {
@@ -78,19 +80,19 @@ extension ManagedObjectContext {
             let (rows, asOf) = try source.rows(query, binding.layout)
             for row in rows { _ = object(row, binding, asOf: asOf) }
             index[registeredThrough: value] = rows.count < limit ? .max : rows[limit - 1].key
-            // This includes rows that the batch has changed, so there may be more.
+            // The rows may include some that the batch has changed, so more rows may be needed.
             limit = min(limit * 4, 256)
         }
     }
 
-    /// The object with those values of a uniqueness constraint, or nil.
+    /// The object with the given values of a uniqueness constraint; nil if there is none.
     func findUnique(_ entity: Int, constraint: Int, _ values: [RowValue]) throws(DataSourceError) -> ManagedObject? {
         let binding = bindings[entity]
         if let object = binding.find(constraint, values) { return object }
         return binding.holdsAllRows ? nil : try findStored(binding, constraint, values)
     }
 
-    /// The object of the row that the store has under those values of a uniqueness constraint.
+    /// The object of the stored row with the given values of a uniqueness constraint.
     private func findStored(
         _ binding: EntityBinding, _ constraint: Int, _ values: [RowValue]
     ) throws(DataSourceError) -> ManagedObject? {
@@ -98,13 +100,13 @@ extension ManagedObjectContext {
             entity: binding.layout.index, constraint: constraint, values: values, binding.layout, lookupIsolation)
         guard let stored else { return nil }
         if let registered = binding.objects[stored.key], registered.state != .saved {
-            // It was edited or deleted here: if it still matched, the index would have found it.
+            // The object was edited or deleted here. If it still matched, the index would have found it.
             return nil
         }
         return object(stored, binding, asOf: asOf)
     }
 
-    /// Reports a look-up for which the store has to read every row.
+    /// Notes a diagnostic for a look-up that makes the store read every row.
     private func noteLookup(_ entity: Int, _ column: Int) {
         let layout = bindings[entity].layout
         guard !layout.indexedColumns.contains(column), !bindings[entity].notedColumns.contains(column) else { return }
@@ -116,11 +118,12 @@ extension ManagedObjectContext {
         if let owner = owner ?? stack.owner(ofEntity: entity) { stack.note(diagnostic, of: owner) }
     }
 
-    /// Registers all rows of an entity if look-ups keep missing and the rows are few enough to stay registered. For an empty
-    /// entity all rows are registered from the start.
+    /// Registers all rows of an entity after many misses, if the rows are few enough to stay registered.
     ///
-    /// - Parameter column: The column by which the object is looked up.
-    /// - Returns: Whether all rows are registered now.
+    /// An empty entity counts as registered from the first miss on.
+    ///
+    /// - Parameter column: The column of the look-up.
+    /// - Returns: Whether all rows are registered.
     private func registerAllIfFew(_ binding: EntityBinding, _ column: Int) throws(DataSourceError) -> Bool {
         guard binding.rights == .own else { return false }
         let all = RowQuery(entity: binding.layout.index)
@@ -137,9 +140,9 @@ extension ManagedObjectContext {
         return binding.holdsAllRows
     }
 
-    /// Registers all rows of an entity, a part at a time, unless they use more bytes than may stay registered.
+    /// Registers all rows of an entity, part by part. Stops if they would use more bytes than may stay registered.
     ///
-    /// - Parameter count: How many rows there are.
+    /// - Parameter count: The number of rows.
     private func registerAll(_ binding: EntityBinding, _ count: Int) throws(DataSourceError) {
         var part = RowQuery(entity: binding.layout.index, limit: 64)
         while let limit = part.limit {
@@ -158,23 +161,24 @@ extension ManagedObjectContext {
     }
 }
 
-/// Guesses which object is looked up next: a list from a server mostly comes in the order in which its objects were inserted.
+/// A prediction of the object that is looked up next. A list from a server mostly has the order in which its objects were
+/// inserted.
 ///
-/// An object that is guessed is near the previous one in memory; the index of the values leads to a random place. Objects that are
-/// found in any other order are not guessed.
+/// A predicted object is near the previous object in memory, while the unique index leads to a random address. If look-ups have
+/// no regular order, nothing is predicted.
 package struct LookupOrder {
     private var lastKey: Int64 = 0
-    /// From the object before the last one to that one.
+    /// The difference of the last two keys.
     private var step: Int64 = 0
-    /// Whether the last object was where the ones before it led.
+    /// Whether the last two differences were equal.
     private var isRegular = false
 
     package init() {}
 
-    /// The key of the next object, if the last ones came in order.
+    /// The predicted key of the next object; nil without a regular order.
     package var nextKey: Int64? { isRegular ? lastKey &+ step : nil }
 
-    /// Notes which object was found.
+    /// Notes the key of a found object.
     package mutating func note(_ key: Int64) {
         let step = key &- lastKey
         isRegular = step == self.step
@@ -182,25 +186,25 @@ package struct LookupOrder {
     }
 }
 
-/// Reading large values that fetched objects lack (``RowQuery/defersValues``).
+/// Reads of deferred values (``RowQuery/defersValues``).
 extension ManagedObjectContext {
     func bringValues(of object: ManagedObject, _ column: Int) {
         noteDeferredRead(column, of: object)
         do {
             try readDeferredValues(of: object)
         } catch {
-            // The values of a deleted object that lay apart are gone with it, as its links are.
+            // The deferred values of a deleted object are deleted with it, as its links are. That is no failure.
             if (error as? DataSourceError)?.code != .objectGone { noteReadFailure(error) }
         }
     }
 
-    /// Gives an object its values that lie apart.
+    /// Reads the deferred values of an object.
     ///
-    /// - Throws: `objectGone`, what the store throws, and `CancellationError`.
+    /// - Throws: `objectGone`; errors of the store; `CancellationError`.
     func readDeferredValues(of object: ManagedObject) throws {
         guard object.hasDeferredValues else { return }
         try reading { () throws(DataSourceError) in
-            // A save that was merged just now may have brought them.
+            // A save that was merged just now may have brought the values.
             guard object.hasDeferredValues else { return }
             let (row, asOf) =
                 object.isDeleted ? (nil, 0) : try source.row(entity: object.layout.index, key: object.key)

@@ -4,12 +4,23 @@ internal import RowStore
 
 /// Reading objects.
 extension ManagedObjectContext {
-    /// The objects of a request, in its order; objects that compare equal come in the order of creation.
+    /// Fetches the objects of a request.
     ///
-    /// Off the main actor, a long fetch ends when its task is cancelled.
+    /// ```swift
+    /// var request = ObjectRequest(ContactEntity.self, where: \.age >= 18)
+    /// request.order = [.ascending(\.name, [.caseInsensitive, .numeric])]
+    /// let grown = try context.fetch(request)
+    /// ```
+    ///
+    /// **Ordering**: that of the request. Objects that compare equal come in the order of creation.
+    ///
+    /// **Cancellation**: off the main actor, a long fetch ends when its task is cancelled.
+    ///
+    /// **Complexity**: one query for each entity, and one for each prefetched relationship and up to 1,000 objects. A look-up
+    /// by a key or a unique value of a registered object reads nothing from the store.
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
-    ///   `predicateFailed`, what the store throws, and `CancellationError`.
+    ///   `predicateFailed`; errors of the store; `CancellationError`.
     public func fetch<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> [Object] {
         try reading { () throws(DataSourceError) in
             var plan = try plan(request)
@@ -20,7 +31,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The objects that match, in order.
+    /// Fetches the objects that match a predicate.
     ///
     /// ```swift
     /// let grown = try context.fetch(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
@@ -28,12 +39,13 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil for all. Wrap a predicate of Foundation or a format:
+    ///   - predicate: The predicate; nil, the default, for all objects. Wrap a predicate of Foundation or a format:
     ///     `FetchPredicate(#Predicate { $0.age >= 18 })`.
-    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
+    ///   - order: The sort order, the most significant attribute first. Objects that compare equal come in the order of
+    ///     creation.
     ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to skip; 0 by default. ``ObjectRequest/after`` does not get slower with every page.
-    /// - Throws: What ``fetch(_:)`` throws.
+    ///   - offset: The number of objects to skip; 0 by default. Skipped rows are read too; ``ObjectRequest/after`` avoids that.
+    /// - Throws: The errors of ``fetch(_:)``.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0
@@ -41,15 +53,19 @@ extension ManagedObjectContext {
         try fetch(ObjectRequest(type, where: predicate, order: order, limit: limit, offset: offset))
     }
 
-    /// The objects that match, in the order of Foundation's sort descriptors.
+    /// Fetches the objects that match a predicate, in the order of Foundation's sort descriptors.
+    ///
+    /// ```swift
+    /// let byName = try context.fetch(ContactEntity.self, order: [SortDescriptor(\.name)])
+    /// ```
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - predicate: The predicate; nil, the default, for all objects.
     ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
     ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to skip; 0 by default.
-    /// - Throws: What ``fetch(_:)`` throws.
+    ///   - offset: The number of objects to skip; 0 by default.
+    /// - Throws: The errors of ``fetch(_:)``.
     @_disfavoredOverload
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
@@ -58,30 +74,39 @@ extension ManagedObjectContext {
         try fetch(ObjectRequest(type, where: predicate, order: order, limit: limit, offset: offset))
     }
 
-    /// The first object that matches, or nil.
+    /// Fetches the first object that matches a predicate; nil if there is none.
+    ///
+    /// ```swift
+    /// let oldest = try context.first(ContactEntity.self, order: [.descending(\.age)])
+    /// ```
     ///
     /// - Parameters:
     ///   - type: The class of the object.
-    ///   - predicate: Which objects; nil, the default, for all.
-    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation. A sort
-    ///     descriptor of Foundation becomes an order by ``FetchOrder/init(_:)``: `[FetchOrder(SortDescriptor(\.name))]`.
-    /// - Throws: What ``fetch(_:)`` throws.
+    ///   - predicate: The predicate; nil, the default, for all objects.
+    ///   - order: The sort order, the most significant attribute first. Objects that compare equal come in the order of
+    ///     creation. ``FetchOrder/init(_:)`` converts a sort descriptor of Foundation: `[FetchOrder(SortDescriptor(\.name))]`.
+    /// - Throws: The errors of ``fetch(_:)``.
     public func first<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = []
     ) throws -> Object? {
         try fetch(type, where: predicate, order: order, limit: 1).first
     }
 
-    /// The first object, in the order of creation, whose attribute has that value; nil if there is none.
+    /// Finds the first object, in the order of creation, whose attribute has a value; nil if there is none.
     ///
-    /// In a private context, a look-up by an attribute with a uniqueness constraint costs as much as one by key. The store is
-    /// not read while the object is registered.
+    /// ```swift
+    /// let contact = try container.main.first(ContactEntity.self, where: \.uid, equals: "1")
+    /// ```
+    ///
+    /// **Complexity**: in a private context, the look-up of a registered object by an attribute with a uniqueness constraint
+    /// takes constant time and reads nothing from the store. Other look-ups are one query. Without an index in the model, the
+    /// query reads every row.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
     ///   - keyPath: An attribute.
     ///   - value: The value, compared exactly. Nil finds an object without a value.
-    /// - Throws: What ``fetch(_:)`` throws.
+    /// - Throws: The errors of ``fetch(_:)``.
     public func first<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
     ) throws -> Object? {
@@ -92,9 +117,9 @@ extension ManagedObjectContext {
         }
     }
 
-    /// How many objects a request returns.
+    /// Counts the objects of a request, within its limit and offset.
     ///
-    /// - Throws: What ``fetch(_:)`` throws.
+    /// - Throws: The errors of ``fetch(_:)``.
     public func count<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int {
         try reading(request) { () throws(DataSourceError) in
             let plan = try plan(request)
@@ -103,21 +128,25 @@ extension ManagedObjectContext {
         }
     }
 
-    /// How many objects match.
+    /// Counts the objects that match a predicate. No objects are made, unless the predicate needs them.
+    ///
+    /// ```swift
+    /// let minors = try context.count(ContactEntity.self, where: \.age < 18)
+    /// ```
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
-    /// - Throws: What ``fetch(_:)`` throws.
+    ///   - predicate: The predicate; nil, the default, for all objects.
+    /// - Throws: The errors of ``fetch(_:)``.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Int {
         try count(ObjectRequest(type, where: predicate))
     }
 
-    /// Whether a request returns any object. At most one row is read.
+    /// Whether a request has any object. At most one row is read.
     ///
-    /// - Throws: What ``fetch(_:)`` throws.
+    /// - Throws: The errors of ``fetch(_:)``.
     package func exists<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Bool {
         try reading(request) { () throws(DataSourceError) in
             var plan = try plan(request)
@@ -129,24 +158,32 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Whether any object matches.
+    /// Whether any object matches a predicate. At most one row is read, unless the predicate needs objects.
+    ///
+    /// ```swift
+    /// if try context.exists(ContactEntity.self, where: \.phone == "110") { print("known") }
+    /// ```
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
-    /// - Throws: What ``fetch(_:)`` throws.
+    ///   - predicate: The predicate; nil, the default, for all objects.
+    /// - Throws: The errors of ``fetch(_:)``.
     public func exists<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Bool {
         try exists(ObjectRequest(type, where: predicate))
     }
 
-    /// The object with that id, or nil if it has been deleted.
+    /// Finds the object with an id; nil if the object has been deleted.
+    ///
+    /// ```swift
+    /// let contact = try contacts.main.object(ContactEntity.self, id: id)
+    /// ```
     ///
     /// - Parameters:
     ///   - type: The class of the object.
     ///   - id: The id of an object of the same store.
-    /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
+    /// - Throws: `unknownEntity` for an object of another class; errors of the store.
     public func object<Object: ManagedObject>(_ type: Object.Type, id: ManagedObjectID) throws -> Object? {
         try reading { () throws(DataSourceError) in
             guard let layout = id.layout(in: stack.layout) else { return nil }
@@ -154,20 +191,26 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The objects with those ids, in the same order, without those that have been deleted. Registered objects are not read
-    /// again; all others are read with one query.
+    /// Finds the objects with the given ids, in the same order. Deleted objects are left out.
+    ///
+    /// ```swift
+    /// let ids = try context.ids(ObjectRequest(ContactEntity.self, where: \.age >= 18))
+    /// let grown = try context.objects(ContactEntity.self, ids: ids)
+    /// ```
+    ///
+    /// **Complexity**: one query for each entity. A private context or a draft does not read registered objects again.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - ids: Ids of objects of the same store; an id that comes twice returns its object twice.
-    /// - Throws: `unknownEntity` for an object of another class, and what the store throws.
+    ///   - ids: Ids of objects of the same store. A repeated id returns its object again.
+    /// - Throws: `unknownEntity` for an object of another class; errors of the store.
     public func objects<Object: ManagedObject>(
         _ type: Object.Type, ids: some Sequence<ManagedObjectID>
     ) throws -> [Object] {
         try reading { () throws(DataSourceError) in try registeredOrRead(type, ids) }
     }
 
-    /// The values of the objects of a request, in its order.
+    /// Fetches the objects of a request, and makes a value from each.
     ///
     /// ```swift
     /// let grown = try context.fetch(as: ContactValue.self, ObjectRequest(where: \.age >= 18))
@@ -175,8 +218,8 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - type: The type of the values.
-    ///   - request: Which objects, in which order; by default all, in the order of creation.
-    /// - Throws: What ``fetch(_:)`` throws, and what the value's initializer throws.
+    ///   - request: The request for the objects; by default all objects, in the order of creation.
+    /// - Throws: The errors of ``fetch(_:)`` and of the value's initializer.
     public func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: ObjectRequest<Value.Object> = ObjectRequest()
     ) throws -> [Value] {
@@ -185,9 +228,9 @@ extension ManagedObjectContext {
 
     // MARK: Entering and leaving
 
-    /// Runs a read of the app.
+    /// Runs a read that the app has called.
     ///
-    /// - Throws: `CancellationError`, and what the body throws.
+    /// - Throws: `CancellationError`; errors of the body.
     func reading<R>(
         registersObjects: Bool = true, _ body: () throws(DataSourceError) -> R
     ) throws -> R {
@@ -202,7 +245,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Reads rows that do not become objects, unless the predicate needs the objects.
+    /// Runs a read of rows that become no objects, unless the predicate needs objects.
     func reading<Object: ManagedObject, R>(
         _ request: ObjectRequest<Object>, _ body: () throws(DataSourceError) -> R
     ) throws -> R {
@@ -212,12 +255,12 @@ extension ManagedObjectContext {
 
 /// Queries that follow relationships.
 extension ManagedObjectContext {
-    /// The objects that match, in order and within limit and offset.
+    /// The matching objects, in order and within limit and offset.
     func joinedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         try joined(plan, columns: nil).map(\.object)
     }
 
-    /// The rows that match, in order and within limit and offset.
+    /// The matching rows, in order and within limit and offset.
     func joinedRows(
         _ plan: FetchPlan, columns: [Int]?
     ) throws(DataSourceError) -> [(entity: Int, stored: StoredRow)] {
@@ -227,7 +270,7 @@ extension ManagedObjectContext {
         return try joinedRows(query, plan.family).rows
     }
 
-    /// How many objects match; limit and offset are ignored.
+    /// The number of matching objects. Limit and offset are ignored.
     func countJoined(_ plan: FetchPlan) throws(DataSourceError) -> Int {
         let query = plan.query.unlimited
         if !hasEdits(query, plan.family), let count = try source.countJoined(query, plan.family) { return count }
@@ -256,40 +299,40 @@ extension ManagedObjectContext {
         return plan.tests == nil ? found : plan.query.window(found)
     }
 
-    /// The rows of several entities that match, including edits, and the newest save that they take into account.
+    /// The matching rows of several entities, including edits, and the number of the newest save in them.
     private func joinedRows(
         _ query: RowQuery, _ family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
         guard hasEdits(query, family) else { return try source.joinedRows(query, family, stack.layout) }
-        // At least of this moment.
+        // The rows include at least this save.
         let asOf = source.newestSave
         return (try Join(ContextView(context: self), query.budget).rows(query, family), asOf)
     }
 
-    /// The entities whose deleted objects links of this context still lead to.
+    /// The entities with deleted objects to which links of this context may still lead.
     var withGoneObjects: Set<Int> {
         guard editing != .not else { return [] }
         return Set(bindings.indices.filter(mayHaveGoneObjects))
     }
 
-    /// Whether anything that the query reads was edited.
+    /// Whether any entity that the query reads has edits.
     private func hasEdits(_ query: RowQuery, _ family: [Int]) -> Bool {
         query.entities(family).contains { editor(ofEntity: $0).bindings[$0].hasEdits }
     }
 
-    /// Prepares a query to continue after a place in its order. The place gets from related rows what it would get now.
+    /// Makes a query continue after a cursor. The joined columns of the cursor get their present values.
     func follow(_ cursor: FetchCursor, _ query: inout RowQuery) throws(DataSourceError) {
         let place = try filled([cursor.stored], query.joined)[0]
         query = query.following(RowCursor(place, query.sort, cursor.layout))
     }
 
-    /// Rows with joined columns, as this context sees them.
+    /// Adds the values of joined columns to rows, including edits.
     func filled(_ rows: [StoredRow], _ columns: [JoinedColumn]) throws(DataSourceError) -> [StoredRow] {
         try Join(ContextView(context: self), QueryBudget(isCancellable: isCancellable)).filled(rows, columns)
     }
 }
 
-/// Rows as a context sees them, including edits.
+/// The rows of a context, including edits.
 private struct ContextView: RowView {
     let context: ManagedObjectContext
     var layout: ModelLayout { context.stack.layout }

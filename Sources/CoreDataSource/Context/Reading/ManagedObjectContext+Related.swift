@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// Following relationships from an object to those that it leads to.
+/// Relationships, from an object to the objects that it leads to.
 ///
-/// Objects that are not registered are read at once for all objects that were fetched together.
+/// Unregistered destinations are read at once for all objects that were fetched together.
 extension ManagedObjectContext {
-    /// The destination of a to-one relationship; nil if there is none, and if it is gone.
+    /// The destination of a to-one relationship; nil if there is none, or if it was deleted.
     func destination(of object: ManagedObject, at index: Int) throws -> ManagedObject? {
         let relationship = object.layout.relationships[index]
         guard case .column(let column) = relationship.storage else {
@@ -29,7 +29,7 @@ extension ManagedObjectContext {
         return object.end(column, relationship).flatMap { known($0) ?? nil }
     }
 
-    /// The objects of a relationship, in its order, or in the order of their creation.
+    /// The objects of a relationship, in its order. Without an order of its own: in the order of creation.
     func relatedObjects(of object: ManagedObject, at index: Int) throws -> [ManagedObject] {
         if case .column = object.layout.relationships[index].storage {
             return try destination(of: object, at: index).map { [$0] } ?? []
@@ -48,7 +48,7 @@ extension ManagedObjectContext {
     func ends(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
         let ends = try linkedEnds(of: object, at: index)
         let relationship = object.layout.relationships[index]
-        // Other links are deleted together with their rows.
+        // Only links in pair rows can lead to deleted objects; other links are deleted with their rows.
         guard editing != .not, case .pairs = relationship.storage,
             relationship.destinationFamily.contains(where: mayHaveGoneObjects)
         else { return ends }
@@ -57,7 +57,7 @@ extension ManagedObjectContext {
         return ends.filter { (known($0) ?? nil) != nil }
     }
 
-    /// The same, including links that lead to objects that are deleted but not saved yet.
+    /// Like ``ends(of:at:)``, including ends whose objects this batch has deleted.
     private func linkedEnds(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
         let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
         if let known = related[key, object.key] { return known }
@@ -67,17 +67,17 @@ extension ManagedObjectContext {
                 if near.count == 1 { noteReadingOne(key) }
                 let owners = near.filter { related[key, $0.key] == nil }
                 if try readEnds(of: owners, index, key) { break }
-                // So many that it is better to read them for fewer objects at once.
+                // There are so many ends that they must be read for fewer objects at once.
                 object.group?.endWindow = owners.count / 8
             }
             return related[key, object.key] ?? []
         }
     }
 
-    /// How often a read is repeated if its result has changed meanwhile.
+    /// The most repetitions of a read whose result has changed meanwhile.
     private static let tries = 8
 
-    /// Reads relationships. If objects were brought up to newer links meanwhile, it is done again.
+    /// Runs a read of relationships, again if the cache of links was cleared meanwhile.
     private func following<R>(_ body: () throws(DataSourceError) -> R) throws -> R {
         isFollowing = true
         defer { isFollowing = false }
@@ -91,14 +91,15 @@ extension ManagedObjectContext {
         return result
     }
 
-    /// Uses the class of a relationship's destination for an entity for which the model names none.
+    /// Uses the class of a relationship's destination for its entity if the model names none.
     func adopt(_ type: ManagedObject.Type, _ relationship: RelationshipLayout) throws(DataSourceError) {
         let editor = editor(ofEntity: relationship.destination)
         guard editor.bindings[relationship.destination].type == ManagedObject.self else { return }
         if type != ManagedObject.self, !type.entityName.isEmpty { _ = try editor.entity(of: type) }
     }
 
-    /// The registered object of an end; the inner optional is nil if there is none, the outer one if the store must be read.
+    /// The registered object of an end. The outer optional is nil if the store must be read, the inner optional if the object
+    /// does not exist.
     func known(_ end: LinkEnd) -> ManagedObject?? {
         let binding = editor(ofEntity: end.entity).bindings[end.entity]
         if let object = binding.objects[end.key] { return .some(object.isDeleted ? nil : object) }
@@ -106,7 +107,7 @@ extension ManagedObjectContext {
         return nil
     }
 
-    /// The object, and registered objects that were fetched with it.
+    /// The object, and registered objects of its entity that were fetched with it.
     private func neighbours(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
         guard let group = object.group, window > 1 else { return [object] }
         var found = [object]
@@ -122,7 +123,7 @@ extension ManagedObjectContext {
 
     // MARK: Reading
 
-    /// Follows the relationships that a request names, for all its objects.
+    /// Reads the prefetched relationships of a request for all its objects.
     func prefetch<Object: ManagedObject>(
         _ request: ObjectRequest<Object>, _ objects: [ManagedObject]
     ) throws(DataSourceError) {
@@ -145,7 +146,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The columns of the to-one relationships that a request names and that lead to objects of one entity.
+    /// The columns of the prefetched to-one relationships that lead to one entity.
     func linkColumns<Object: ManagedObject>(_ request: ObjectRequest<Object>, _ entity: EntityLayout) -> [Int] {
         request.prefetch.compactMap { keyPath in
             guard let name = Object.relationshipKeyPaths[keyPath], let index = entity.relationship(named: name),
@@ -168,9 +169,9 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Reads the ends of a to-many relationship of objects of one entity, for as many objects at once as possible.
+    /// Reads the ends of a to-many relationship for objects of one entity, for as many objects at once as possible.
     ///
-    /// - Parameter body: Called with the objects that were read together.
+    /// - Parameter body: Called with the objects of each read.
     func readEnds(
         of objects: [ManagedObject], at index: Int,
         _ body: (ArraySlice<ManagedObject>) throws(DataSourceError) -> Void
@@ -207,9 +208,9 @@ extension ManagedObjectContext {
         try readObjects((keys ?? []).lazy.map { LinkEnd(entity: entity, key: $0) }, for: group)
     }
 
-    /// Registers the objects of those ends, with one query for each entity.
+    /// Registers the objects of the given ends, with one query for each entity.
     ///
-    /// - Parameter group: The group for which they are read. While any object of the group is held, main does not forget them.
+    /// - Parameter group: The group that needs the objects. Main keeps them as long as any object of the group exists.
     func readObjects(_ ends: some Sequence<LinkEnd>, for group: FetchGroup? = nil) throws(DataSourceError) {
         var wanted: [Int: Set<Int64>] = [:]
         for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(end.key) }
@@ -224,7 +225,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Registers the objects of those ends, and some of those that nearby objects lead to.
+    /// Registers the objects of the given ends, and some destinations of the objects near `object`.
     private func readObjects(
         _ ends: [LinkEnd], andThoseNear object: ManagedObject, _ index: Int
     ) throws(DataSourceError) {
@@ -236,9 +237,9 @@ extension ManagedObjectContext {
         try readObjects(wanted, for: object.group)
     }
 
-    /// Reads the ends of a to-many relationship of some objects.
+    /// Reads the ends of a to-many relationship for some objects.
     ///
-    /// - Returns: Whether it did; false if there are too many ends for several objects.
+    /// - Returns: False if there are too many ends to read them for several objects at once.
     private func readEnds(
         of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key
     ) throws(DataSourceError) -> Bool {
@@ -253,10 +254,10 @@ extension ManagedObjectContext {
         return true
     }
 
-    /// The most ends that are read for objects other than the one that is needed, about 8 MB.
+    /// The most ends that are read for several objects at once, about 8 MB.
     private static let endLimit = 1 << 17
 
-    /// The ends by their owners' keys, in their order; nil if there are more than the limit.
+    /// The ends of a relationship by the keys of their owners, in the order of the relationship; nil if the limit is reached.
     func readEnds(
         _ relationship: RelationshipLayout, _ predicate: (_ column: Int) -> RowPredicate, limit: Int?
     ) throws(DataSourceError) -> [Int64: [LinkEnd]]? {
@@ -278,7 +279,7 @@ extension ManagedObjectContext {
         found.sort { ($0.position, $0.end.key) < ($1.position, $1.end.key) }
         let ends = Dictionary(grouping: found, by: \.owner).mapValues { $0.map(\.end) }
         guard editing == .inDraft else { return ends }
-        // A draft and another save may have made the same link.
+        // A draft and another save may have made the same link, so remove duplicates.
         return ends.mapValues { ends in
             var seen: Set<LinkEnd> = []
             return ends.filter { seen.insert($0).inserted }
@@ -286,15 +287,14 @@ extension ManagedObjectContext {
     }
 }
 
-/// The links of to-many relationships that a context has read, until a link changes.
+/// The links of to-many relationships that a context has read. They stay until a link changes.
 struct RelatedCache {
-    /// A relationship of an entity, by their numbers.
     struct Key: Hashable {
         let entity: Int
         let relationship: Int
     }
 
-    /// The links that were read for the objects of a group.
+    /// Destinations that were read for a group, kept alive as long as the group.
     private struct Kept {
         weak var group: FetchGroup?
         let objects: [ManagedObject]
@@ -305,12 +305,12 @@ struct RelatedCache {
     /// Ends whose objects do not exist.
     private var missing: Set<LinkEnd> = []
     private var count = 0
-    /// How often the whole cache was cleared.
+    /// The number of times that the whole cache was cleared.
     private(set) var removals = 0
-    /// The last place that was assigned among the objects of an ordered relationship.
+    /// The last position that was assigned in each ordered relationship of an owner.
     private var lastPositions: [Key: [Int64: Int64]] = [:]
 
-    /// The most ends that are kept.
+    /// The most ends in the cache.
     private static let limit = 1 << 20
 
     var knowsEnds: Bool { !ends.isEmpty }
@@ -324,20 +324,20 @@ struct RelatedCache {
         for (owner, own) in found { ends[key, default: [:]][owner] = own }
     }
 
-    /// Keeps objects alive while the objects are alive for which they were read.
+    /// Keeps objects alive as long as the group for which they were read.
     mutating func keep(_ objects: [ManagedObject], for group: FetchGroup) {
         if !objects.isEmpty { kept.append(Kept(group: group, objects: objects)) }
     }
 
     func isMissing(_ end: LinkEnd) -> Bool { missing.contains(end) }
 
-    /// Remembers that an end has no object, as after a deletion with the rule No Action.
+    /// Notes an end without an object, such as after a deletion with the rule No Action.
     mutating func noteMissing(_ end: LinkEnd) {
         if missing.count >= RelatedCache.limit { missing.removeAll() }
         missing.insert(end)
     }
 
-    /// Releases objects that are not needed any more.
+    /// Releases the objects of groups that no longer exist.
     mutating func sweep() { kept.removeAll { $0.group == nil } }
 
     func lastPosition(_ key: Key, _ owner: Int64) -> Int64? { lastPositions[key]?[owner] }
@@ -346,7 +346,7 @@ struct RelatedCache {
         lastPositions[key, default: [:]][owner] = position
     }
 
-    /// Forgets the links of objects, because one of them has changed.
+    /// Forgets the links of some owners, after a link has changed.
     mutating func removeEnds(of owners: [Int64]) {
         for key in ends.keys {
             for owner in owners {
@@ -355,14 +355,12 @@ struct RelatedCache {
         }
     }
 
-    /// Forgets the links that were read.
     private mutating func removeEnds() {
         guard count > 0 || !ends.isEmpty else { return }
         ends = [:]
         count = 0
     }
 
-    /// Forgets everything.
     mutating func removeAll() {
         removals += 1
         removeEnds()

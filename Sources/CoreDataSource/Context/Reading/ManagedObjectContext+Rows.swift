@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// Rows that match, without objects.
+/// Queries for rows, without objects.
 extension ManagedObjectContext {
-    /// The rows that match, in order and with edits, for requests that return values and no objects.
+    /// The matching rows, in order and with edits, for requests that return values.
     ///
-    /// - Parameter columns: The columns that are wanted, nil for all; others may be null.
+    /// - Parameter columns: The columns to read, nil for all; other columns may be null.
     func rows(_ plan: FetchPlan, columns: [Int]?) throws(DataSourceError) -> [StoredRow] {
         var query = plan.query
         query.columns = columns
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
         return sorted(try registeredObjects(query), query).map { StoredRow(key: $0.key, row: $0.row) }
     }
 
-    /// The rows of one entity that match, including edits, and the newest save that they take into account.
+    /// The matching rows of one entity, including edits, and the number of the newest save in them.
     func readRows(_ query: RowQuery) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
         let binding = bindings[query.entity]
         guard binding.hasEdits else { return try source.rows(query, binding.layout) }
@@ -27,8 +27,7 @@ extension ManagedObjectContext {
         return (query.window(first[0].rows), asOf)
     }
 
-    /// The rows of several entities that match, including edits, each with its entity, and the newest save that they take into
-    /// account.
+    /// The matching rows of several entities, including edits, each with its entity; and the number of the newest save in them.
     func rows(
         _ query: RowQuery, ofEntities family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
@@ -41,11 +40,11 @@ extension ManagedObjectContext {
         return (query.window(all), asOf)
     }
 
-    /// At least the first rows of each entity, including edits, as many as limit and offset say.
+    /// At least the first `offset + limit` rows of each entity, including edits.
     private func firstRows(
         _ query: RowQuery, _ family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
-        // Each row that the batch has changed can hide a row of the store.
+        // Each row that the batch has changed may replace a row of the store.
         var spare = 0
         if query.limit != nil {
             for entity in family { spare = max(spare, try countOfTouched(query.of(entity: entity))) }
@@ -58,8 +57,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The query, if the store alone can answer it; nil if objects of this context affect the result, or if there are several
-    /// entities.
+    /// The query, if the store alone can run it; nil if objects of this context affect the result, or if the plan has several
+    /// entities or relationships.
     func committedQuery(_ plan: FetchPlan, columns: [Int]?) -> RowQuery? {
         guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         var query = plan.query.of(entity: plan.family[0])
@@ -68,8 +67,8 @@ extension ManagedObjectContext {
         return query
     }
 
-    /// Objects that all match, in order and within limit and offset. Keys are unique in the whole store, so the order is total
-    /// across entities.
+    /// Sorts matching objects, and applies limit and offset. Keys are unique in the whole store, so the order is total across
+    /// entities.
     func sorted(_ objects: [ManagedObject], _ query: RowQuery) -> [ManagedObject] {
         let layout = bindings[query.entity].layout
         func precedes(_ one: ManagedObject, _ other: ManagedObject) -> Bool {
@@ -80,7 +79,7 @@ extension ManagedObjectContext {
         guard let limit = query.limit, query.offset + limit <= 256, objects.count > 512 else {
             return query.window(objects.sorted(by: precedes))
         }
-        // The first few of many objects.
+        // Keep only the first few of many objects sorted.
         var first: [ManagedObject] = []
         let wanted = query.offset + limit
         for object in objects {
@@ -108,19 +107,20 @@ private struct EditedRows: NewerRows {
     }
 }
 
-/// The objects of a batch that match a predicate which is asked again and again.
+/// The objects of a batch that match a repeated predicate.
 ///
-/// Only objects that were edited since the last time are tested, so a batch that inserts and counts in turn tests each object
-/// once.
+/// Only objects that were edited since the last query are evaluated. So a batch that inserts and counts alternately evaluates
+/// each object once.
 final class MatchingObjects {
     let predicate: RowPredicate
-    /// Whether they are among all registered objects, which are all there are, or among the edited ones.
+    /// Whether the predicate is evaluated on all registered objects, which are all objects of the entity. If false, only on the
+    /// inserted and edited objects.
     let isOfRegistered: Bool
-    /// By key.
+    /// The matching objects by key.
     private var matching: [Int64: ManagedObject] = [:]
-    /// Objects that may match now or no longer.
+    /// Objects that must be evaluated again.
     private var untested: [ManagedObject]
-    /// How many of the edited and deleted objects matched as they were saved.
+    /// The number of edited and deleted objects whose saved rows match.
     private(set) var savedCount = 0
     private var testedSaved = 0
 
@@ -131,21 +131,21 @@ final class MatchingObjects {
     }
 
     var count: Int { matching.count }
-    /// In any order.
+    /// The matching objects, in any order.
     var objects: some Sequence<ManagedObject> { matching.values }
 
-    /// An object was inserted, edited, deleted or registered.
+    /// Notes an object that was inserted, edited, deleted or registered.
     ///
-    /// - Parameter limit: The most objects that may wait for a test.
-    /// - Returns: False if there are too many. The answer has to be forgotten then.
+    /// - Parameter limit: The most objects that may wait for evaluation.
+    /// - Returns: False if more objects wait. Forget this value then.
     func note(_ object: ManagedObject, limit: Int) -> Bool {
         if untested.last !== object { untested.append(object) }
         return untested.count <= limit
     }
 
-    /// Tests what was noted.
+    /// Evaluates the predicate on the noted objects.
     ///
-    /// - Returns: How many rows were tested.
+    /// - Returns: The number of evaluated rows.
     func update(_ binding: EntityBinding, _ budget: QueryBudget) throws(DataSourceError) -> Int {
         var tested = 0
         while let object = untested.last {
@@ -169,19 +169,20 @@ final class MatchingObjects {
     }
 }
 
-/// The predicates that a batch has asked last about the objects of one entity, and what matches those that were asked again.
+/// The last predicates that a batch has used on the objects of one entity, with the matching objects of the repeated
+/// predicates.
 struct RepeatedPredicates {
     private static let limit = 4
 
     private var asked: [RowPredicate] = []
     private(set) var known: [MatchingObjects] = []
 
-    /// Whether nothing has to be noted.
+    /// Whether no predicate was repeated, so that no objects must be noted.
     var isEmpty: Bool { known.isEmpty }
-    /// Whether nothing was asked.
+    /// Whether no predicate was used.
     var isUnused: Bool { asked.isEmpty }
 
-    /// What matches the predicate; nil if it was not asked before.
+    /// The matching objects of a predicate; nil if the predicate was not used before.
     mutating func answer(
         to predicate: RowPredicate, _ binding: EntityBinding, isOfRegistered: Bool
     ) -> MatchingObjects? {

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// A scratch pad for managed objects, with every way to read them.
+/// A working set of managed objects, with all functions to read them.
 ///
 /// ```swift
 /// func adultNames(in context: ManagedObjectContext) throws -> [String] {
@@ -8,9 +8,11 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// There are four kinds: the ``MainContext`` that the user interface reads, the ``PrivateContext`` of a data source, in which
-/// objects are edited, the ``DraftContext`` of a ``Draft``, whose edits may be thrown away, and the ``ReadContext`` of
-/// ``PersistentContainer/read(_:)``, which sees one state of all rows.
+/// There are four kinds of contexts:
+/// - the ``MainContext``, which the user interface reads,
+/// - the ``PrivateContext`` of a data source, in which objects are edited,
+/// - the ``DraftContext`` of a ``Draft``, whose edits can be discarded,
+/// - the ``ReadContext`` of ``PersistentContainer/read(_:)``, which sees one state of all rows.
 ///
 /// A fetch includes saves that are not in the store yet, and the edits of its own context.
 ///
@@ -18,32 +20,31 @@ internal import RowStore
 /// leave a hook, `perform`, `read` or the main actor.
 public class ManagedObjectContext {
     let stack: PersistentStack
-    /// Where the rows come from.
+    /// The source of the rows.
     let source: RowSource
-    /// One for each entity of the model, in its order.
+    /// The binding of each entity, in the order of the model.
     let bindings: [EntityBinding]
     /// Every object with changes.
     var changed = ChangedObjects()
-    /// What the next save does to rows that did not become objects.
+    /// The changes of the next save to rows that did not become objects.
     var noted: [EntityChanges] = []
     /// The first edit that was refused since the last save; the save throws it.
     private(set) var refusal: DataSourceError?
-    /// Whether a hook or `perform` is running, so that its edits will be saved.
+    /// Whether a hook or `perform` is running, whose edits will be saved.
     var isInBatch = false
-    /// How much of the feed the context has taken in.
+    /// The position of the feed up to which the context has applied all events.
     var position: FeedPosition
     /// The links of to-many relationships that were read.
     var related = RelatedCache()
     /// Whether relationships are being read.
     var isFollowing = false
-    /// How often a relationship was read for one object alone.
+    /// The number of times that each relationship was read for one object alone.
     var readOneByOne: [RelatedCache.Key: Int] = [:]
     /// Whether a long query ends when its task is cancelled.
     var isCancellable = false
-    /// Whether the rows of fetched objects may lack large values, which are read when they are needed. Only rows that are neither
-    /// edited nor compared may.
+    /// Whether fetched rows may have deferred values. Rows that are edited or compared must not have any.
     var defersValues = false
-    /// How often an object was read again for a value that lay apart, by the value's column.
+    /// The number of times that an object was read again for a deferred value, by the column of the value.
     var deferredReads: [DeferredColumn: Int] = [:]
     /// The name of the data source's class; nil for a read-only context.
     let owner: String?
@@ -53,10 +54,10 @@ public class ManagedObjectContext {
     private var keyPaths = KeyPathTable()
     /// Whether any entity has a ``ValueIndex``.
     var hasValueIndexes = false
-    /// How many rows were tested here and not by the store. For tests.
+    /// The number of rows that predicates were evaluated on here, not in the store. For tests.
     package var rowsTested = 0
 
-    /// - Parameter rights: What the context may do with the rows of an entity, by its number.
+    /// - Parameter rights: Returns the rights to the rows of an entity.
     init(
         _ stack: PersistentStack, _ source: RowSource, owner: String? = nil,
         rights: (_ entity: Int) -> EntityRights = { _ in .read }
@@ -76,30 +77,29 @@ public class ManagedObjectContext {
     /// How objects of this context may be edited.
     var editing: ObjectEditing { .not }
 
-    /// What a look-up of one row sees.
+    /// The isolation of a look-up of one row.
     var lookupIsolation: ReadIsolation { .statement }
 
     /// Called before the app reads.
     func willRead(registersObjects: Bool) { isCancellable = true }
 
-    /// Called before the app reads, to make the edits of the context complete.
+    /// Called before the app reads, to complete the edits of the context.
     func completeEdits() throws {}
 
-    /// Called when the app has read.
+    /// Called after the app has read.
     func didRead() { isCancellable = false }
 
-    /// Called when relationships were read.
+    /// Called after relationships were read.
     func didFollow() {}
 
-    /// How many objects are registered.
     package final var registeredObjectCount: Int { bindings.reduce(0) { $0 + $1.objects.count } }
 
-    /// How many slots of the tables were passed to register them. For tests.
+    /// The number of slots that registrations passed before they found a free slot. For tests.
     package final var registeringSteps: Int { bindings.reduce(0) { $0 + $1.objects.steps } }
 
     // MARK: Entities and attributes
 
-    /// The number of the entity that a class stands for.
+    /// The index of the entity of a class.
     func entity(of type: ManagedObject.Type) throws(DataSourceError) -> Int {
         let identity = ObjectIdentifier(type)
         if let lastType, lastType.type == identity { return lastType.entity }
@@ -118,17 +118,19 @@ public class ManagedObjectContext {
                 entityName: type.entityName)
         }
         entitiesByType[ObjectIdentifier(type)] = layout.index
-        // A model that was read at run time names no classes, so the first requested class is used.
+        // A model that was read at run time names no classes, so use the first requested class.
         bindings[layout.index].adopt(type)
         return layout.index
     }
 
-    /// The column of a stored attribute; nil for a key path to anything else.
+    /// The column of a stored attribute; nil for other key paths.
     func storedColumn(_ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout) -> Int? {
         keyPaths.column(keyPath, of: type, layout)
     }
 
-    /// The column that a key path leads to.
+    /// The column of a stored attribute.
+    ///
+    /// - Throws: `unknownAttribute` for other key paths.
     func column(
         _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout
     ) throws(DataSourceError) -> Int {
@@ -139,32 +141,31 @@ public class ManagedObjectContext {
             entityName: layout.name)
     }
 
-    /// Throws unless objects of the entity may be made and changed here.
+    /// - Throws: `entityNotOwned` unless this context may insert and change objects of the entity.
     func checkOwned(_ entity: Int) throws(DataSourceError) {
         if !mayEdit(entity) { throw notOwned(bindings[entity].layout) }
     }
 
-    /// An abstract entity is that of its concrete sub-entities.
+    /// Like ``checkOwned(_:)``; of an abstract entity, all concrete sub-entities are checked.
     func checkMayChange(_ entity: Int) throws(DataSourceError) {
         let layout = bindings[entity].layout
         guard layout.isAbstract else { return try checkOwned(entity) }
         for concrete in layout.concreteFamily { try checkOwned(concrete) }
     }
 
-    /// Whether objects of the entity may be made and changed here.
+    /// Whether this context may insert and change objects of the entity.
     func mayEdit(_ entity: Int) -> Bool { bindings[entity].isOwned }
 
-    /// The context that has the current objects of an entity. It is another context if that context's edits are saved with
-    /// those of this one.
+    /// The context with the edited objects of an entity. In a batch over several data sources, it may be another context.
     func editor(ofEntity entity: Int) -> ManagedObjectContext { self }
 
-    /// Whether links of this context may lead to deleted objects of an entity, because delete rules are applied by the save.
+    /// Whether links of this context may lead to deleted objects of an entity, because only the save applies delete rules.
     func mayHaveGoneObjects(_ entity: Int) -> Bool { editor(ofEntity: entity).bindings[entity].hasDeletions }
 
-    /// Whether no save or read of this context would throw what an accessor cannot.
+    /// Whether read failures of accessors are reported by the container. If false, the next save or the read throws them.
     var reportsReadFailures: Bool { false }
 
-    /// A relationship could not be followed, or a value that lies apart could not be read, and an accessor cannot throw that error.
+    /// Handles the error of a relationship or a deferred value that could not be read, because an accessor cannot throw it.
     func noteReadFailure(_ error: any Error) {
         let error =
             error as? DataSourceError
@@ -177,7 +178,7 @@ public class ManagedObjectContext {
         }
     }
 
-    /// A batch has ended.
+    /// Called after a batch.
     func forgetDeletions() {}
 
     func notOwned(_ layout: EntityLayout) -> DataSourceError {
@@ -189,7 +190,7 @@ public class ManagedObjectContext {
 
     // MARK: Edits
 
-    /// Edits belong to a batch; an edit between two batches would be saved with the wrong one.
+    /// Traps outside of a batch: the edit would be saved with the wrong batch.
     func checkInBatch() {
         precondition(
             isInBatch,
@@ -197,13 +198,10 @@ public class ManagedObjectContext {
         )
     }
 
-    /// A value of an object is about to change.
     func willChange(_ object: ManagedObject) {}
 
-    /// A value of an object has changed.
     func didChange(_ object: ManagedObject) {}
 
-    /// An object without edits is about to be edited.
     func willEdit(_ object: ManagedObject) {
         checkInBatch()
         let binding = bindings[object.layout.index]
@@ -212,12 +210,12 @@ public class ManagedObjectContext {
         binding.noteTouch(object)
     }
 
-    /// Makes the next save throw, unless an earlier edit already does.
+    /// Makes the next save throw the error, unless an earlier edit was refused.
     func refuse(_ error: DataSourceError) {
         if refusal == nil { refusal = error }
     }
 
-    /// Returns the first edit that was refused, and forgets it.
+    /// Removes and returns the error of the first refused edit.
     func takeRefusal() -> DataSourceError? {
         defer { forgetRefusal() }
         return refusal
@@ -225,13 +223,13 @@ public class ManagedObjectContext {
 
     func forgetRefusal() { refusal = nil }
 
-    /// The index of a column; it is built now if there is none.
+    /// The index of a column. It is built at the first call.
     func valueIndex(_ binding: EntityBinding, _ column: Int) -> ValueIndex {
         hasValueIndexes = true
         return binding.valueIndex(column)
     }
 
-    /// The same, if it is worth its cost.
+    /// The index of a column; nil if it does not exist and is not worth its cost.
     func valueIndex(_ binding: EntityBinding, _ column: Int, insteadOf count: Int) -> ValueIndex? {
         guard binding.layout.columns[column].isStored,
             let index = binding.valueIndex(column, insteadOf: count)
@@ -257,9 +255,9 @@ extension ManagedObjectContext: ObjectContext {}
 @available(*, unavailable, message: "A context stays where it was passed. Pass its container or data source instead.")
 extension ManagedObjectContext: Sendable {}
 
-/// Making objects from rows, once for each row.
+/// Objects from rows, one object for each row.
 extension ManagedObjectContext {
-    /// The registered object of that row, or a new one, which is registered.
+    /// The registered object of a row. If there is none, a new object is registered.
     func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: Int64) -> ManagedObject {
         if let object = binding.objects[stored.key] {
             if object.state == .saved { refresh(object, stored.row, asOf: number) }
@@ -268,7 +266,6 @@ extension ManagedObjectContext {
         return register(stored, binding, .saved, asOf: number)
     }
 
-    /// The objects of those rows.
     func objects(_ rows: [StoredRow], _ entity: Int, asOf number: Int64) -> [ManagedObject] {
         let binding = bindings[entity]
         binding.objects.reserve(rows.count)
@@ -291,17 +288,17 @@ extension ManagedObjectContext {
     }
 }
 
-/// Taking back, and forgetting.
+/// Discarding edits and registered objects.
 extension ManagedObjectContext {
-    /// Takes back everything since the last save.
+    /// Discards all edits since the last save.
     ///
-    /// - Parameter isEnd: Whether the batch ends. If it continues, what it knows stays registered.
+    /// - Parameter isEnd: Whether the batch ends. If it continues, objects stay registered.
     func rollback(isEnd: Bool = true) {
         for object in changed {
             bindings[object.layout.index].endEdits(of: object)
             guard object.state == .saved else { continue }
             if hasValueIndexes { bindings[object.layout.index].noteValues(of: object) }
-            // Only its edited values may be in the unique indexes.
+            // The unique indexes may have only the edited values of the object.
             let binding = bindings[object.layout.index]
             if binding.isOwned { binding.indexLater(object) }
         }
@@ -314,10 +311,10 @@ extension ManagedObjectContext {
         if isEnd { trim() }
     }
 
-    /// The bytes that registered objects of owned entities use.
+    /// The bytes of the registered objects of owned entities.
     var registeredBytes: Int { bindings.reduce(0) { $0 + $1.registeredBytes } }
 
-    /// Forgets cached objects beyond the limit, and objects that another data source may change.
+    /// Ends the batch, and forgets registered objects beyond the limit and objects that another data source may change.
     func trim() {
         related.removeAll()
         for binding in bindings {
@@ -326,7 +323,7 @@ extension ManagedObjectContext {
             if !binding.isOwned || binding.isIndexStale { binding.forgetObjects() }
         }
         var bytes = registeredBytes
-        // The largest entities first, so that entities with few objects keep theirs.
+        // Start with the largest entity, so that entities with few objects keep theirs.
         while bytes > stack.registeredObjectByteLimit,
             let largest = bindings.max(by: { $0.registeredBytes < $1.registeredBytes })
         {
@@ -336,7 +333,7 @@ extension ManagedObjectContext {
         hasValueIndexes = bindings.contains { $0.followsValues }
     }
 
-    /// Forgets everything, because the stored rows have changed.
+    /// Forgets all objects, after stored rows have changed.
     func forgetAll() {
         rollback()
         for entity in bindings.indices { bindings[entity].forgetObjects() }

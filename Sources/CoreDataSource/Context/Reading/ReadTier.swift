@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// One queue for reads.
+/// A queue for reads.
 actor ReadTier {
     private nonisolated let stack: PersistentStack
     private nonisolated let executor: QueueExecutor
@@ -25,7 +25,7 @@ actor ReadTier {
             Swift.Result {
                 let context = ReadContext(stack, .snapshot(snapshot))
                 let result = try body(context)
-                // A relationship that could not be read was nil in the body.
+                // A relationship that could not be read was nil in the body. Throw its error now.
                 if let refusal = context.refusal {
                     throw refusal.code == .cancelled ? CancellationError() : refusal
                 }
@@ -36,9 +36,10 @@ actor ReadTier {
     }
 }
 
-/// The queues for reads that belong to no data source: each is given to one read at a time, in the order of asking.
+/// The queues for reads that belong to no data source. Each queue runs one read at a time. Reads wait in the order of their
+/// calls.
 package final class ReadQueue: Sendable {
-    /// The most reads at once, so that readers of the store are left for private contexts.
+    /// The most reads at once. It leaves some readers of the store to private contexts.
     static let limit = 6
 
     private struct State {
@@ -49,12 +50,12 @@ package final class ReadQueue: Sendable {
         /// Calls that were cancelled before they began to wait.
         var cancelled: Set<Int> = []
         var isClosed = false
-        /// Calls that wait for the last read to end.
+        /// Calls of ``ReadQueue/close()`` that wait for the last read.
         var closing: [CheckedContinuation<Void, Never>] = []
 
         var isIdle: Bool { waiting.isEmpty && idle.count == made }
 
-        /// The calls to notify that the last read has ended, if it has.
+        /// Removes and returns the calls that wait for the last read, if it has ended.
         mutating func takeClosing() -> [CheckedContinuation<Void, Never>] {
             guard isIdle else { return [] }
             defer { closing = [] }
@@ -69,9 +70,9 @@ package final class ReadQueue: Sendable {
         self.stack = stack
     }
 
-    /// A queue for the caller alone, until it is returned.
+    /// Waits for a queue. Return it with ``give(back:)``.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled before; `storeClosed`.
+    /// - Throws: `CancellationError` if the task is cancelled while it waits; `storeClosed`.
     func take() async throws -> ReadTier {
         try Task.checkCancellation()
         let number = try state.withLock { (state) throws(DataSourceError) in
@@ -91,7 +92,7 @@ package final class ReadQueue: Sendable {
         return tier
     }
 
-    /// - Returns: What to resume with; nil if the call must wait.
+    /// - Returns: The value to resume with; nil if the call must wait.
     private func enter(
         _ number: Int, _ continuation: CheckedContinuation<ReadTier?, Never>
     ) -> (tier: ReadTier?, Void)? {
@@ -128,13 +129,13 @@ package final class ReadQueue: Sendable {
         for continuation in state.withLock({ $0.takeClosing() }) { continuation.resume() }
     }
 
-    /// How many reads wait for their turn. For tests.
+    /// The number of waiting reads. For tests.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// Whether no more reads begin.
+    /// Whether new reads are refused.
     package var isClosed: Bool { state.withLock { $0.isClosed } }
 
-    /// Returns once all earlier reads have ended. Later ones throw `storeClosed`.
+    /// Makes later reads throw `storeClosed`, and returns after all earlier reads have ended.
     func close() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isIdle = state.withLock { state in
@@ -155,16 +156,16 @@ package final class ReadQueue: Sendable {
 /// }
 /// ```
 ///
-/// **Isolation**: the call that gets it.
+/// **Isolation**: the body of the read, which runs on a queue of its own.
 public final class ReadContext: ManagedObjectContext {
-    /// - Parameter defersValues: False if all values are needed.
+    /// - Parameter defersValues: False if fetched rows must have all values.
     init(_ stack: PersistentStack, _ source: RowSource, defersValues: Bool = true) {
         super.init(stack, source)
         self.defersValues = defersValues
     }
 
     deinit {
-        // The homes of objects refer to tables of objects, so nothing else would free them.
+        // Break the reference cycle between objects, their homes and the tables of objects.
         for binding in bindings { binding.objects.removeAll() }
     }
 }

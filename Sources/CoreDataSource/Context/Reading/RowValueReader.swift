@@ -1,20 +1,20 @@
 internal import QueryLanguage
 internal import RowStore
 
-/// Reads the values of rows as the types of attributes, through one object that is reused for all of them.
+/// Reads the values of rows as the types of attributes. All rows use one object.
 struct RowValueReader {
     private let object: RowObject
     private let layout: EntityLayout
-    /// What reads each of the joined columns.
+    /// The reader of each joined column.
     private let joined: [RelatedCell]
     private let current = CurrentRow()
 
-    /// The row whose values are read now.
+    /// The present row.
     private final class CurrentRow {
         var joined: RowSnapshot?
     }
 
-    /// - Parameter holdsResults: Whether the rows hold results of aggregates, whose types are not those of the columns.
+    /// - Parameter holdsResults: Whether the rows contain results of aggregates, whose types differ from those of the columns.
     init(
         _ context: ManagedObjectContext, _ layout: EntityLayout, _ joined: [JoinedColumn] = [], holdsResults: Bool
     ) {
@@ -38,8 +38,8 @@ struct RowValueReader {
         return joined[index].read(type, current.joined, index)
     }
 
-    /// - Parameter columns: The attribute's column for each column that was read, where they differ; nil for a count.
-    /// - Throws: `damagedValue` if a value since the last check could not be read as it is stored.
+    /// - Parameter columns: For results of aggregates, the attribute's column of each result; nil for a count.
+    /// - Throws: `damagedValue` if a value that was read since the last check did not have its type.
     func check(attributes columns: [Int?]? = nil) throws(DataSourceError) {
         for cell in joined { try cell.check() }
         guard let damage = object.damage else { return }
@@ -57,7 +57,7 @@ struct RowValueReader {
     }
 }
 
-/// Reads a joined column as the attribute that it is at the end of its relationships.
+/// Reads a joined column as the attribute at the end of its relationships.
 private struct RelatedCell {
     private let object: RowObject
     private let layout: EntityLayout
@@ -70,8 +70,8 @@ private struct RelatedCell {
         object = RowObject.make(self.layout, context, holdsAnyValue: true)
     }
 
-    /// The entity and the column at the end. A number that is calculated from many objects has no attribute; it is put into the
-    /// first column, which always has room.
+    /// The entity and the column of the attribute. A number that is calculated from many objects has no attribute, so it uses
+    /// the first column, which every row has.
     private static func attribute(
         _ joined: JoinedColumn, _ layout: EntityLayout, _ model: ModelLayout
     ) -> (EntityLayout, Int) {
@@ -89,7 +89,7 @@ private struct RelatedCell {
     }
 
     func read<Value: AttributeStorable>(_ type: Value.Type, _ row: RowSnapshot?, _ index: Int) -> Value {
-        // A row that is written repeatedly would grow.
+        // Use a new row: a row that is written repeatedly would grow.
         object.row = RowSnapshot(columnCount: object.row.columnCount)
         object.row.setValue(row?.value(index, storage) ?? .null, column)
         return Value.read(from: object, at: column)
@@ -109,20 +109,20 @@ private struct RelatedCell {
 
 /// Attributes that are derived from other objects, such as `category.name` and `articles.@count`.
 extension ManagedObject {
-    /// The value of a column that is derived along relationships, by its index in `ManagedObjectModel.columns(of:)`. For generated
-    /// code.
+    /// The value of a column that is derived along relationships, by its index in `ManagedObjectModel.columns(of:)`. For
+    /// generated code.
     ///
-    /// It is calculated when it is read, and so is as new as the objects in the context; the store keeps nothing of it. In
-    /// predicates, orders and `values` the attribute stands for its path, and the store calculates it.
+    /// The value is calculated at each read, from the objects in the context. It is not stored. In predicates, orders and
+    /// `values`, the attribute stands for its path, and the store calculates it.
     ///
-    /// If the objects cannot be read, the result is nil or zero, and the save or the read then throws; on main,
-    /// ``PersistentContainer/failures`` reports it. It is nil or zero, too, once the container is gone. A ``ListRow`` has no other
-    /// objects to calculate it from, so it traps.
+    /// If the objects cannot be read, the result is nil or zero, and the save or the read then throws the error; on main,
+    /// ``PersistentContainer/failures`` reports it. After the container is deinitialized, the result is nil or zero. A
+    /// ``ListRow`` has no other objects to calculate from, so it traps.
     ///
     /// **Isolation**: that of the object's context.
     ///
-    /// - Complexity: The first time one query for up to 1,000 objects that were fetched together for each relationship of
-    ///   the path, then constant. A sum, a mean, a minimum and a maximum: one query each time.
+    /// - Complexity: At the first read, one query for each relationship of the path and up to 1,000 objects that were fetched
+    ///   together; then constant. A sum, an average, a minimum or a maximum is one query at each read.
     public final func calculatedAttribute<Value: AttributeStorable>(at column: Int) -> Value {
         guard let path = layout.calculatedPaths[column] else { refuseColumn(column, Value.self) }
         if context == nil { home.uncalculatedColumn = column }
@@ -149,7 +149,7 @@ extension ManagedObjectContext {
         return Value.read(from: owner, at: source)
     }
 
-    /// A value that is calculated from many objects.
+    /// Calculates a value from many objects.
     private func aggregate<Value: AttributeStorable>(
         _ path: [String], of object: ManagedObject
     ) throws(DataSourceError) -> Value? {
@@ -165,7 +165,7 @@ extension ManagedObjectContext {
 }
 
 extension ObjectHome {
-    /// What a type reads where there is no value.
+    /// The value that a type reads from null.
     fileprivate func nothing<Value: AttributeStorable>(_ column: Int) -> Value {
         scratch.row = RowSnapshot(columnCount: layout.columns.count)
         return Value.read(from: scratch, at: column)
@@ -180,8 +180,8 @@ extension ObjectHome {
 }
 
 extension ManagedObject {
-    /// The context that the object belongs to; nil once the container is gone, and for the object that ``ListRow`` makes for
-    /// one read.
+    /// The context of the object. Nil after the container is deinitialized, and for the object that ``ListRow`` makes for one
+    /// read.
     public final var context: ManagedObjectContext? {
         // Only a context makes a home with a context.
         home.context.map { unsafeDowncast($0, to: ManagedObjectContext.self) }

@@ -1,19 +1,19 @@
 internal import RowStore
 
-/// The registered objects of one entity by their value in one column, each value's object with the lowest key first.
+/// An index of the registered objects of one entity by their value in one column. For each value, the object with the lowest
+/// key comes first.
 ///
-/// It is built when the column is first looked up, and kept up to date by edits. Entries are hints: an object is added whenever
-/// it gets a value, and an outdated entry is dropped when it is met. A registered object's present value is always among the
-/// entries.
+/// The first look-up of the column builds the index, and edits update it. An object is added whenever it gets a value, and an
+/// outdated entry is removed when a look-up meets it. The present value of each registered object is always in the index.
 final class ValueIndex {
     let column: Int
     let storage: ColumnStorage
-    /// How many entries there are, including outdated ones.
+    /// The number of entries, including outdated entries.
     private(set) var count = 0
     private var entries: [RowValue: ObjectHeap] = [:]
-    /// The edited and deleted objects, by the value of their last save.
+    /// The edited and deleted objects by their last saved value.
     private var saved: [RowValue: [ManagedObject]] = [:]
-    /// For values that were looked up in the store in this batch: every stored row with the value and a key up to this one is
+    /// For each value that this batch looked up in the store, a key. All stored rows with the value and keys up to this key are
     /// registered.
     private var registeredThrough: [RowValue: Int64] = [:]
 
@@ -26,7 +26,7 @@ final class ValueIndex {
 
     // MARK: Following edits
 
-    /// Adds an object, or one that has a new value.
+    /// Adds a new object, or an object with a new value.
     func insert(_ object: ManagedObject) {
         entries[object.row.value(column, storage), default: ObjectHeap()].insert(object)
         count += 1
@@ -37,18 +37,18 @@ final class ValueIndex {
         saved[object.savedRow.value(column, storage), default: []].append(object)
     }
 
-    /// The batch is over: there are no edits, and the contents of the store may change.
+    /// Forgets edits and the state of the store, after a batch.
     func endBatch() {
         saved.removeAll()
         registeredThrough.removeAll()
     }
 
-    /// The contents of the store may have changed.
+    /// Forgets the state of the store, because others may have changed it.
     func forgetStore() { registeredThrough.removeAll() }
 
     // MARK: Looking up
 
-    /// The object with the lowest key that has the value.
+    /// The object with the value and the lowest key.
     func first(_ value: RowValue) -> ManagedObject? {
         while let object = entries[value]?.first {
             if holds(object, value) { return object }
@@ -58,7 +58,7 @@ final class ValueIndex {
         return nil
     }
 
-    /// Every object that has the value, in the order of their keys.
+    /// All objects with the value, in the order of their keys.
     func all(_ value: RowValue) -> [ManagedObject] {
         guard let heap = entries[value] else { return [] }
         var objects: [ManagedObject] = []
@@ -70,10 +70,10 @@ final class ValueIndex {
         return objects
     }
 
-    /// The edited and deleted objects that were saved with the value.
+    /// The edited and deleted objects whose last saved value is the value.
     func wereSaved(with value: RowValue) -> [ManagedObject] { saved[value] ?? [] }
 
-    /// An upper bound for how many objects have the value.
+    /// An upper bound of the number of objects with the value.
     func bound(_ value: RowValue) -> Int { entries[value]?.objects.count ?? 0 }
 
     private func holds(_ object: ManagedObject, _ value: RowValue) -> Bool {
@@ -89,9 +89,9 @@ final class ValueIndex {
     }
 }
 
-/// A heap of objects, the one with the lowest key first.
+/// A binary heap of objects. The object with the lowest key is first.
 private struct ObjectHeap {
-    /// No object has a lower key than the object at half its position.
+    /// The object at position n has no lower key than the object at position (n - 1) / 2.
     private(set) var objects: [ManagedObject] = []
 
     init() {}
@@ -128,28 +128,27 @@ private struct ObjectHeap {
     }
 }
 
-/// Where the objects with a unique value may be: hashes of values, and the keys of objects that had them.
+/// An index of unique values: hashes of values, each with the key of an object that has or had the values.
 ///
-/// Every entry is a hint. Values change, objects are forgotten and edits are taken back while entries stay, so a look-up checks
-/// each candidate's row. What the index promises is the other direction: a registered object's present value is always among
-/// the entries.
+/// An entry may be outdated: it stays when the value changes, the object is forgotten or the edit is discarded. So a look-up
+/// checks the row of each candidate. The present value of each registered object is always in the index.
 struct UniqueIndex {
     private struct Entry {
-        /// 0 where there is no entry.
+        /// 0 for a free slot.
         var hash: UInt64 = 0
         var key: Int64 = 0
     }
 
     private var slots: [Entry] = []
-    /// The keys of further entries with a hash that many have, so that they do not fill the places of others.
+    /// The further keys of a hash with many entries, so that these entries do not fill the slots of other hashes.
     private var crowded: [UInt64: [Int64]] = [:]
     private(set) var count = 0
-    /// How many entries were looked at to add others. For tests.
+    /// The number of entries that insertions looked at. For tests.
     private(set) var looks = 0
     /// The most entries with one hash in the slots.
     private static let crowd = 16
 
-    /// The first registered object for a value that passes the test.
+    /// The first registered object of a hash for which the closure returns true.
     @inline(__always)
     func first(
         _ hash: UniqueHash, in objects: ObjectTable, where isMatch: (ManagedObject) -> Bool

@@ -1,14 +1,14 @@
 internal import RowStore
 
-/// Wakes main when there are saves to merge: once for any number of saves, without waiting.
+/// Wakes main when there are saves to merge: once for any number of saves. Callers do not wait.
 final class MainWaker: Sendable {
-    /// What main does when it is woken, as long as it exists.
+    /// The functions of main that the waker calls.
     struct Work {
-        /// Brings the registered objects up to the newest save, then the lists.
+        /// Updates the registered objects to the newest save, then the lists.
         let merge: @MainActor @Sendable () -> Void
-        /// Brings the registered objects up to the newest save. Lists follow when main is free.
+        /// Updates the registered objects to the newest save. Lists follow when main is free.
         let mergeObjects: @MainActor @Sendable () -> Void
-        /// Returns once all lists show what was merged.
+    /// Returns after all lists show the merged saves.
         let settleLists: @MainActor @Sendable () async -> Void
     }
 
@@ -40,16 +40,16 @@ final class MainWaker: Sendable {
         if isFirst { Task { @MainActor in merge() } }
     }
 
-    /// Merges what has been saved so far, and returns once all lists show it.
+    /// Merges all saves so far, and returns after all lists show them.
     @MainActor func mergeNow() async {
         merge()
         await state.withLock(\.main)?.settleLists()
     }
 
-    /// Merges what has been saved so far.
+    /// Merges all saves so far.
     @MainActor func merge() { takeMain()?.merge() }
 
-    /// Merges what has been saved so far into the objects of main. Lists follow when main is free.
+    /// Merges all saves so far into the objects of main. Lists follow when main is free.
     @MainActor func mergeObjects() { takeMain()?.mergeObjects() }
 
     private func takeMain() -> Work? {
@@ -61,7 +61,7 @@ final class MainWaker: Sendable {
 
     // MARK: Callbacks
 
-    /// Calls the body on main, after those that came before it.
+    /// Calls the body on main, after all earlier bodies.
     ///
     /// - Parameter needsMerge: Whether main and its lists must show all saves first.
     func callBack(afterMerge needsMerge: Bool, _ body: @escaping @MainActor @Sendable () -> Void) {

@@ -2,29 +2,29 @@ internal import Foundation
 internal import ManagedModel
 package import RowStore
 
-/// What all contexts of one container share: the model, the root, and the keys of new objects.
+/// The shared parts of all contexts of one container: the model, the root, and the keys of new objects.
 package final class PersistentStack: Sendable {
     package let layout: ModelLayout
     /// The consequences of deleting and linking objects.
     let graph: RelationshipGraph
     package let root: RootTier
     let mainWaker: MainWaker
-    /// How many bytes of objects a private context may keep registered between saves.
+    /// The most bytes of objects that a private context keeps registered between saves.
     let registeredObjectByteLimit: Int
-    /// Held from the check of a save until the root has it, by contexts whose objects share a uniqueness constraint with those
-    /// of another context: two contexts that checked at once would both find the value free.
+    /// Locked from the check of a save until the root has accepted the save, by contexts that share a uniqueness constraint
+    /// with another context. Without the lock, two contexts that checked at once would both find the value free.
     let sharedConstraints = NSLock()
     /// The container, which the stack does not keep alive.
     let holder = Guarded(WeakReference())
     private let types: Guarded<[ManagedObject.Type]>
-    /// The class of the data source that owns each entity that has one.
+    /// The class name of the data source that owns each entity.
     private let owners = Guarded<[Int: String]>([:])
-    /// The tier of the data source that owns each entity that has one.
+    /// The tier of the data source that owns each entity.
     private let tiers = Guarded<[Int: WeakReference]>([:])
     /// The keys of new objects.
     package let keys: StoreKeys
     private let origins: Guarded<SaveOrigins>
-    /// What was noticed about each data source, by its class.
+    /// The diagnostics of each data source, by its class name.
     private let noticed = Guarded<[String: [DataSourceDiagnostic]]>([:])
 
     init(_ layout: ModelLayout, root: RootTier, mainWaker: MainWaker, registeredObjectByteLimit: Int) {
@@ -41,12 +41,12 @@ package final class PersistentStack: Sendable {
         root.raiseKeys.withLock { $0 = { keys.raise(to: $0) } }
     }
 
-    /// A data source has claimed its entities.
+    /// Adds the save source of a data source that owns entities.
     func join(_ source: SaveSource, _ entities: Set<Int>) {
         origins.withLock { $0.join(source, entities) }
     }
 
-    /// A data source exists, with its tier.
+    /// Adds the tier of a data source that owns entities.
     func join(_ tier: any AnyObject & Sendable, _ entities: Set<Int>) {
         tiers.withLock { tiers in for entity in entities { tiers[entity] = WeakReference(tier) } }
     }
@@ -54,13 +54,13 @@ package final class PersistentStack: Sendable {
     /// Whether an existing data source owns the entity.
     func isOwned(_ entity: Int) -> Bool { tiers.withLock { $0[entity]?.object != nil } }
 
-    /// What has joined for any of those entities.
+    /// The tiers that own any of the entities.
     func owners(of entities: Set<Int>) -> [any AnyObject & Sendable] {
         if entities.isEmpty { return [] }
         return tiers.withLock { tiers in entities.compactMap { tiers[$0]?.object } }
     }
 
-    /// Makes saves of those data sources depend on each other from now on.
+    /// Makes the saves of data sources depend on each other from now on.
     func unite(_ sources: [SaveSource]) {
         origins.withLock { origins in
             root.unite { origins.unite(sources) }
@@ -81,7 +81,7 @@ package final class PersistentStack: Sendable {
 
     func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
 
-    /// Keeps a remark about a data source, unless it has been made before.
+    /// Keeps a diagnostic of a data source, unless it is known already.
     func note(_ diagnostic: DataSourceDiagnostic, of owner: String) {
         noticed.withLock { noticed in
             let known = noticed[owner, default: []]
@@ -92,12 +92,12 @@ package final class PersistentStack: Sendable {
     func diagnostics(of owner: String) -> [DataSourceDiagnostic] { noticed.withLock { $0[owner] ?? [] } }
 
     deinit {
-        // Saves that nobody waited for may not be in the store yet.
+        // Saves that no call waited for may not be in the store yet.
         root.shutDown()
     }
 }
 
-/// What the stack does not keep alive, because it keeps the stack.
+/// A reference to an object that keeps the stack alive, and so must not be kept alive by the stack.
 struct WeakReference: Sendable {
     weak let object: (any AnyObject & Sendable)?
 
@@ -106,10 +106,12 @@ struct WeakReference: Sendable {
     }
 }
 
-/// Which data sources' saves depend on each other, because a uniqueness constraint covers objects of both: they have one
-/// origin. Two data sources also get one origin with the first save over both of them.
+/// The origins of data sources. Saves of data sources with one origin depend on each other.
+///
+/// Two data sources have one origin if a uniqueness constraint covers objects of both, or after the first save over both of
+/// them.
 struct SaveOrigins {
-    /// For each entity another entity of the same origin, or the entity itself.
+    /// A union-find structure: for each entity, another entity of the same origin or the entity itself.
     private var parents: [Int]
     private var sources: [(source: SaveSource, entity: Int)] = []
 
@@ -132,7 +134,7 @@ struct SaveOrigins {
 
     /// Gives data sources one origin.
     ///
-    /// - Returns: The new origin for each old one that has changed.
+    /// - Returns: The new origins by the old origins, for each that has changed.
     mutating func unite(_ united: [SaveSource]) -> [Int: Int] {
         let entities = sources.filter { entry in united.contains { $0 === entry.source } }.map(\.entity)
         guard let first = entities.first else { return [:] }
@@ -140,7 +142,7 @@ struct SaveOrigins {
         return assign()
     }
 
-    /// - Returns: The new origin for each old one that has changed.
+    /// - Returns: The new origins by the old origins, for each that has changed.
     private func assign() -> [Int: Int] {
         var moved: [Int: Int] = [:]
         for (source, entity) in sources {
@@ -165,20 +167,24 @@ struct SaveOrigins {
     }
 }
 
-/// A remark about a use that works but could be better, with what to do about it.
+/// A remark about a slow use of an attribute, with a remedy.
+///
+/// ```swift
+/// for diagnostic in contacts.diagnostics { print(diagnostic) }
+/// ```
 public struct DataSourceDiagnostic: Sendable, Hashable, CustomStringConvertible {
-    /// The entity concerned.
+    /// The name of the entity.
     public let entityName: String
-    /// The attribute concerned.
+    /// The name of the attribute.
     public let attributeName: String
-    /// What was noticed, and what to do.
+/// The problem and its remedy.
     public let message: String
 
     public var description: String { message }
 }
 
 extension DataSourceDiagnostic {
-    /// An attribute that is looked up without an index.
+    /// The diagnostic of an attribute that is looked up without an index.
     init(unindexed column: Int, _ layout: EntityLayout) {
         entityName = layout.name
         attributeName = layout.columns[column].name
@@ -186,7 +192,7 @@ extension DataSourceDiagnostic {
             "\(entityName).\(attributeName) is looked up by its value but has neither a uniqueness constraint nor a fetch index, so every row of \(entityName) is read. Add a uniqueness constraint or a fetch index to the model."
     }
 
-    /// An attribute whose values are looked up one by one on a server.
+    /// The diagnostic of an attribute whose values are looked up one by one on a server.
     init(roundTripsFor column: Int, _ layout: EntityLayout) {
         entityName = layout.name
         attributeName = layout.columns[column].name

@@ -1,48 +1,48 @@
 internal import RowStore
 
-/// The effects of deleting and linking objects on other rows, by entity. It is derived from the model.
+/// The effects of deletions and links on other rows, by entity. The graph is derived from the model.
 final class RelationshipGraph: Sendable {
     /// Rows that lead to objects of an entity through a relationship without an inverse.
     struct Incoming: Sendable {
         let layout: Int
         let column: LinkColumn
-        /// Whether the row is nothing but a link.
+        /// Whether the row is a pair row, which only links two objects.
         let isPair: Bool
     }
 
-    /// A rule about how many objects a relationship leads to, seen from rows that store the links.
+    /// A count rule of a relationship, for the rows that store its links.
     struct CountedColumn: Sendable {
         let column: LinkColumn
-        /// The entities that the owner can have.
+        /// The possible entities of the owner.
         let owners: [Int]
-        /// The owner's relationship.
+        /// The name of the owner's relationship.
         let name: String
     }
 
-    /// By entity: rows that lose their links when an object is deleted.
+    /// By entity: the rows that lose their links when an object is deleted.
     let incoming: [[Incoming]]
-    /// By entity: the relationships with a count rule whose links other rows store.
+    /// By entity: the relationships with a count rule whose links are stored in other rows.
     let counted: [[Int]]
-    /// By layout, including those of links: the columns whose values change such a count.
+    /// By layout, including layouts of links: the columns whose values change such a count.
     let countedColumns: [[CountedColumn]]
     /// By layout: whether its rows, or the rows that they link, have rules for their relationships.
     let isChecked: [Bool]
     /// Whether the model has any such rule.
     var hasChecks: Bool { !checkedLayouts.isEmpty }
     private let checkedLayouts: [Int]
-    /// By layout: the entities of both ends, for layouts of links.
+    /// By layout of links: the entities of both ends; empty for other layouts.
     private let linkEnds: [[Int]]
     /// By layout: whether a relationship leads to its rows.
     private let isDestination: [Bool]
     /// By layout: the columns with keys of other objects.
     let linkColumns: [[Int]]
-    /// By layout: the columns that store where links lead, and in which order.
+    /// By layout: the columns with the destinations and positions of links.
     private let columnsOfLinks: [[Int]]
     /// By entity: whether deleting an object affects other rows.
     let hasEffects: [Bool]
     /// By entity: the layouts whose rows may change, or affect the result, when an object is deleted.
     private let reach: [Set<Int>]
-    /// By layout.
+    /// By layout: its relationships.
     private let relationships: [[RelationshipLayout]]
 
     init(_ layout: ModelLayout) {
@@ -72,8 +72,8 @@ final class RelationshipGraph: Sendable {
         relationships = layout.entities.map(\.relationships)
     }
 
-    /// The entities whose rows may change, or affect the result, when objects of those entities are deleted; for links, both
-    /// ends.
+    /// The entities whose rows may change, or affect the result, when objects of the given entities are deleted. A layout of
+    /// links is replaced by the entities of both ends.
     func reach(of entities: Set<Int>) -> Set<Int> {
         let layouts = entities.reduce(into: Set<Int>()) { $0.formUnion(reach[$1]) }
         return layouts.reduce(into: []) { $0.formUnion(linkEnds[$1].isEmpty ? [$1] : Set(linkEnds[$1])) }
@@ -82,8 +82,9 @@ final class RelationshipGraph: Sendable {
     /// Whether objects of an entity must be deleted one by one, because of delete rules or count rules.
     func needsObjects(toDelete entity: Int) -> Bool { hasEffects[entity] || !countedColumns[entity].isEmpty }
 
-    /// The entities whose rows a cascade can delete without making objects of them, if objects of those entities are deleted:
-    /// nothing follows from the deletion of such a row, and no two rules reach it.
+    /// The entities whose rows a cascade can delete without making objects, when objects of the given entities are deleted.
+    ///
+    /// The deletion of such a row has no further effects, and only one delete rule reaches it.
     func entitiesDeletedAsRows(byDeleting entities: Set<Int>) -> Set<Int> {
         var (deleted, waiting) = (entities, Array(entities))
         var unlinked: Set<Int> = []
@@ -105,14 +106,14 @@ final class RelationshipGraph: Sendable {
     /// Whether a change of rows changes links.
     func changesLinks(_ changes: EntityChanges) -> Bool {
         let columns = columnsOfLinks[changes.entity]
-        // A row that comes back, because its deletion was taken back, gets back the links that lead to it.
+        // An inserted row may be a deleted row that was taken back. The links that lead to it then come back too.
         if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
             return !columns.isEmpty || isDestination[changes.entity]
         }
         return changes.updated.contains { row in columns.contains(where: row.columns.contains) }
     }
 
-    /// The entities that both ends of links can have.
+    /// The possible entities of both ends of links.
     func ends(ofLinks layout: Int) -> [Int] { linkEnds[layout] }
 
     // MARK: Derivation
@@ -187,7 +188,7 @@ final class RelationshipGraph: Sendable {
 }
 
 extension EntityLayout {
-    /// The columns that store where links lead, and in which order.
+    /// The columns with the destinations and positions of links.
     fileprivate var columnsOfLinks: [Int] {
         if links != nil { return Array(columns.indices) }
         return relationships.flatMap { relationship -> [Int] in
@@ -198,7 +199,7 @@ extension EntityLayout {
 }
 
 extension RelationshipLayout {
-    /// Whether deleting a source affects other rows, or may be refused.
+    /// Whether the deletion of a source affects other rows, or may be refused.
     fileprivate var hasEffects: Bool {
         switch (storage, description.deleteRule) {
         case (.none, _): false
@@ -209,19 +210,19 @@ extension RelationshipLayout {
         }
     }
 
-    /// Whether there is a count rule that must be looked up.
+    /// Whether the relationship has a count rule whose check reads other rows.
     fileprivate var isCounted: Bool {
         if case .none = storage { return false }
         if case .column = storage { return false }
         return !description.isOptional || isToMany && (description.minimumCount > 1 || description.maximumCount > 0)
     }
 
-    /// Whether it is required and its links are stored in its sources' own rows.
+    /// Whether the relationship is required and its links are stored in the rows of its sources.
     fileprivate var isRequiredColumn: Bool {
         if case .column = storage { !description.isOptional } else { false }
     }
 
-    /// The columns of the rows that store the links to the source.
+    /// The column with the source, in rows that store the links; nil if the source's own row stores them.
     fileprivate var ownerColumn: LinkColumn? {
         switch storage {
         case .inverseColumn(let column): column
@@ -231,15 +232,15 @@ extension RelationshipLayout {
     }
 }
 
-/// Rows that store links, and their columns for the owner and for the other end.
+/// The rows that store links, and their columns for the owner and for the other end.
 struct LinkSource {
     let layout: Int
     /// The column with the owner's key.
     let owner: Int
-    /// The column of the other end; nil if that is the row itself.
+    /// The column of the other end; nil if the row itself is the other end.
     let other: LinkColumn?
     let position: Int?
-    /// The entities that the other end can have; a single one if no column stores it.
+    /// The possible entities of the other end; a single entity if no column stores it.
     private let family: [Int]
 
     init(_ layout: Int, _ column: LinkColumn) {
@@ -267,7 +268,7 @@ struct LinkSource {
 }
 
 extension RelationshipLayout {
-    /// Where the links of a relationship are, if they are not in its sources' own rows.
+    /// The rows with the links of the relationship; empty if the rows of its sources store them.
     var linkSources: [LinkSource] {
         switch storage {
         case .column, .none: []
@@ -278,24 +279,24 @@ extension RelationshipLayout {
 }
 
 extension ManagedObject {
-    /// The destination of a column; nil if it leads nowhere.
+    /// The destination in a link column; nil if there is none.
     final func end(_ column: LinkColumn, _ relationship: RelationshipLayout) -> LinkEnd? {
         row.end(column, relationship.destinationFamily)
     }
 }
 
 extension RowSnapshot {
-    /// The destination of columns, which has one of those entities.
+    /// The destination in a link column; nil if there is none, or if its entity is not in the family.
     func end(_ column: LinkColumn, _ family: [Int]) -> LinkEnd? {
         if isNull(column.key) { return nil }
         let entity = column.entity.map { isNull($0) ? -1 : Int(integer($0)) } ?? family.first
-        // Another program may have written anything.
+        // Another program may have written an invalid entity.
         guard let entity, family.contains(entity) else { return nil }
         return LinkEnd(entity: entity, key: integer(column.key))
     }
 }
 
-/// One end of a link: the other object, by its entity's number and its key.
+/// One end of a link: an object, by the index of its entity and its key.
 struct LinkEnd: Hashable {
     let entity: Int
     let key: Int64

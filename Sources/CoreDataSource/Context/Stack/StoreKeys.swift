@@ -1,60 +1,60 @@
 internal import RowStore
 internal import Synchronization
 
-/// Gives the keys of new objects.
+/// The keys of new objects.
 ///
-/// In a shared store, keys are reserved in the store: first when it is opened, and again on a queue when half of them are
-/// given. So an insert, even in a draft on main, finds keys ready, and waits for the store only if keys are used faster than
-/// the store reserves more.
+/// In a shared store, keys are reserved in the store: first when it is opened, and again on a queue when half of them are used.
+/// So an insert, even in a draft on main, finds reserved keys. It waits for the store only if keys are used faster than the
+/// store reserves more.
 package final class StoreKeys: Sendable {
     private let sharing: (any StoreSharing)?
     private let queue: (any WorkQueue)?
     private let lastKey: Atomic<Int64>
-    /// The greatest key that may be given. Other members may give the keys after it.
+    /// The greatest key that may be used here. Other members may use greater keys.
     private let keyLimit: Atomic<Int64>
-    /// More keys are reserved once this key is given.
+    /// The key at whose use more keys are reserved.
     private let nextReservation: Atomic<Int64>
     private let reserve = Guarded(Reserve())
-    /// Whether a reservation is being made on the queue, or waits for it.
+    /// Whether a reservation runs on the queue or waits there.
     private let isReserving = Atomic(false)
 
     private struct Reserve {
-        /// How many keys are reserved next.
+        /// The number of keys in the next reservation.
         var count = StoreKeys.firstCount
-        /// Keys to continue with once the others are given.
+        /// The keys to use after the present keys.
         var ahead: Reserved?
     }
 
     private struct Reserved {
         let keys: Range<Int64>
-        /// How often keys had been forgotten when these were requested.
+        /// The generation when the keys were requested.
         let generation: Int
     }
 
-    /// How often the reserved keys were forgotten.
+    /// The number of times that the reserved keys were forgotten.
     private let generation = Atomic(0)
-    /// Another program may have used keys up to this one, though they were given here.
+    /// The greatest key used here that another program may also have used.
     private let lastDoubtful = Atomic<Int64>(0)
 
     private static let firstCount: Int64 = 4096
     private static let largestCount: Int64 = 65_536
-    /// The same for one batch that needs more.
+    /// The largest count for a batch that inserts many objects.
     private static let largestBatch: Int64 = 1 << 20
 
     init(_ store: any PersistentStore, _ scheduling: WorkScheduling) {
         sharing = store.sharing
         queue = sharing.map { _ in scheduling.makeQueue("CoreDataSource.keys", false) }
-        // The greatest number is not used as a key, because the store keeps a bound above the greatest key.
+        // Int64.max is no key, because the store keeps a bound above the greatest key.
         lastKey = Atomic(sharing == nil ? store.firstFreeKey - 1 : 0)
         keyLimit = Atomic(sharing == nil ? Int64.max - 1 : 0)
         nextReservation = Atomic(Int64.max)
-        // If this fails, the first insert throws the error.
+        // If the reservation fails, the first insert throws the error.
         if sharing != nil { _ = try? refill() }
     }
 
-    /// A key that no object of the store ever had.
+    /// Returns a key that no object of the store ever had.
     ///
-    /// - Throws: `keysExhausted`; what the store throws, if it is shared.
+    /// - Throws: `keysExhausted`; in a shared store, errors of the store.
     func next() throws(DataSourceError) -> Int64 {
         while true {
             if let key = nextReserved() { return key }
@@ -66,7 +66,7 @@ package final class StoreKeys: Sendable {
                 + "object, which another program made, and open the store again.")
     }
 
-    /// Whether another program may have used a key since it was given here.
+    /// Whether another program may also have used a key that was used here.
     func isDoubtful(_ key: Int64) -> Bool { key <= lastDoubtful.load(ordering: .acquiring) }
 
     private func nextReserved() -> Int64? {
@@ -83,10 +83,10 @@ package final class StoreKeys: Sendable {
         return nil
     }
 
-    /// Gives keys above that one from now on, because another program has inserted rows.
+    /// Continues with keys from `firstFree` on, after another program has inserted rows.
     func raise(to firstFree: Int64) {
         lastDoubtful.max(lastKey.load(ordering: .acquiring), ordering: .acquiringAndReleasing)
-        // In a shared store, each reservation is above the keys of other programs.
+        // In a shared store, the next reservation is above the keys of other programs.
         if sharing != nil { return forget() }
         var last = lastKey.load(ordering: .relaxed)
         while last < firstFree - 1 {
@@ -98,13 +98,13 @@ package final class StoreKeys: Sendable {
 
     // MARK: Reserving
 
-    /// Continues with other keys, once the reserved ones are given.
+    /// Continues with the next reserved keys after the present keys are used.
     ///
-    /// - Returns: Whether there are any.
+    /// - Returns: False if the store has no more keys.
     private func refill() throws(DataSourceError) -> Bool {
         try reserve.withLock { (reserve) throws(DataSourceError) in
             while true {
-                // Another thread may have done it meanwhile.
+                // Another thread may have refilled meanwhile.
                 if lastKey.load(ordering: .acquiring) < keyLimit.load(ordering: .acquiring) { return true }
                 let next = if let ahead = reserve.ahead { ahead } else { try reserved(&reserve) }
                 reserve.ahead = nil
@@ -112,7 +112,7 @@ package final class StoreKeys: Sendable {
                 guard isCurrent(next) else { continue }
                 let keys = next.keys
                 nextReservation.store(keys.lowerBound + Int64(keys.count / 2), ordering: .relaxed)
-                // In this order, so that no thread takes a key that lies between the old keys and the new ones.
+                // Store the last key first, so that no thread takes a key between the old keys and the new keys.
                 lastKey.store(keys.lowerBound - 1, ordering: .releasing)
                 keyLimit.store(keys.upperBound - 1, ordering: .releasing)
                 if isCurrent(next) { return true }
@@ -125,7 +125,7 @@ package final class StoreKeys: Sendable {
         reserved.generation == generation.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Gives no more of the reserved keys, because another process may give them too. It does not wait.
+    /// Stops using the reserved keys, because another process may use them too. Does not wait.
     private func forget() {
         generation.add(1, ordering: .sequentiallyConsistent)
         skipToLimit()
@@ -149,16 +149,16 @@ package final class StoreKeys: Sendable {
         return Reserved(keys: keys, generation: generation)
     }
 
-    /// Begins to reserve keys for a batch that may insert so many objects, so that none have to be reserved while it runs.
+    /// Begins to reserve keys for a batch that may insert `count` objects, so that the batch need not wait for keys.
     func reserve(for count: Int) {
         let count = min(Int64(count), StoreKeys.largestBatch)
         let reservation = nextReservation.load(ordering: .relaxed)
         if sharing != nil, reservation - lastKey.load(ordering: .acquiring) < count { reserveAhead(for: count) }
     }
 
-    /// - Parameter count: After how many keys from now on the next reservation may begin at the earliest.
+    /// - Parameter count: The number of keys that must be available before the next reservation begins.
     private func reserveAhead(for count: Int64 = 0) {
-        // One at a time: if the store cannot be written, each would wait for it as long as the one before.
+        // Make one reservation at a time: if the store cannot be written, each would wait for its full timeout.
         guard let queue, !isReserving.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [weak self] in
             self?.reserve.withLock { reserve in
@@ -167,13 +167,13 @@ package final class StoreKeys: Sendable {
                 let rest = self.keyLimit.load(ordering: .acquiring) - self.lastKey.load(ordering: .acquiring)
                 if let ahead = reserve.ahead, rest + Int64(ahead.keys.count / 2) >= count { return }
                 reserve.count = max(reserve.count, count * 2)
-                // If this fails, the next insert that needs keys tries again.
+                // If the reservation fails, the next insert that needs keys tries again.
                 if let ahead = try? self.reserved(&reserve) { reserve.ahead = ahead }
             }
         }
     }
 
-    /// Returns once all keys are reserved that had to be. For tests.
+    /// Returns after all scheduled reservations. For tests.
     package func settle() async {
         guard let queue else { return }
         await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
