@@ -1,26 +1,26 @@
 internal import RowStore
 
-/// The model's rules for how many objects a relationship leads to.
+/// The model's rules for the number of objects that a relationship leads to.
 extension EditingContext {
-    /// An owner whose related objects must be counted.
+    /// A relationship of an object, whose destinations must be counted.
     private struct Owner: Hashable {
         let end: LinkEnd
         let name: String
     }
 
-    /// How the links of owners have changed in the batch.
+    /// The kinds of changes to the links of an owner in the batch.
     private struct Changes: OptionSet {
         let rawValue: Int
         static let gained = Changes(rawValue: 1)
         static let lost = Changes(rawValue: 2)
     }
 
-    /// So few owners are asked one by one whether they have objects enough.
+    /// The most owners whose links are counted one by one.
     private static let fewOwners = 16
-    /// So many links for each of many owners are read together.
+    /// The average number of links that are read for each of many owners.
     private static let fewLinks = 4
 
-    /// The errors in the relationships of edited objects, and of objects that they lead to.
+    /// The errors in the relationships of edited objects, and in those of objects whose links have changed.
     func relationshipFailures() throws -> [DataSourceError] {
         let graph = stack.graph
         if !graph.hasChecks { return [] }
@@ -39,7 +39,7 @@ extension EditingContext {
             for counted in graph.countedColumns[object.layout.index] {
                 let before = object.isInserted ? nil : object.savedRow.end(counted.column, counted.owners)
                 let now = object.isDeleted ? nil : object.row.end(counted.column, counted.owners)
-                // A place, or another attribute, changes no count.
+                // A new position or another attribute changes no count.
                 if before == now { continue }
                 if let before { owners[Owner(end: before, name: counted.name), default: []].insert(.lost) }
                 if let now { owners[Owner(end: now, name: counted.name), default: []].insert(.gained) }
@@ -56,8 +56,9 @@ extension EditingContext {
         return failures
     }
 
-    /// The owners whose objects must all be read: those that may have too many, and those that may have too few now. What an owner
-    /// that has lost objects still has is looked for first, without reading all of it.
+    /// The owners whose objects must all be read, because there may be too many or too few.
+    ///
+    /// An owner that has lost objects is checked first by a query for the minimum number of links.
     private func ownersToCount(_ owners: [Owner: Changes]) throws -> [Owner] {
         var counted: [Owner] = []
         var lacking: [Owner] = []
@@ -74,15 +75,18 @@ extension EditingContext {
             if mayHaveTooMany || mayLeadToGoneObjects {
                 counted.append(owner)
             } else if changes.contains(.lost) || description.minimumCount > 1 {
-                // An optional relationship may be empty, and has a minimum from its first object on.
+                // An optional relationship may be empty. Its minimum counts from the first object on.
                 lacking.append(owner)
             }
         }
         return try counted + withoutEnough(lacking)
     }
 
-    /// The owners that have fewer objects than they need. Few are asked one by one. Of many, a few rows each are read together, and those
-    /// are asked whose rows were not among them: how many objects an owner has does not matter.
+    /// The owners that have fewer objects than they need.
+    ///
+    /// Few owners are queried one by one. For many owners, one query reads a few links of each on average, and only the owners
+    /// with too few links in the result are queried one by one. So the cost does not grow with the number of objects of an
+    /// owner.
     private func withoutEnough(_ owners: [Owner]) throws -> [Owner] {
         if owners.count <= Self.fewOwners { return try owners.filter { try !hasEnough($0) } }
         let groups = Dictionary(grouping: owners) { Owner(end: LinkEnd(entity: $0.end.entity, key: 0), name: $0.name) }
@@ -101,7 +105,9 @@ extension EditingContext {
         return lacking
     }
 
-    /// How many links each of those owners has among a few for each, and whether these are all.
+    /// Reads a limited number of links of some owners.
+    ///
+    /// - Returns: The number of links found for each owner, and whether these are all links.
     private func firstLinks(
         of owners: ArraySlice<Owner>, _ relationship: RelationshipLayout
     ) throws -> (found: [Int64: Int], areAll: Bool) {
@@ -127,13 +133,13 @@ extension EditingContext {
         return layout.relationship(named: owner.name).map { layout.relationships[$0] }
     }
 
-    /// How many objects a relationship needs.
+    /// The number of objects that a relationship needs.
     private func missing(_ relationship: RelationshipLayout) -> Int {
         let least = relationship.description.isOptional ? 0 : 1
         return relationship.isToMany ? max(least, relationship.description.minimumCount) : least
     }
 
-    /// Whether a relationship leads to as many objects as it needs.
+    /// Whether a relationship has at least as many links as it needs.
     private func hasEnough(_ owner: Owner) throws -> Bool {
         guard let relationship = relationship(of: owner) else { return true }
         var missing = missing(relationship)
@@ -150,7 +156,7 @@ extension EditingContext {
         return missing <= 0
     }
 
-    /// Reads the relationships that are about to be counted, for all owners at once.
+    /// Reads the relationships to count, for all owners at once.
     private func readEnds(of owners: ArraySlice<Owner>) throws {
         try reading { () throws(DataSourceError) in
             try readObjects(owners.map(\.end))
@@ -180,7 +186,7 @@ extension EditingContext {
             }
     }
 
-    /// To-one relationships whose links are stored in the row itself.
+    /// The errors of required to-one relationships whose links are stored in the row itself.
     private func requiredFailures(_ object: ManagedObject) -> [DataSourceError] {
         object.layout.relationships.compactMap { relationship in
             guard !relationship.description.isOptional, case .column(let column) = relationship.storage,

@@ -1,7 +1,7 @@
 internal import QueryLanguage
 internal import RowStore
 
-/// A context in which objects are inserted, edited and deleted: that of a data source's batch, or that of a draft.
+/// A context in which objects are inserted, edited and deleted: the context of a data source or of a draft.
 ///
 /// **Isolation**: that of the context.
 public class EditingContext: ManagedObjectContext {
@@ -9,32 +9,29 @@ public class EditingContext: ManagedObjectContext {
     var linkedEntities: Set<Int> = []
     /// Deleted objects whose delete rules have not been applied yet.
     var deletions: [ManagedObject] = []
-    /// How many links the context has changed.
+    /// The number of link changes in the context.
     var linkEdits = 0
 
-    /// The other contexts whose edits are saved with those of this one.
+    /// The other contexts whose edits make one save with those of this context.
     var partners: [EditingContext] { [] }
 
-    /// The context that deletes an object: the object's own, if it is part of this save.
+    /// The context that deletes an object: the object's own context, if it is part of this save.
     func editor(of object: ManagedObject) -> EditingContext { self }
 
-    /// An object was inserted.
     func didInsert(_ object: ManagedObject) {}
 
     /// An object is about to be deleted, or is already deleted.
     func willDelete(_ object: ManagedObject) {}
 
-    /// An object was deleted.
-    ///
-    /// - Parameter wasInserted: Whether it had not been saved before.
+    /// - Parameter wasInserted: Whether the object was never saved.
     func didDelete(_ object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {}
 
-    /// The row of a link that was deleted in this context, which exists again now; nil if there is none.
+    /// Restores the pair row of a link that was deleted in this context; nil if there is none.
     func restoreLink(
         _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
     ) throws(DataSourceError) -> ManagedObject? { nil }
 
-    /// The order of an ordered relationship is about to change, or a place in it is about to be assigned.
+    /// The order of an ordered relationship is about to change, or a position in it is about to be assigned.
     func willReorder(_ owner: ManagedObject, _ index: Int) throws {}
 
     /// Runs an edit that changes several objects.
@@ -42,31 +39,51 @@ public class EditingContext: ManagedObjectContext {
 
     /// Inserts a new object with the default values of the model.
     ///
-    /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`.
+    /// ```swift
+    /// let contact = try context.insert(ContactEntity.self)
+    /// contact.uid = "4"
+    /// ```
+    ///
+    /// The object has its permanent id at once. The save validates its values. In a shared store, an insert may wait until the
+    /// store has reserved more keys.
+    ///
+    /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`; in a shared store, errors of the store.
     public func insert<Object: ManagedObject>(_ type: Object.Type) throws -> Object {
         try typed(insert(entity: entity(of: type)))
     }
 
-    /// Deletes an object. Its values stay readable until the save.
+    /// Deletes an object. Its values stay readable.
     ///
-    /// The save applies the model's delete rules to related objects. If the data source does not own the object, the save
-    /// throws `entityNotOwned`.
+    /// ```swift
+    /// if let contact = try context.object(ContactEntity.self, id: id) { context.delete(contact) }
+    /// ```
+    ///
+    /// The save applies the model's delete rules to related objects. It throws `entityNotOwned` if the data source does not own
+    /// the object, and `deletionDenied` if a rule is Deny. Traps for an object of another context.
     public func delete(_ object: ManagedObject) {
         let context = editor(of: object)
         do throws(DataSourceError) { try context.delete(owned: object) } catch { context.refuse(error) }
     }
 
-    /// The object whose attribute has that value, or a new object with it.
+    /// Finds the object whose attribute has a value, or inserts a new object with the value.
     ///
-    /// For an attribute with a uniqueness constraint, this costs as much as a look-up by key, and the store is not read while
-    /// the object is registered. For any other attribute, it finds the first such object in the order of creation. Without a
-    /// fetch index the store may have to read every row of the entity, which ``EntityDataSource/diagnostics`` then reports.
+    /// ```swift
+    /// let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: "1")
+    /// contact.name = "Guan Yu"
+    /// ```
+    ///
+    /// **Ordering**: without a uniqueness constraint, several objects may have the value. The result is the first in the order
+    /// of creation.
+    ///
+    /// **Complexity**: with a uniqueness constraint, the look-up of a registered object takes constant time and reads nothing
+    /// from the store. Other look-ups may query the store. Without an index, the store may then read every row of the entity,
+    /// and ``EntityDataSource/diagnostics`` reports that.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
     ///   - keyPath: An attribute, preferably with a uniqueness constraint.
-    ///   - value: The value to look for; a new object gets it.
-    /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
+    ///   - value: The value to find. A new object gets the value.
+    /// - Throws: `entityNotOwned`, `unknownAttribute`, `abstractEntity`, `keysExhausted`; errors of the store.
     public func findOrInsert<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, equals value: Value
     ) throws -> Object {
@@ -80,7 +97,7 @@ public class EditingContext: ManagedObjectContext {
         }
     }
 
-    /// A new object, if no other object has the value.
+    /// Inserts an object with a value that no other object has.
     func insert(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject {
         let object = try insert(entity: entity)
         object.setValue(value, column)
@@ -90,26 +107,24 @@ public class EditingContext: ManagedObjectContext {
         return object
     }
 
-    /// Whether cached links of to-many relationships are outdated after a change of links.
+    /// Whether links of to-many relationships are cached, which a change of links would make outdated.
     var knowsEnds: Bool { related.knowsEnds || partners.contains { $0.related.knowsEnds } }
 
-    /// Links to or from objects with those keys have changed.
+    /// Forgets the cached links of objects, because links to or from them have changed.
     func forgetEnds(of keys: [Int64]) {
         related.removeEnds(of: keys)
         for partner in partners { partner.related.removeEnds(of: keys) }
     }
 
-    /// Whether only objects of this entity can have values of a constraint.
+    /// Whether a uniqueness constraint covers only the entity of the object.
     func isOfOneTable(_ object: ManagedObject, _ constraint: Int) -> Bool {
         bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily.count == 1
     }
 }
 
-/// Inserting and deleting by entity numbers.
+/// Inserting and deleting by entity indexes.
 extension EditingContext {
-    /// Makes a new object with the default values of the model.
-    ///
-    /// - Parameter key: The object's key; nil for a new one.
+    /// - Parameter key: The key of the object; nil for a new key.
     func insert(entity: Int, key: Int64? = nil) throws(DataSourceError) -> ManagedObject {
         checkInBatch()
         let layout = bindings[entity].layout
@@ -149,7 +164,7 @@ extension EditingContext {
 }
 
 extension ManagedObject {
-    /// Sets the destination of a column. Does nothing if the link already exists.
+    /// Sets the destination of a link column. Does nothing if the link already exists.
     final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
         let before = row.isNull(column.key) ? nil : row.integer(column.key)
         let leadsThere =
@@ -165,7 +180,7 @@ extension ManagedObject {
 }
 
 extension EditingContext {
-    /// Deletes an object together with its links.
+    /// Forgets the cached links of an object that is deleted, and of its destinations.
     func forgetEnds(of object: ManagedObject) {
         guard knowsEnds else { return }
         let columns = stack.graph.linkColumns[object.layout.index]
@@ -173,12 +188,12 @@ extension EditingContext {
         forgetEnds(of: [object.key] + columns.filter { !object.row.isNull($0) }.map { object.row.integer($0) })
     }
 
-    /// The context that has the present links.
+    /// The context that edits the pair rows of links.
     func linkContext(_ pairs: PairColumns) -> EditingContext {
         editor(ofEntity: pairs.layout) as? EditingContext ?? self
     }
 
-    /// The link between two objects, by the end of the first one; nil if there is none.
+    /// The pair row of two objects, of which the first is the owner; nil if there is none.
     func link(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
         let context = linkContext(pairs)
         let keys = [one.key, other.key].map { RowValue.integer($0) }
@@ -195,7 +210,7 @@ extension EditingContext {
         try editor.delete(owned: link)
     }
 
-    /// Makes a link that does not exist yet. Each end gets its place among the objects of the other end.
+    /// Inserts the pair row of a link that does not exist. Each end gets its position among the objects of the other end.
     func insertLink(
         _ pairs: PairColumns, _ one: (object: ManagedObject, position: Int64?),
         _ other: (object: ManagedObject, position: Int64?), key: Int64? = nil
@@ -206,12 +221,12 @@ extension EditingContext {
         link.checkedConstraint = 0
     }
 
-    /// Notes the place of the last object of an ordered relationship, for all contexts of the batch.
+    /// Notes the position of the last object of an ordered relationship, for all contexts of the batch.
     func noteLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
         for context in [self] + partners { context.related.setLastPosition(position, key, owner) }
     }
 
-    /// The highest place among the objects of an owner's relationship; nil if there are none.
+    /// The highest position among the objects of an owner's relationship; nil if there are none.
     func lastPosition(
         _ relationship: RelationshipLayout, _ owner: ManagedObject, _ column: Int
     ) throws -> Int64? {
@@ -230,7 +245,7 @@ extension EditingContext {
     }
 }
 
-/// The rules of the model for the values of one object, and for unique values.
+/// The model's rules for the values of one object, and for unique values.
 extension EditingContext {
     /// Adds the errors of a row that do not depend on other rows.
     func checkRules(_ row: RowSnapshot, _ binding: EntityBinding, _ failures: inout [DataSourceError]) {
@@ -239,7 +254,7 @@ extension EditingContext {
         if row.byteCount > stack.root.store.longestValue { failures.append(contentsOf: tooLarge(row, binding.layout)) }
     }
 
-    /// Throws when there are so many errors that nobody reads more.
+    /// Throws at a hundred errors, because nobody reads more.
     func throwIfMany(_ failures: [DataSourceError]) throws(DataSourceError) {
         if failures.count >= 100 { try throwFailures(failures) }
     }
@@ -263,8 +278,8 @@ extension EditingContext {
             let (stored, _) = try source.row(
                 entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
             guard let stored, stored.key != object.key else { continue }
-            // A registered object of this save was tested by its present values above. In a draft, others may have changed one
-            // that is not edited.
+            // The index above has the present values of registered objects of this save. In a draft, others may have changed
+            // an object without edits, so its stored row counts.
             let registered = binding.isOwned ? binding.objects[stored.key] : nil
             guard let registered, binding.rights == .own || registered.hasChanges else { return false }
         }
@@ -297,7 +312,7 @@ extension EditingContext {
                 entityName: layout.name, attributeName: layout.columns[column].name)
         }
         guard tooLong.isEmpty, row.liveByteCount(layout) > limit else { return tooLong }
-        // If the store refused it later, it would also refuse every later save that contains it.
+        // If only the store refused the row, it would also refuse every later save with the row.
         return [
             DataSourceError(
                 .valueTooLarge,
@@ -317,9 +332,9 @@ extension EditingContext {
 }
 
 extension ManagedObject {
-    /// Makes all edits of the body one step of the object's draft. In other contexts the body just runs.
+    /// Makes all edits of the body one undo step of the object's draft. In other contexts, the body just runs.
     ///
-    /// For generated code: the parts of a composite are set together.
+    /// Generated code sets the parts of a composite together.
     ///
     /// **Isolation**: that of the object's context.
     public final func editTogether(_ body: () -> Void) {

@@ -1,9 +1,9 @@
 internal import QueryLanguage
 internal import RowStore
 
-/// Relationships in predicates of key paths.
+/// Predicates over relationships.
 extension FetchPredicate {
-    /// Any of the objects that a to-many relationship leads to matches.
+    /// Matches if any object of a to-many relationship matches.
     ///
     /// ```swift
     /// try mail.fetch(ThreadEntity.self, where: .any(\.messages, \.isRead == false && \.size > 1000))
@@ -16,14 +16,18 @@ extension FetchPredicate {
         some(keyPath, predicate.tree)
     }
 
-    /// Any of the objects that an ordered to-many relationship leads to matches.
+    /// Matches if any object of an ordered to-many relationship matches.
     public static func any<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, [Related]>, _ predicate: FetchPredicate<Related> = .all
     ) -> Self {
         some(keyPath, predicate.tree)
     }
 
-    /// All of the objects that a to-many relationship leads to match.
+    /// Matches if all objects of a to-many relationship match.
+    ///
+    /// ```swift
+    /// let grown: FetchPredicate<GroupEntity> = .all(\.members, \.age >= 18)
+    /// ```
     ///
     /// An object without related objects matches.
     public static func all<Related: ManagedObject>(
@@ -32,14 +36,18 @@ extension FetchPredicate {
         !some(keyPath, (!predicate).tree)
     }
 
-    /// All of the objects that an ordered to-many relationship leads to match.
+    /// Matches if all objects of an ordered to-many relationship match.
     public static func all<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, [Related]>, _ predicate: FetchPredicate<Related>
     ) -> Self {
         !some(keyPath, (!predicate).tree)
     }
 
-    /// None of the objects that a to-many relationship leads to matches.
+    /// Matches if no object of a to-many relationship matches.
+    ///
+    /// ```swift
+    /// let empty: FetchPredicate<GroupEntity> = .none(\.members)
+    /// ```
     ///
     /// An object without related objects matches.
     public static func none<Related: ManagedObject>(
@@ -48,14 +56,14 @@ extension FetchPredicate {
         !some(keyPath, predicate.tree)
     }
 
-    /// None of the objects that an ordered to-many relationship leads to matches.
+    /// Matches if no object of an ordered to-many relationship matches.
     public static func none<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, [Related]>, _ predicate: FetchPredicate<Related> = .all
     ) -> Self {
         !some(keyPath, predicate.tree)
     }
 
-    /// The object that a to-one relationship leads to is one of those.
+    /// Matches if a to-one relationship leads to one of the objects with the given ids.
     public static func isIn<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, Related?>, _ ids: some Sequence<ManagedObjectID>
     ) -> Self {
@@ -72,42 +80,44 @@ extension FetchPredicate {
     }
 }
 
-/// The relationship leads to the object with that id; nil means that it leads to none.
+/// Matches if the relationship leads to the object with an id. Nil matches a relationship without an object.
 public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, id: ManagedObjectID?
 ) -> FetchPredicate<Object> {
     .named(keyPath) { .compare($0, .equal, .constant(FetchValue(id)), []) }
 }
 
-/// The relationship leads to another object than the one with that id, or to none.
+/// Matches if the relationship does not lead to the object with an id. A relationship without an object matches every id but
+/// nil.
 public func != <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, id: ManagedObjectID?
 ) -> FetchPredicate<Object> {
     .named(keyPath) { .compare($0, .notEqual, .constant(FetchValue(id)), []) }
 }
 
-/// The relationship leads to the object, from any context; nil means that it leads to none.
+/// Matches if the relationship leads to an object, which may belong to any context. Nil matches a relationship without an
+/// object.
 public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, object: Related?
 ) -> FetchPredicate<Object> {
     keyPath == object?.objectID
 }
 
-/// The relationship leads to another object, or to none.
+/// Matches if the relationship does not lead to an object. A relationship without an object matches every object but nil.
 public func != <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, object: Related?
 ) -> FetchPredicate<Object> {
     keyPath != object?.objectID
 }
 
-/// The relationship leads to no object.
+/// Matches if the relationship leads to no object.
 public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, none: _OptionalNilComparisonType
 ) -> FetchPredicate<Object> {
     keyPath == ManagedObjectID?.none
 }
 
-/// The relationship leads to an object.
+/// Matches if the relationship leads to any object.
 public func != <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, none: _OptionalNilComparisonType
 ) -> FetchPredicate<Object> {
@@ -121,7 +131,7 @@ extension FetchValue {
 }
 
 extension PredicateTree {
-    /// How deeply subqueries are nested in it, so that each gets a different variable.
+    /// The depth of nested subqueries. It makes the variable of each subquery different.
     fileprivate var subqueryDepth: Int {
         var deepest = 0
         var rest: [(part: Node.Part, depth: Int)] = [(.node(node), 0)]
@@ -135,7 +145,7 @@ extension PredicateTree {
 }
 
 extension PredicateTree.Node {
-    /// The same test of the object that a variable stands for.
+    /// The same predicate for the object that a variable stands for.
     func about(_ variable: String) -> Self {
         switch self {
         case .custom(let test):
@@ -161,21 +171,22 @@ extension FetchExpression {
 }
 
 extension ObjectRequest {
-    /// A request for the objects that a to-many relationship of an object leads to.
+    /// A request for the objects of a to-many relationship of an object.
     ///
     /// ```swift
     /// let unread = ObjectRequest(thread, \.messages, where: \.isRead == false, order: [.descending(\.date)])
     /// for await update in mail.updates(unread) { print(update.snapshot.count) }
     /// ```
     ///
-    /// The object can come from any context: the request keeps only its id. The relationship needs an inverse; without one,
-    /// using the request throws `unsupportedQuery`.
+    /// The object can belong to any context: the request keeps only its id. The relationship needs an inverse. Without an
+    /// inverse, the fetch throws `unsupportedQuery`.
     ///
     /// - Parameters:
-    ///   - owner: The object that has the relationship.
-    ///   - keyPath: A to-many relationship of that object.
-    ///   - predicate: Which of the related objects; nil, the default, for all.
-    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
+    ///   - owner: The object with the relationship.
+    ///   - keyPath: A to-many relationship of the object.
+    ///   - predicate: The predicate for the related objects; nil, the default, for all.
+    ///   - order: The sort order, the most significant attribute first. Objects that compare equal come in the order of
+    ///     creation.
     ///   - limit: The most objects; nil, the default, for all.
     public init<Owner: ManagedObject>(
         _ owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>,
@@ -185,8 +196,9 @@ extension ObjectRequest {
         self.init(where: .related(to: owner, keyPath, predicate), order: order, limit: limit)
     }
 
-    /// A request for the objects that an ordered to-many relationship of an object leads to. They come in the order of the
-    /// request, not in that of the relationship.
+    /// A request for the objects of an ordered to-many relationship of an object.
+    ///
+    /// **Ordering**: that of the request, not that of the relationship.
     public init<Owner: ManagedObject>(
         _ owner: Owner, _ keyPath: KeyPath<Owner, [Object]>, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [], limit: Int? = nil

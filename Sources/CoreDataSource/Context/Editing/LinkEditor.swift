@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Changes the links of one relationship of one object, on the side that stores them.
+/// Changes the links of one relationship of one object, in the rows that store the links.
 struct LinkEditor {
     private let context: EditingContext
     private let object: ManagedObject
@@ -44,7 +44,7 @@ struct LinkEditor {
         if let other, other !== object { other.setLink(column, object) }
     }
 
-    /// Links a row to another one, and removes other links to it if only one is allowed.
+    /// Links a source to another object, and removes the link of another source if the object may have only one.
     private func point(_ source: ManagedObject, _ column: LinkColumn, to other: ManagedObject?) throws {
         if let other, source.row.end(column, [other.layout.index])?.key == other.key { return }
         if let other, let constraint = source.layout.constraint(onColumn: column.key) {
@@ -67,7 +67,7 @@ struct LinkEditor {
     }
 
     func remove(_ other: ManagedObject) {
-        // A deleted object is removed from every relationship anyway.
+        // A deletion removes the object from every relationship.
         guard !other.isDeleted, isAllowed(other) else { return }
         editing { () throws in try take(other) }
     }
@@ -91,7 +91,7 @@ struct LinkEditor {
         }
     }
 
-    /// Makes these the objects of the relationship, in this order if it is ordered.
+    /// Replaces the objects of the relationship, in the given order if the relationship is ordered.
     func set(_ objects: [ManagedObject]) {
         var seen: Set<Int64> = []
         let objects = objects.filter { seen.insert($0.key).inserted }
@@ -140,7 +140,7 @@ struct LinkEditor {
             case .column, .none: break
             }
         }
-        // Objects may have moved without a link being set.
+        // New positions alone set no link, so forget the cached links here.
         if context.knowsEnds { context.forgetEnds(of: [object.key]) }
         if let last = positions.last {
             context.noteLastPosition(
@@ -148,7 +148,7 @@ struct LinkEditor {
         }
     }
 
-    /// The positions that the rows of a draft had when they were saved, nil for new ones; nil if they are in another order now.
+    /// The saved positions of the rows of a draft, nil for each new row. Nil as a whole if the rows have another order now.
     private func savedPositions(_ rows: [ManagedObject?], _ column: Int) -> [Int64?]? {
         guard context.editing == .inDraft else { return nil }
         var last = Int64.min
@@ -172,7 +172,8 @@ struct LinkEditor {
         return row.savedRow.end(column, [object.layout.index])?.key == object.key
     }
 
-    /// The place that a draft's object had among those of its saved owner: linked to it again, it is where it was.
+    /// The saved position of a draft's object among those of its saved owner. If the object is linked to this owner again, it
+    /// returns to this position.
     private func formerPosition(_ source: ManagedObject, _ column: LinkColumn, of owner: ManagedObject) -> Int64? {
         guard context.editing == .inDraft, let position = column.position, let saved = source.saved,
             saved.end(column, [owner.layout.index])?.key == owner.key, !saved.isNull(position)
@@ -197,7 +198,7 @@ struct LinkEditor {
         }
         let position = try position ?? nextPosition(object, index, pairs.other.position)
         if relationship.isSymmetric {
-            // Each side has a row of its own, with the place of the other one.
+            // Each side has its own row, with the position of the other object.
             try context.insertLink(pairs, (object, nil), (other, position))
             if object === other { return }
             let place = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.other.position) }
@@ -213,7 +214,7 @@ struct LinkEditor {
         relationship.inverse.flatMap { other.layout.relationship(named: $0.name) }
     }
 
-    /// The place after the last object that leads to an owner by the column; nil if they have no order.
+    /// The position after the last object that leads to an owner by the column; nil if they have no order.
     private func nextPosition(_ owner: ManagedObject, _ column: LinkColumn) throws -> Int64? {
         guard let position = column.position else { return nil }
         // An object can be its own owner.
@@ -234,7 +235,7 @@ struct LinkEditor {
 
     // MARK: Parts
 
-    /// Checks a link; an error is thrown by the save.
+    /// Runs an edit of links. The save throws its errors.
     private func editing(_ body: () throws -> Void) {
         do {
             try context.editingTogether(body)
@@ -271,26 +272,26 @@ struct LinkEditor {
     }
 }
 
-/// The places of the objects of an ordered relationship: numbers with gaps, so that an object can be put between two others
-/// without moving them.
+/// The positions of the objects of an ordered relationship: numbers with gaps, so that an object can be put between two others
+/// without changing their positions.
 ///
-/// It is pure: it takes the old places and the new order, and returns the new places.
+/// The functions are pure: they take old positions in the new order, and return new positions.
 package enum ListPositions {
     /// The gap between objects that are added at an end.
     private static let gap: Int128 = 1 << 32
-    /// The smallest gap for each object that is left where objects had to be moved, so that later ones need not be. The more
-    /// objects are moved, the wider the gaps: the next move of as many is as many inserts away, wherever they come.
+    /// The smallest gap after objects had to be moved, multiplied by the number of moved objects. The more objects move, the
+    /// wider the gaps, so that the cost of moves is amortized over later inserts.
     private static let room: Int128 = 1 << 10
 
-    /// The place of an object that is added at the end.
+    /// The position of an object that is added at the end.
     static func next(after last: Int64?) -> Int64 {
         guard let last else { return 0 }
         return Int64(clamping: Int128(last) + gap)
     }
 
-    /// Places in ascending order, of which as many as possible are unchanged.
+    /// Ascending positions. As many old positions as possible are kept.
     ///
-    /// - Parameter places: The old place of each object; nil for a new one.
+    /// - Parameter places: The old position of each object, in the new order; nil for a new object.
     /// - Complexity: O(n log n).
     package static func positions(keeping places: [Int64?]) -> [Int64] {
         let known = places.indices.filter { places[$0] != nil }
@@ -311,7 +312,7 @@ package enum ListPositions {
         return positions.map { $0 ?? 0 }
     }
 
-    /// Gives places to objects that have none, and new places to as few others as possible.
+    /// Gives positions to the objects in a range. If there is no room, neighbors get new positions, as few as possible.
     private static func fill(_ positions: inout [Int64?], _ missing: Range<Int>) {
         var window = missing
         var width = 1
@@ -328,7 +329,7 @@ package enum ListPositions {
         }
     }
 
-    /// That many places between two others; nil if there is no room.
+    /// `count` positions between two others; nil if there is no room.
     private static func spread(_ count: Int, _ low: Int64?, _ high: Int64?, smallestGap: Int128) -> [Int64]? {
         let count = Int128(count)
         let start: Int128
@@ -339,7 +340,7 @@ package enum ListPositions {
         case (let low?, nil): start = low
         case (let low?, let high?):
             step = min(gap, (high - low) / (count + 1))
-            // In the middle of the free range, so that there is room on both sides.
+            // Use the middle of the free range, so that there is room on both sides.
             start = low + (high - low - step * (count + 1)) / 2
         }
         guard step >= smallestGap, Int64(exactly: start + step) != nil, Int64(exactly: start + step * count) != nil

@@ -2,7 +2,7 @@ internal import Foundation
 package import QueryLanguage
 internal import RowStore
 
-/// The objects of a to-many relationship: a set, which is read when it is first used.
+/// The objects of a to-many relationship: a set, which is read at its first use.
 ///
 /// ```swift
 /// thread.messages.insert(message)
@@ -10,9 +10,12 @@ internal import RowStore
 /// print(thread.messages.count)
 /// ```
 ///
-/// It always shows the current links, including those that were made on the other side.
+/// The set always contains the current links, including links that were set on the other side.
 ///
-/// **Isolation**: that of the object's context. On main it is read-only: changing it traps.
+/// If the links cannot be read, the set is empty, and the save or the read then throws the error; on main,
+/// ``PersistentContainer/failures`` reports it.
+///
+/// **Isolation**: that of the object's context. On main and in `container.read`, the set is read-only: changing it traps.
 public struct RelatedObjects<Object: ManagedObject> {
     private let owner: ManagedObject
     private let index: Int
@@ -24,33 +27,41 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     private var ends: [LinkEnd] { owner.following { try $0.ends(of: owner, at: index) } ?? [] }
 
-    /// How many objects there are. No object is read, unless a batch or a draft has to find out which objects of a many-to-many
-    /// relationship are deleted.
+    /// The number of objects.
     ///
-    /// - Complexity: The first time one query for up to 1,000 owners that were fetched together; then constant.
+    /// - Complexity: At the first use, one query for up to 1,000 owners that were fetched together; then constant. No objects
+    ///   are read, with one exception: after a deletion, a batch or a draft reads the objects of a many-to-many relationship.
     public var count: Int { ends.count }
 
-    /// Whether there are none.
+    /// Whether there are no objects.
+    ///
+    /// - Complexity: As for ``count``.
     public var isEmpty: Bool { ends.isEmpty }
 
-    /// The ids of the objects, in the order of their creation. No object is read, with the exception of ``count``.
+    /// The ids of the objects, in the order of their creation. The ids can be sent anywhere.
+    ///
+    /// - Complexity: O(n) in the number of objects. Queries as for ``count``.
     public var ids: [ManagedObjectID] {
         let ends = ends
         guard let layout = owner.context?.stack.layout else { return [] }
         return ends.map { ManagedObjectID(layout.entities[$0.entity], key: $0.key) }
     }
 
-    /// Whether the object is one of them.
+    /// Whether the set contains an object.
     ///
-    /// - Complexity: O(n) in the number of objects.
+    /// - Complexity: O(n) in the number of objects. Queries as for ``count``.
     public func contains(_ object: Object) -> Bool {
         ends.contains(LinkEnd(entity: object.layout.index, key: object.key))
     }
 
-    /// The objects in an order; those that compare equal come in the order of their creation.
+    /// The objects in an order. Objects that compare equal come in the order of their creation.
     ///
-    /// - Complexity: O(n log n) in the number of objects, and one query for those that are not registered.
-    /// - Throws: `unknownAttribute`, `invalidPredicate` for an order without a column, and what the store throws.
+    /// ```swift
+    /// names += try group.members.sorted(by: [.descending(\.name)]).map(\.name)
+    /// ```
+    ///
+    /// - Complexity: O(n log n) in the number of objects, and one query for the unregistered objects.
+    /// - Throws: `unknownAttribute`; `invalidPredicate` if an attribute has no order; errors of the store.
     public func sorted(by order: [FetchOrder<Object>]) throws -> [Object] {
         let objects: [Object] = owner.relatedList(at: index)
         guard let context = owner.context, !objects.isEmpty else { return objects }
@@ -65,26 +76,36 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     // MARK: Changing
 
-    /// Adds an object. Does nothing if it is already one of them.
+    /// Adds an object. Does nothing if the set contains the object.
     ///
-    /// If the other side is to-one, the object leaves its previous owner.
+    /// If the other side is to-one, the object leaves its previous owner. If another data source owns the row that stores the
+    /// link, the save throws `entityNotOwned`.
     public func insert(_ object: Object) { owner.linking(index)?.insert([object]) }
 
     /// Adds objects.
+    ///
+    /// ```swift
+    /// oath.members.insert(contentsOf: try context.fetch(ContactEntity.self, where: \.age < 18))
+    /// ```
     public func insert(contentsOf objects: some Sequence<Object>) { owner.linking(index)?.insert(Array(objects)) }
 
-    /// Removes an object; it is not deleted.
+    /// Removes an object from the set. The object is not deleted.
+    ///
+    /// ```swift
+    /// for member in oath.members where member.name == "Zhang Fei" { oath.members.remove(member) }
+    /// ```
     public func remove(_ object: Object) { owner.linking(index)?.remove(object) }
 
-    /// Removes all objects.
+    /// Removes all objects from the set. No object is deleted.
     public func removeAll() { set([]) }
 
-    /// Makes these the objects of the relationship, and removes all others.
+    /// Replaces the objects of the set. No object is deleted.
     public func set(_ objects: some Sequence<Object>) { owner.linking(index)?.set(Array(objects)) }
 }
 
 extension RelatedObjects: Sequence {
-    /// Visits the objects in the order of their creation, as they were when the loop began.
+    /// Iterates over the objects in the order of their creation. The loop does not see changes of the set that are made during
+    /// the loop.
     public func makeIterator() -> IndexingIterator<[Object]> {
         let objects: [Object] = owner.relatedList(at: index)
         return objects.makeIterator()
@@ -97,7 +118,7 @@ extension RelatedObjects: Sequence {
 extension RelatedObjects: Sendable {}
 
 extension RelatedObjects: CustomStringConvertible {
-    /// The ids: `[MessageEntity/3, MessageEntity/7]`.
+    /// The ids of the objects: `[MessageEntity/3, MessageEntity/7]`.
     public var description: String { "\(ids)" }
 }
 
@@ -107,17 +128,17 @@ extension RelatedObjects: RelatedCollection {
     package static var emptiness: AnyKeyPath { \Self.isEmpty }
 }
 
-/// The least and the greatest value of the objects, in code and along key paths: `\ThreadEntity.messages[max: \.date]`.
+/// The least and the greatest value of the objects, in code and in key paths: `\ThreadEntity.messages[max: \.date]`.
 extension RelatedObjects {
-    /// The greatest value of an attribute; nil if there are no objects. Strings are compared by their bytes.
+    /// The greatest value of an attribute; nil if there are no objects. Strings are compared byte by byte.
     ///
-    /// In `values`, in an order and in an aggregate, the store calculates it, and no object is made:
+    /// In `values`, in an order and in an aggregate, the store calculates the value, and no object is made:
     ///
     /// ```swift
     /// let threads = try context.values(ObjectRequest<ThreadEntity>(), \.title, \.messages.count, \.messages[max: \.date])
     /// ```
     ///
-    /// - Complexity: O(n) in the number of objects, and one query for those that are not registered.
+    /// - Complexity: In code, O(n) in the number of objects, and one query for the unregistered objects.
     public subscript<Value: AttributeStorable>(max keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(of: map { $0[keyPath: keyPath] }, isGreatest: true)
     }
@@ -127,7 +148,7 @@ extension RelatedObjects {
         extreme(of: compactMap { $0[keyPath: keyPath] }, isGreatest: true)
     }
 
-    /// The least value of an attribute; nil if there are no objects. Strings are compared by their bytes.
+    /// The least value of an attribute; nil if there are no objects. Strings are compared byte by byte.
     ///
     /// - Complexity: As for the greatest value.
     public subscript<Value: AttributeStorable>(min keyPath: KeyPath<Object, Value>) -> Value? {
@@ -156,7 +177,7 @@ extension RelatedObjects {
 }
 
 extension RelatedObjects {
-    /// The key paths to values that are calculated from the objects, with their names.
+    /// The key paths to values that are calculated from the objects, with their names in formats.
     package static var aggregates: [(keyPath: AnyKeyPath, names: [String])] {
         var found: [(keyPath: AnyKeyPath, names: [String])] = [(\Self.count, ["@count"])]
         for (keyPath, name) in AttributeNames.of(Object.self) {
@@ -184,31 +205,33 @@ extension RelatedObjects {
     }
 }
 
-/// Relationships of an object, by their indexes among those of its entity: inherited ones first, each entity's in the order of
-/// the model. For generated code, and for classes that are written by hand.
+/// Relationships by their indexes, for generated code and for classes written by hand.
+///
+/// The index counts the relationships of the entity: inherited relationships first, then those of the entity in the order of
+/// the model.
 extension ManagedObject {
-    /// The object that a to-one relationship leads to; nil for none.
+    /// The object that a to-one relationship leads to; nil if there is none.
     ///
-    /// Also nil if the related object is gone, as after a deletion with the rule No Action, and if the owner has no context any
-    /// more. If a link cannot be read, the result is nil too, and the save or the read then throws; on main,
+    /// The result is also nil if the related object was deleted with the rule No Action, or if the container is deinitialized.
+    /// If the link cannot be read, the result is nil, and the save or the read then throws the error; on main,
     /// ``PersistentContainer/failures`` reports it.
     ///
     /// **Isolation**: that of the object's context.
     ///
-    /// - Complexity: The first time one query for up to 1,000 objects that were fetched together; then constant.
+    /// - Complexity: At the first use, one query for up to 1,000 objects that were fetched together; then constant.
     public final func relatedObject<Object: ManagedObject>(at index: Int) -> Object? {
         if let found = home.registeredDestination(of: self, at: index) {
             if type(of: found) == Object.self { return unsafeDowncast(found, to: Object.self) }
             if let found = found as? Object { return found }
         }
-        // The context may yet learn which class the entity has.
+        // The context may not know the class of the destination's entity yet.
         return following { context in
             try context.adopt(Object.self, relationship(at: index, isToMany: false))
             return try context.destination(of: self, at: index)
         } as? Object
     }
 
-    /// Sets the object of a to-one relationship. The other side changes at once.
+    /// Sets the object of a to-one relationship. The other side changes too.
     ///
     /// The link is stored in the row of one side. If another data source owns that row, the save throws `entityNotOwned`.
     public final func setRelatedObject<Object: ManagedObject>(_ object: Object?, at index: Int) {
@@ -216,13 +239,13 @@ extension ManagedObject {
         linking(index)?.set(object)
     }
 
-    /// The objects that a to-many relationship leads to.
+    /// The objects of a to-many relationship.
     public final func relatedObjects<Object: ManagedObject>(at index: Int) -> RelatedObjects<Object> {
         _ = relationship(at: index, isToMany: true)
         return RelatedObjects(self, index)
     }
 
-    /// The objects that an ordered to-many relationship leads to, in its order.
+    /// The objects of an ordered to-many relationship, in its order.
     public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
         following { context in
             let relationship = relationship(at: index, isToMany: true)
@@ -231,13 +254,13 @@ extension ManagedObject {
         } ?? []
     }
 
-    /// Sets the objects of an ordered to-many relationship, and their order. An object that comes twice has its first place.
+    /// Sets the objects of an ordered to-many relationship, and their order. A repeated object counts at its first position.
     public final func setRelatedList<Object: ManagedObject>(_ objects: [Object], at index: Int) {
         _ = relationship(at: index, isToMany: true)
         linking(index)?.set(objects)
     }
 
-    /// Reads through the context; nil if there is none, and if reading fails.
+    /// Runs a read in the context. Nil if there is no context, or if the read fails.
     final func following<R>(_ body: (ManagedObjectContext) throws -> R?) -> R? {
         guard let context else {
             hasFollowed = true
@@ -251,7 +274,7 @@ extension ManagedObject {
         }
     }
 
-    /// The editor of the links of a relationship; nil if there is no context.
+    /// The editor of the links of a relationship; nil if the object is deleted or has no context. Traps for a read-only object.
     final func linking(_ index: Int) -> LinkEditor? {
         let name = layout.relationships[index].name
         precondition(

@@ -1,16 +1,16 @@
 internal import Foundation
 internal import RowStore
 
-/// The work of a hook or `perform` between two saves: edits of one context, or of several that make one save.
+/// The work of a hook or `perform` that makes one save, in one context or in several.
 ///
 /// **Isolation**: the queues of all its contexts.
 struct Batch {
     private let context: PrivateContext
     private let others: [PrivateContext]
-    /// The contexts whose objects the work may use. The others take part because of delete rules.
+    /// The contexts whose objects the work may use. Other contexts take part only because of delete rules.
     private let named: [PrivateContext]
     private let source: SaveSource
-    /// What the batch may change, in a shared store; nil for a batch that only reads.
+    /// The entities that the batch may change in a shared store; nil for a batch that only reads.
     private let leases: LeaseSet?
 
     init(
@@ -26,9 +26,9 @@ struct Batch {
 
     private var stack: PersistentStack { context.stack }
 
-    /// Runs the work, checks its edits, and hands them to the tiers above; if it throws, nothing has happened.
+    /// Runs the work, checks its edits, and passes them to the root below. If the call throws, it changes nothing.
     ///
-    /// Every kind of result has a copy of this function, and only of this one.
+    /// The compiler makes a copy of this function for each type of result, so the rest of the batch is not generic.
     func run<Result>(
         isAwaited: Bool, _ work: (PrivateContext) throws -> Result
     ) throws -> (result: Result, changes: ChangeSet, number: Int64) {
@@ -40,16 +40,17 @@ struct Batch {
             return (result, saved.changes, saved.number)
         } catch {
             takeBack()
-            // Once others may change its rows, two reads of a batch may differ, and what seems to be wrong may not be.
+            // If a lease was lost, others may have changed rows between two reads of the batch. The error may only be a
+            // consequence, so throw `leaseLost` instead.
             if error is DataSourceError, let use { try stack.root.leases?.checkLeases(of: use) }
             throw error
         }
     }
 
-    /// Waits for the leases, and takes in what has changed.
+    /// Waits for the leases, and applies the changes by others.
     private func enter() throws -> LeaseUse? {
         let use = try useLeases()
-        // Without leases nothing has to be given back if this throws.
+        // Without leases, nothing must be returned if the call throws.
         if use == nil { try followToRead() }
         begin(hasFollowed: use != nil)
         let leased = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
@@ -64,7 +65,7 @@ struct Batch {
         if let use { stack.root.leases?.endUse(use) }
     }
 
-    /// Applies the rules to what the work has edited, and hands it over.
+    /// Applies the rules of the model to the edits, and passes the edits to the root.
     private func save(_ isAwaited: Bool, _ epochs: [LeaseEpoch]) throws -> (changes: ChangeSet, number: Int64) {
         try endSweeps()
         try applyRules()
@@ -77,7 +78,7 @@ struct Batch {
         return saved
     }
 
-    /// Runs the work, checks what a save of it would write, and takes everything back.
+    /// Runs the work, checks its edits as a save would, and discards them.
     func rehearse<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
         try followToRead()
         begin()
@@ -94,7 +95,7 @@ struct Batch {
         return result
     }
 
-    /// Waits until no other process may change what the batch may change, and adds what others have saved before to the log.
+    /// Takes the leases of the batch, and adds the earlier saves of other members to the log.
     private func useLeases() throws(DataSourceError) -> LeaseUse? {
         guard let leases, let keeper = stack.root.leases else { return nil }
         while true {
@@ -106,16 +107,17 @@ struct Batch {
         }
     }
 
-    /// Adds to the log what others have saved, for a batch that only reads. In a file it is done at each beginning.
+    /// Adds the saves of other members to the log, for a batch that only reads from a server. For a file,
+    /// ``begin(hasFollowed:)`` does so.
     private func followToRead() throws(DataSourceError) {
         guard stack.root.store.isRemote, let keeper = stack.root.leases else { return }
         let owned = ([context] + others).flatMap(\.bindings).filter(\.isOwned).map(\.layout.index)
         try keeper.follow(beforeReading: Set(owned))
     }
 
-    /// Takes in the changes of the contexts' rows since their last batches.
+    /// Applies the changes by others since the last batches of the contexts.
     ///
-    /// - Parameter hasFollowed: Whether what others have written was added to the log just now, for the leases.
+    /// - Parameter hasFollowed: Whether the saves of other members were just added to the log.
     private func begin(hasFollowed: Bool = false) {
         if !hasFollowed { stack.root.noticeOutsideWrites() }
         let all = [context] + others
@@ -124,7 +126,7 @@ struct Batch {
         }
     }
 
-    /// Takes back all edits, and forgets objects that other data sources may change meanwhile.
+    /// Discards all edits, and forgets objects that other data sources may change meanwhile.
     private func takeBack() {
         if let earlyWrite = context.early.taken { stack.root.abandon(earlyWrite) }
         for context in [context] + others { context.rollback(isEnd: true) }
@@ -155,7 +157,7 @@ struct Batch {
         uniteWithLinked(contexts)
     }
 
-    /// A save that links objects of another data source depends on the saves of that one.
+    /// Makes the save depend on the saves of other data sources whose objects it has linked.
     private func uniteWithLinked(_ contexts: [PrivateContext]) {
         guard contexts.contains(where: { !$0.linkedEntities.isEmpty }) else { return }
         let linked = contexts.reduce(into: Set<Int>()) { $0.formUnion($1.linkedEntities) }
@@ -164,9 +166,9 @@ struct Batch {
         if !sources.isEmpty { stack.unite([source] + sources) }
     }
 
-    /// Checks the edits, and gives them to the root.
+    /// Checks the edits, and passes them to the root.
     ///
-    /// - Parameter epochs: The leases that the batch uses.
+    /// - Parameter epochs: The leases of the batch.
     private func handOver(
         _ isAwaited: Bool, _ epochs: [LeaseEpoch]
     ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
@@ -177,7 +179,7 @@ struct Batch {
         }
         assert(changes.holdsEachRowOnce)
         guard !changes.isEmpty else {
-            // Objects that were only read may belong to a store that is gone.
+            // Objects that were only read may come from a store that was reset.
             try stack.root.checkNotReset(since: context.position)
             if let earlyWrite = changes.earlyWrite { stack.root.abandon(earlyWrite) }
             return (changes, 0)
@@ -186,14 +188,14 @@ struct Batch {
             try requireLeases(changes, epochs)
             changes.leases = epochs
         }
-        // From here on the commit writes what is left.
+        // From here on, the commit writes the remaining rows.
         changes.earlyWrite?.end()
-        // The context that began first may be furthest behind the feed.
+        // Use the position of the context that began first, because it may be the oldest.
         let number = try stack.root.accept(changes, from: source, basis: context.position, isAwaited: isAwaited)
         return (changes, number)
     }
 
-    /// - Throws: `entityNotOwned` if the batch has changed anything that another process may be writing.
+    /// - Throws: `entityNotOwned` if the batch has changed an entity without its lease.
     private func requireLeases(_ changes: ChangeSet, _ epochs: [LeaseEpoch]) throws(DataSourceError) {
         for entity in changes.entities.map(\.entity) {
             let layout = stack.layout.entities[entity]
@@ -230,7 +232,7 @@ extension PrivateContext {
     }
 }
 
-/// How far a save must get before a call returns.
+/// The tier that a save must reach before a call returns.
 ///
 /// ```swift
 /// try await contacts.add(Contact(uid: "4", name: "Zhao Yun"), waitFor: .main)
@@ -239,37 +241,38 @@ extension PrivateContext {
 public struct SaveLevel: Sendable, Hashable {
     private let rawValue: Int
 
-    /// The rows are in the store, as safe as ``PersistentContainer/Configuration/synchronous`` makes them. If the call was made
-    /// on the main actor, the objects and lists of main show them too.
+    /// The rows are in the store, as durable as ``PersistentContainer/Configuration/synchronous`` says. If the call was made on
+    /// the main actor, the objects and lists of main show the rows too.
     public static let store = SaveLevel(rawValue: 2)
-    /// The main context and its lists show the rows, which will be in the store soon. If the disk fails then, the save is tried
-    /// again; ``EntityDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` report it.
+    /// The main context and its lists show the rows. The container writes the rows to the store soon. If the disk fails, the
+    /// container tries again; ``EntityDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` report the
+    /// failure.
     public static let main = SaveLevel(rawValue: 1)
 }
 
-/// What a context knows of the rows that are written while its batch still runs.
+/// The early write of a context's batch.
 ///
-/// A large save would otherwise use one core for its hooks, and then one for SQLite. It is tried only while no other data source
-/// saves: everybody else takes precedence.
+/// Without early writes, a large save would use one core for its hooks, and afterwards one core for SQLite. An early write
+/// begins only while no other data source saves: all other saves take precedence.
 struct EarlyBatch {
-    /// How many rows are handed over at once.
+    /// The number of rows in each part that is passed to the root.
     static let partSize = 256
-    /// The fewest inserted objects of an entity for which it is tried.
+    /// The fewest inserted objects of an entity for an early write.
     static let threshold = 1024
-    /// How many large batches go by without a try, where one was in vain.
+    /// The number of large batches without an early write after an early write was in vain.
     private static let pause = 16
 
     /// The newest save when the batch began; nil if nothing is written early for this batch.
     private var newestSave: Int64?
-    /// That of the batch; between two batches that of the last one that had one.
+    /// The early write of the batch; between two batches, that of the last batch.
     private var earlyWrite: EarlyWrite?
     private var isInBatch = false
-    /// How many large batches are still to go by.
+    /// The number of large batches that still get no early write.
     private var batchesToSkip = 0
 
-    /// A batch begins.
+    /// Begins a batch.
     ///
-    /// - Parameter newestSave: The newest save of all; nil to write nothing early.
+    /// - Parameter newestSave: The number of the newest save; nil to write nothing early.
     mutating func begin(newestSave: Int64?) {
         self.newestSave = newestSave
         isInBatch = true
@@ -277,11 +280,11 @@ struct EarlyBatch {
         earlyWrite = nil
     }
 
-    /// The early write of the batch, which begins now if it has not yet; nil if there is none.
+    /// The early write of the batch. Begins it if possible; nil if there is none.
     mutating func take(in root: RootTier) -> EarlyWrite? {
         if let earlyWrite { return earlyWrite.isOver ? nil : earlyWrite }
         guard let before = newestSave else { return nil }
-        // It is tried once.
+        // Try only once in a batch.
         newestSave = nil
         if batchesToSkip > 0 {
             batchesToSkip -= 1
@@ -291,10 +294,10 @@ struct EarlyBatch {
         return earlyWrite
     }
 
-    /// The early write of the running batch, if it has one; the save is made with it.
+    /// The early write of the running batch, which its save uses; nil if there is none.
     var taken: EarlyWrite? { isInBatch ? earlyWrite : nil }
 
-    /// The batch has ended.
+    /// Ends the batch.
     mutating func end() {
         newestSave = nil
         isInBatch = false
@@ -302,15 +305,15 @@ struct EarlyBatch {
 }
 
 extension PrivateContext {
-    /// The batch may insert so many objects.
+    /// Reserves keys for a batch that may insert `count` objects.
     func expectInserts(_ count: Int) {
-        // Keys are reserved in a transaction of their own, which would end an early write.
+    // A reservation is a separate transaction, which would end an early write.
         if count >= EarlyBatch.threshold { stack.keys.reserve(for: count) }
     }
 
-    /// Hands the objects that the batch has inserted to the store, but for the last one, which has no values yet.
+    /// Writes the inserted objects of the batch early, except for the last object, which has no values yet.
     func writeEarly(_ binding: EntityBinding) {
-        // What is derived is known at the save only.
+    // Derived values are known only at the save.
         guard binding.inserted.count >= EarlyBatch.threshold, binding.isOwned, binding.derivations.isEmpty,
             let earlyWrite = early.take(in: stack.root)
         else { return }

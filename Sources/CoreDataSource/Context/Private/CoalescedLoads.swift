@@ -1,9 +1,9 @@
 internal import QueryLanguage
 internal import RowStore
 
-/// Loads that are under way: one for each key, no matter how many callers wait for it.
+/// The running loads: one for each key, no matter how many callers wait for it.
 final class CoalescedLoads: Sendable {
-    /// What is loaded: the object with that value of that attribute.
+    /// The object of a load, by an attribute and its value.
     struct Key: Hashable, Sendable {
         let attribute: any AnyKeyPath & Sendable
         let value: StoredValue
@@ -35,11 +35,11 @@ final class CoalescedLoads: Sendable {
 
     private let state = Guarded(State())
 
-    /// Returns when a load of that key has ended: one that is under way, or this one.
+    /// Waits for the running load of a key. Starts a load if none is running.
     ///
-    /// A load is cancelled when its last waiter is.
+    /// A load is cancelled when its last waiter is cancelled.
     ///
-    /// - Throws: What the load throws, to every caller that waits for it; `CancellationError` if the task is cancelled.
+    /// - Throws: Errors of the load, to each of its waiters; `CancellationError` if the task is cancelled.
     func run(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) async throws {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -58,7 +58,7 @@ final class CoalescedLoads: Sendable {
         try outcome.get()
     }
 
-    /// - Returns: Whether the caller waits now; false if it was cancelled before.
+    /// - Returns: False if the caller was cancelled before.
     private func enter(
         _ key: Key, number: Int, waiter: Waiter, load: @escaping @Sendable () async throws -> Void
     ) -> Bool {
@@ -83,7 +83,7 @@ final class CoalescedLoads: Sendable {
 
     private func end(_ key: Key, _ number: Int, _ result: Result<Void, any Error>) {
         let waiting = state.withLock { state -> [Waiter] in
-            // A load that has no waiters left may have been followed by another one.
+            // After the last waiter left, another load of the key may have started.
             guard state.loads[key]?.number == number else { return [] }
             return state.loads.removeValue(forKey: key).map { Array($0.waiting.values) } ?? []
         }
@@ -107,9 +107,9 @@ final class CoalescedLoads: Sendable {
 extension PrivateTier {
     // MARK: For tests
 
-    /// How many loads are under way.
+    /// The number of running loads.
     package nonisolated var loadCount: Int { loads.count }
-    /// How many callers wait for them.
+    /// The number of callers that wait for loads.
     package nonisolated var loadWaiterCount: Int { loads.waiterCount }
 }
 

@@ -1,23 +1,23 @@
 internal import RowStore
 
-/// Applies the delete rules of the model to what a batch or a draft has deleted.
+/// Applies the delete rules of the model to the objects that a batch or a draft has deleted.
 ///
-/// All deletions of one kind are handled together, then those that follow from them, until none follow. Deny is checked at the
-/// end: an object that is deleted itself, or was moved away, denies nothing.
+/// All deletions of one entity are handled together, then the deletions that follow from them, until none follow. Deny is
+/// checked last: an object that is deleted too, or that was moved to another owner, denies nothing.
 ///
-/// Cascades can be applied before, on their own, and again: what is deleted already is not met twice.
+/// Cascades can be applied earlier, alone, and repeatedly: an object that is already deleted is skipped.
 struct DeleteRules {
     private let contexts: [EditingContext]
     /// Whether only the rule Cascade is applied.
     private let onlyCascades: Bool
-    /// Whether objects of a draft were deleted just now.
+    /// Whether the contexts are drafts whose objects were just deleted.
     private let isOfDraft: Bool
-    /// The entities for which the batch has leases; nil in a store that is not shared.
+    /// The entities whose leases the batch has; nil in a store that is not shared.
     private let leased: Set<Int>?
-    /// Whether the deleted objects were never saved, so that what is saved only loses its links to them.
+    /// Whether the deleted objects were never saved, so that saved objects only lose their links to them.
     private var sparesSaved = false
     private var denials: [Denial] = []
-    /// The entities whose rows are deleted without making objects of them.
+    /// The entities whose rows are deleted without making objects.
     private var entitiesDeletedAsRows: Set<Int> = []
 
     private struct Denial {
@@ -31,7 +31,7 @@ struct DeleteRules {
 
     /// - Parameters:
     ///   - contexts: The contexts whose edits make one save.
-    ///   - leased: The entities for which the batch has leases; nil in a store that is not shared.
+    ///   - leased: The entities whose leases the batch has; nil in a store that is not shared.
     ///   - onlyCascades: Whether only the rule Cascade is applied.
     init(_ contexts: [EditingContext], leased: Set<Int>? = nil, onlyCascades: Bool = false) {
         self.contexts = contexts
@@ -42,7 +42,7 @@ struct DeleteRules {
 
     mutating func apply() throws {
         guard let graph = contexts.first(where: { !$0.deletions.isEmpty })?.stack.graph else { return }
-        // Rows that do not become objects are only looked for in the store, so the batch must not have changed anything else.
+        // Rows without objects are found only in the store, so the batch must not have made any other change.
         if !onlyCascades, contexts.allSatisfy({ $0.noted.isEmpty && $0.changed.allSatisfy(\.isDeleted) }) {
             let deleted = Set(contexts.lazy.flatMap(\.changed).map(\.layout.index))
             entitiesDeletedAsRows = graph.entitiesDeletedAsRows(byDeleting: deleted)
@@ -68,7 +68,7 @@ struct DeleteRules {
         for denial in denials { try check(denial) }
     }
 
-    /// The same objects, those that were never saved apart from the others.
+    /// The same objects in two groups: those that were never saved, and the others.
     private static func bySaved(
         _ context: EditingContext, _ objects: [ManagedObject]
     ) -> [(context: EditingContext, objects: [ManagedObject])] {
@@ -78,7 +78,7 @@ struct DeleteRules {
 
     private mutating func apply(to objects: [ManagedObject], in context: EditingContext) throws {
         guard let layout = objects.first?.layout else { return }
-        // Whether or not such rows exist now, because another batch may be making them.
+        // Check even if no such rows exist now, because another batch may be inserting them.
         for entity in context.stack.graph.reach(of: [layout.index]).sorted() {
             if let leased, !leased.contains(entity), !context.bindings[entity].layout.isAbstract {
                 throw reachesTooFar(context, layout.name, entity)
@@ -130,7 +130,7 @@ struct DeleteRules {
         if !onlyCascades { try removeLinks(relationship, of: objects, keys, context) }
     }
 
-    /// Deletes the rows of links and clears the columns that lead to deleted objects.
+    /// Deletes pair rows, and clears link columns that lead to deleted objects.
     private func removeLinks(
         _ relationship: RelationshipLayout, of objects: [ManagedObject], _ keys: ValueList, _ context: EditingContext
     ) throws {
@@ -171,7 +171,7 @@ struct DeleteRules {
         }
     }
 
-    /// The objects of a layout that match, from the context that may change them.
+    /// The matching objects of a layout, from the context that may change them.
     private func objects(
         _ layout: Int, _ predicate: RowPredicate, _ context: EditingContext
     ) throws -> [ManagedObject] {
@@ -203,7 +203,7 @@ struct DeleteRules {
         try context.delete(owned: object)
     }
 
-    /// - Returns: Whether the rows are deleted; false if they have to become objects.
+    /// - Returns: False if the rows must become objects.
     private func deleteRows(_ entity: Int, _ predicate: RowPredicate, _ context: EditingContext) throws -> Bool {
         guard let editor = context.editor(ofEntity: entity) as? PrivateContext, editor.bindings[entity].isOwned,
             !editor.bindings[entity].hasEdits

@@ -1,29 +1,29 @@
 internal import RowStore
 
-/// What many rows are changed by.
+/// The way in which many rows are changed.
 enum RowChangeWay {
-    /// The batch has the rows in its change set.
+    /// The rows are in the change set of the batch.
     case rows
-    /// There are too many of them: the store changes them itself.
+    /// There are too many rows for a change set: the store must change them.
     case tooManyRows
-    /// The rows must become objects: for a predicate that needs the objects, for values that must be unique, for delete rules,
-    /// and if a property does anything but set its own attribute.
+/// The rows must become objects, because the predicate needs objects, values must be unique, delete rules apply, or the setter
+/// of a property does more than set its attribute.
     case objects
 }
 
-/// Changing or deleting many rows without making objects from them.
+/// Changes and deletions of many rows without making objects.
 ///
-/// These changes are part of the batch's change set, and are checked like every save of objects. More rows than can be held are
-/// changed by the store.
+/// The changes are part of the batch's change set, and are checked like all saves. If there are too many rows for a change set,
+/// the store changes them.
 extension PrivateContext {
-    /// The most rows that a batch holds for a change of many rows.
+    /// The most rows of such a change in a change set.
     static let mostChangedRows = 1 << 14
-    /// The most rows on which the rules of the model are checked, if the store makes the change.
+    /// The most rows on which the rules of the model are checked if the store makes the change.
     private static let mostCheckedRows = 256
 
-    /// Lets the next save delete all rows that match.
+    /// Makes the next save delete all matching rows.
     func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> RowChangeWay {
-        // If delete rules affect other rows, they are applied to objects.
+        // Delete rules that affect other rows are applied to objects.
         guard plan.tests == nil, !plan.family.contains(where: { stack.graph.needsObjects(toDelete: $0) }) else {
             return .objects
         }
@@ -39,7 +39,7 @@ extension PrivateContext {
         return .rows
     }
 
-    /// Lets the next save delete the rows of an entity that match, of which it deletes none yet.
+    /// Makes the next save delete the matching rows of an entity. The save must not delete any of these rows already.
     func deleteRows(ofEntity entity: Int, _ predicate: RowPredicate) throws {
         var query = RowQuery(entity: entity, predicate: predicate)
         query.isOrdered = false
@@ -53,9 +53,9 @@ extension PrivateContext {
         }
     }
 
-    /// Lets the next save give all rows that match the same values; rows that already have them are left out.
+    /// Makes the next save set the same values in all matching rows. Rows that already have the values are left out.
     ///
-    /// - Parameter assign: Applied to one object, to find out what it does to all of them.
+    /// - Parameter assign: Called with sample objects, to check that it sets only the values.
     func updateRows<Object: ManagedObject>(
         _ plan: FetchPlan, to values: [Int: RowValue], assign: (Object) -> Void, checkCancellation: (Int) throws -> Void
     ) throws -> RowChangeWay {
@@ -63,19 +63,19 @@ extension PrivateContext {
             return .objects
         }
         let start = noted.count
-        // What is derived is calculated here.
+        // Derived values are calculated here, not by the store.
         let isLimited = canChangeInStore(plan) && plan.family.allSatisfy { bindings[$0].derivations.isEmpty }
         var way = RowChangeWay.rows
         for entity in plan.family {
             let (rows, areAll) = try rows(plan, ofEntity: entity, isLimited)
             if !areAll { way = .tooManyRows }
-            // A property may do more only when it changes something, so the sample object has none of the values.
+            // A setter may do more only if it changes its attribute. So use samples without the new values.
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
             if probes.isEmpty { probes = Array(rows.prefix(1)) }
             guard try probes.allSatisfy({ try setsOnly(values, by: assign, on: $0, of: entity) }) else {
                 return forgetNoted(start, .objects)
             }
-            // Of too many rows the first ones show whether the values break a rule.
+            // For too many rows, check the rules on the first rows.
             let checked = areAll ? rows[...] : rows.prefix(PrivateContext.mostCheckedRows)
             note(
                 try changes(to: checked, of: bindings[entity], values: values, checkCancellation: checkCancellation))
@@ -83,18 +83,18 @@ extension PrivateContext {
         return way == .rows ? .rows : forgetNoted(start, way)
     }
 
-    /// Has the store change all rows that match.
+    /// Makes the store change all matching rows.
     ///
     /// - Parameters:
     ///   - values: The new values by column; nil to delete the rows.
     ///   - source: The data source that makes the change.
-    /// - Returns: How many rows have changed.
+    /// - Returns: The number of changed rows.
     func makeInStore(
         _ plan: FetchPlan, _ values: [Int: RowValue]?, from source: SaveSource
     ) throws -> Int {
         try reading(registersObjects: false) { () throws(DataSourceError) in
             var query = plan.query
-            // A cancelled task ends it while the rows are looked for.
+            // The cancellation of the task ends the search for rows.
             query.budget = QueryBudget(isCancellable: isCancellable)
             let change = BulkChange(plan.family.map { query.of(entity: $0) }, values: values)
             return try stack.root.make(change, from: source, basis: position)
@@ -106,7 +106,7 @@ extension PrivateContext {
         return way
     }
 
-    /// Whether assigning to an object of that row sets these values only.
+    /// Whether the assignment to an object of a row sets only these values.
     private func setsOnly<Object: ManagedObject>(
         _ values: [Int: RowValue], by assign: (Object) -> Void, on stored: StoredRow, of entity: Int
     ) throws(DataSourceError) -> Bool {
@@ -118,7 +118,7 @@ extension PrivateContext {
 
     private func canUpdateRows(ofEntity entity: Int, _ values: [Int: RowValue]) -> Bool {
         let layout = bindings[entity].layout
-        // Values of transient attributes are those of registered objects.
+        // Only registered objects have the values of transient attributes.
         if layout.storedColumns.count < layout.columns.count { return false }
         return values.allSatisfy { column, value in
             value.fits(layout.columns[column].storage) && !layout.uniqueColumns.contains(column)
@@ -156,7 +156,7 @@ extension PrivateContext {
         return changes
     }
 
-    /// The rows of an entity that match, or the first ones if there are so many that the store can better change them itself.
+    /// The matching rows of an entity; only the first if there are too many for a change set.
     private func rows(
         _ plan: FetchPlan, ofEntity entity: Int, _ isLimited: Bool
     ) throws -> (rows: [StoredRow], areAll: Bool) {
@@ -169,7 +169,8 @@ extension PrivateContext {
         }
     }
 
-    /// Conditions over relationships might depend on rows that have changed already.
+    /// A predicate over relationships might depend on rows that the store has just changed, so the store does not make such
+    /// changes.
     private func canChangeInStore(_ plan: FetchPlan) -> Bool {
         stack.root.bulkStore != nil && plan.query.joined.isEmpty
     }
@@ -178,7 +179,7 @@ extension PrivateContext {
         if !changes.isEmpty { noted.append(changes) }
     }
 
-    /// Updates registered objects to the rows of these changes in the save of that number.
+    /// Updates registered objects to the noted changes, after their save.
     func didSaveNoted(_ number: Int64) {
         for changes in noted where bindings[changes.entity].objects.count > 0 {
             let binding = bindings[changes.entity]
@@ -194,7 +195,7 @@ extension PrivateContext {
 }
 
 extension EntityBinding {
-    /// An object that is made from a row and belongs to no context.
+    /// An object of a row that belongs to no context.
     fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
         type.make(ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, .saved, asOf: 0)
     }

@@ -2,8 +2,8 @@ internal import QueryLanguage
 internal import RowStore
 
 extension PrivateContext {
-    /// Reads the objects with those values of one attribute at once. After that, looking them up one by one in this batch reads
-    /// nothing, whether they exist or not.
+    /// Reads the objects with the given values of one attribute at once. Later look-ups of these values in this batch read
+    /// nothing from the store, whether the objects exist or not.
     ///
     /// ```swift
     /// nonisolated override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {
@@ -11,13 +11,14 @@ extension PrivateContext {
     /// }
     /// ```
     ///
-    /// It makes one query for each 1,000 values that are not registered, and none if all objects of the entity are registered.
+    /// **Complexity**: one query for each 1,000 values without a registered object; none if all objects of the entity are
+    /// registered.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - keyPath: A stored attribute.
-    ///   - values: The values that will be looked up, in any order and any number.
-    /// - Throws: `entityNotOwned`, `unknownAttribute`, and what the store throws.
+    ///   - values: The values that will be looked up, in any order and number.
+    /// - Throws: `entityNotOwned`, `unknownAttribute`; errors of the store.
     public func preload<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, in values: some Sequence<Value>
     ) throws {
@@ -51,7 +52,7 @@ extension PrivateContext {
                 wanted = []
             }
         }
-        // A single look-up is no more expensive later.
+        // A single value costs the same at its look-up.
         if wanted.count > 1 { try read(wanted, binding, column) }
     }
 
@@ -61,7 +62,7 @@ extension PrivateContext {
         _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int
     ) throws(DataSourceError) {
         let constraint = binding.layout.constraint(onColumn: column)
-        // Any number of rows may have a value that need not be unique, and only the first row of each value is looked for.
+        // Any number of rows may have a value that need not be unique, but only the first row of each value is needed.
         let limit = constraint == nil ? values.count * 4 : nil
         let query = RowQuery(
             entity: binding.layout.index,

@@ -1,9 +1,11 @@
 internal import RowStore
 
-/// Turning the edits of a context into a change set.
+/// The change set of a context's edits.
 extension PrivateContext {
-    /// What a save would change; throws if it must not be saved. The context does not change, except that edits which changed
-    /// nothing are forgotten.
+    /// Validates the edits, and returns their change set. The context stays unchanged, except that edits without any difference
+    /// are forgotten.
+    ///
+    /// - Throws: The refused edit; `storeReadOnly`; the errors of validation.
     func collectChanges() throws(DataSourceError) -> ChangeSet {
         if let refusal { throw refusal }
         if stack.root.store.isReadOnly, !changed.isEmpty || !noted.isEmpty { throw DataSourceError.storeReadOnly }
@@ -11,7 +13,7 @@ extension PrivateContext {
         var failures: [DataSourceError] = []
         var duplicates: Set<UniqueValues> = []
         if bindings.contains(where: { !$0.derivations.isEmpty }) {
-            // All of them first, because whether a value is unique depends on the values of the others.
+            // Derive all values first, because uniqueness depends on the values of all objects.
             for object in changed where object.isInserted || object.isUpdated && object.hasEdits { derive(object) }
         }
         for object in changed {
@@ -26,7 +28,7 @@ extension PrivateContext {
                 guard let saved = object.saved else { continue }
                 let columns = object.row.columnsChanged(since: saved, object.layout)
                 if columns.isEmpty {
-                    // The same values, without the space that the edits used.
+                    // The values are equal. Use the saved row, without the space that the edits used.
                     object.row = saved
                     continue
                 }
@@ -45,7 +47,7 @@ extension PrivateContext {
         return changes
     }
 
-    /// Ends the save of that number: its changes count as saved now.
+    /// Marks all changes as saved.
     func didSave(_ number: Int64) {
         for object in changed { bindings[object.layout.index].didSave(object, asOf: number) }
         if let last = changed.last {
@@ -71,7 +73,7 @@ extension PrivateContext {
 
     // MARK: Validation
 
-    /// - Parameter duplicates: Values that are already reported as not unique.
+    /// - Parameter duplicates: Values that were already reported as not unique.
     private func validate(
         _ object: ManagedObject, _ failures: inout [DataSourceError], _ duplicates: inout Set<UniqueValues>
     ) throws(DataSourceError) {
@@ -79,7 +81,7 @@ extension PrivateContext {
         checkRules(object.row, bindings[object.layout.index], &failures)
         for constraint in object.layout.constraints.indices where object.checkedConstraint != Int32(constraint) {
             if try isUnique(object, constraint) { continue }
-            // Both objects of a pair have the values.
+            // Both objects of a duplicate have the values; report them once.
             if duplicates.insert(UniqueValues(object, constraint)).inserted {
                 failures.append(notUnique(object, constraint))
             }
@@ -88,7 +90,7 @@ extension PrivateContext {
         try throwIfMany(failures)
     }
 
-    /// Adds to errors which object they are about.
+    /// Adds the name of the object to errors.
     private func name(_ object: ManagedObject, in failures: inout ArraySlice<DataSourceError>) {
         let index = object.isInserted ? bindings[object.layout.index].inserted.firstIndex { $0 === object } : nil
         let name = index.map { "the new \(object.layout.name) number \($0 + 1) of this save" }
@@ -121,7 +123,7 @@ private struct UniqueValues: Hashable {
     }
 }
 
-/// What a save changed.
+/// The counts of a save's changes.
 ///
 /// ```swift
 /// let report = try await contacts.add([
@@ -130,17 +132,16 @@ private struct UniqueValues: Hashable {
 /// print("\(report.inserted) new, \(report.updated) changed")
 /// ```
 public struct SaveReport: Sendable, Hashable {
-    /// Objects that are new.
+    /// The number of inserted objects.
     public var inserted: Int
-    /// Objects that have at least one value that differs from before. An object of which only links in a join
-    /// table changed is not counted.
+    /// The number of objects with at least one changed value. Changed links in a join table alone do not count.
     public var updated: Int
-    /// Objects that are gone.
+    /// The number of deleted objects.
     public var deleted: Int
-    /// Values for which the hook returned nil.
+    /// The number of values for which the hook returned nil.
     public var ignored: Int
 
-    /// Makes a report, for example to compare with in a test.
+    /// Makes a report, for example to compare in a test.
     public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0, ignored: Int = 0) {
         self.inserted = inserted
         self.updated = updated
@@ -148,7 +149,7 @@ public struct SaveReport: Sendable, Hashable {
         self.ignored = ignored
     }
 
-    /// Links with rows of their own do not count as objects.
+    /// Pair rows of links do not count as objects.
     init(_ changes: ChangeSet, _ layout: ModelLayout) {
         let entities = changes.entities.lazy.filter { layout.entities[$0.entity].links == nil }
         self.init(

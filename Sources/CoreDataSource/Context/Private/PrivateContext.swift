@@ -9,42 +9,42 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// Hooks and `perform` get it. Everything that happens in one call of `add` or one `perform` is one save: it is shown and
-/// stored as a whole or not at all. Edits are checked against the model when the save is made, and a save that fails leaves the
-/// context unchanged. Objects of other data sources' entities can be read here, but not edited.
+/// Hooks and `perform` get the context. One call of `add` or `perform` is one save, which is shown and stored as a whole or not
+/// at all. The save checks the edits against the model. A save that fails leaves the context unchanged. The context can read
+/// objects of other data sources' entities, but not edit them.
 ///
-/// **Isolation**: the serial queue of its data source. It is valid during the call that gets it.
+/// **Isolation**: the serial queue of its data source. The context is valid only during the call that gets it.
 public final class PrivateContext: EditingContext {
-    /// The other contexts whose edits are saved with those of this one.
+    /// The other contexts whose edits make one save with those of this context.
     var companions: [PrivateContext] = []
-    /// The position of its tier among all tiers.
+    /// The position of the context's tier in the order of tiers.
     private(set) lazy var place = bindings.firstIndex(where: \.isOwned) ?? .max
-    /// The contexts whose objects the work may use.
+    /// The other contexts whose objects the work may use.
     var named: [PrivateContext] = []
-    /// The sweeps of the batch: which children of which parents stay.
+    /// The sweeps of the batch.
     var sweeps = ChildSweeps()
     /// Whether delete rules are being applied, which may change rows that no data source owns.
     private(set) var isApplyingRules = false
-    /// The entities for which the batch has leases; nil in a store that is not shared, and where nothing is saved.
+    /// The entities whose leases the batch has; nil in a store that is not shared, and in a batch that saves nothing.
     var leased: Set<Int>?
     /// Whether cascades of the batch have been applied before its end.
     private var hasCascaded = false
-    /// Whether that has ended with an error.
+    /// Whether the last application of delete rules threw an error, or is still running.
     private var hasFailedToCascade = false
-    /// Writes rows of the batch while it still runs.
+    /// The early write of the batch.
     var early = EarlyBatch()
     private var lastSyncMark: Int32 = 0
-    /// Whether a uniqueness constraint covers objects of this context and of another one.
+    /// Whether a uniqueness constraint covers objects of this context and of another context.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
 
     override func editor(ofEntity entity: Int) -> ManagedObjectContext {
         let others = isApplyingRules ? companions : named
         if bindings[entity].isOwned || others.isEmpty { return self }
         if let owner = others.first(where: { $0.bindings[entity].isOwned }) { return owner }
-        // Links between objects of two contexts belong to the context that has the first end.
+        // Links between objects of two contexts belong to the context of the first end.
         let ends = bindings[entity].layout.links.flatMap { stack.layout.entity(named: $0.entity)?.concreteFamily } ?? []
         if let end = ends.first { return editor(ofEntity: end) }
-        // Rows that no data source owns are changed in one context of the batch.
+        // Rows that no data source owns are changed in the first context of the batch.
         return others.reduce(self) { $1.place < $0.place ? $1 : $0 }
     }
 
@@ -60,7 +60,7 @@ public final class PrivateContext: EditingContext {
 
     override var editing: ObjectEditing { .inBatch }
 
-    /// Hooks look up one object after the other.
+    /// Hooks look up many objects one after the other.
     override var lookupIsolation: ReadIsolation { .lookup }
 
     override func editor(of object: ManagedObject) -> EditingContext {
@@ -82,9 +82,9 @@ public final class PrivateContext: EditingContext {
         sweeps = ChildSweeps()
     }
 
-    /// Deletes what the cascades of the batch reach so far, so that a query does not find it.
+    /// Applies the cascades of the batch so far, so that a query does not find the deleted objects.
     ///
-    /// - Complexity: O(n) in the objects that are reached; each is reached once.
+    /// - Complexity: O(n) in the number of reached objects. Each object is reached once.
     override func completeEdits() throws {
         if deletions.isEmpty, companions.isEmpty || companions.allSatisfy(\.deletions.isEmpty) { return }
         if isApplyingRules || !isInBatch { return }
@@ -98,7 +98,7 @@ public final class PrivateContext: EditingContext {
         let contexts = [self] + companions
         for context in contexts {
             context.isApplyingRules = true
-            // An earlier call has taken some of them, perhaps not to its end.
+            // An earlier call may have applied only some of the rules, or may have failed. Collect all deletions again.
             if context.hasCascaded, !onlyCascades || context.hasFailedToCascade { context.collectDeletions() }
             context.hasCascaded = context.hasCascaded || onlyCascades
             context.hasFailedToCascade = true
@@ -133,13 +133,22 @@ public final class PrivateContext: EditingContext {
             entityName: links.entity, attributeName: links.name)
     }
 
-    /// Deletes every object that matches.
+    /// Deletes all objects that match a predicate.
+    ///
+    /// ```swift
+    /// try context.delete(ContactEntity.self, where: \.age < 18)
+    /// ```
+    ///
+    /// The save applies the model's delete rules to related objects.
+    ///
+    /// **Complexity**: the objects are fetched and deleted one by one. `delete(_:where:)` of the data source makes no objects
+    /// if no delete rule affects other rows.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil for all.
-    /// - Returns: How many objects were deleted.
-    /// - Throws: `entityNotOwned`, and what ``ManagedObjectContext/fetch(_:)`` throws.
+    ///   - predicate: The predicate; nil for all objects.
+    /// - Returns: The number of deleted objects.
+    /// - Throws: `entityNotOwned`; the errors of ``ManagedObjectContext/fetch(_:)``.
     @discardableResult
     public func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?
@@ -152,18 +161,20 @@ public final class PrivateContext: EditingContext {
         return objects.count
     }
 
-    /// Gives every object that matches the same values.
+    /// Sets the same values in all objects that match a predicate.
     ///
     /// ```swift
     /// try context.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
     /// ```
     ///
+    /// **Complexity**: the objects are fetched and changed one by one.
+    ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
-    ///   - assignments: The new values, the same for every object.
-    /// - Returns: How many objects match.
-    /// - Throws: `entityNotOwned`, and what ``ManagedObjectContext/fetch(_:)`` throws.
+    ///   - predicate: The predicate; nil, the default, for all objects.
+    ///   - assignments: The new values, the same for all objects.
+    /// - Returns: The number of matching objects.
+    /// - Throws: `entityNotOwned`; the errors of ``ManagedObjectContext/fetch(_:)``.
     @discardableResult
     public func update<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, set assignments: [FetchAssignment<Object>]
@@ -176,7 +187,9 @@ public final class PrivateContext: EditingContext {
         return objects.count
     }
 
-    /// The objects that match, in any order; throws unless all of them may be edited.
+    /// The matching objects, in any order.
+    ///
+    /// - Throws: `entityNotOwned` unless all of them may be edited; the errors of a fetch.
     private func changeable<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws -> [Object] {
@@ -186,20 +199,22 @@ public final class PrivateContext: EditingContext {
         }
     }
 
-    /// A mark that no registered object has.
+    /// Returns a mark that no registered object has.
     func nextSyncMark() -> Int32 {
         lastSyncMark &+= 1
         if lastSyncMark == 0 { lastSyncMark = 1 }
         return lastSyncMark
     }
 
-    /// Takes back every edit of this batch; in a save over several data sources, the edits of all of them.
+    /// Discards all edits of this batch so far. In a save over several data sources, the edits of all of them are discarded.
+    ///
+    /// The batch continues, and edits after this call are saved.
     public func rollback() {
         rollback(isEnd: false)
         for companion in companions { companion.rollback(isEnd: false) }
     }
 
-    /// Throws an error that an edit, or reading a relationship, could not throw.
+    /// Throws the error that an edit or the read of a relationship could not throw.
     func throwRefusal() throws {
         guard let refusal else { return }
         if refusal.code == .cancelled { throw CancellationError() }
@@ -208,25 +223,25 @@ public final class PrivateContext: EditingContext {
 
     // MARK: For tests
 
-    /// The bytes that the registered objects take.
+    /// The bytes of the registered objects.
     package var registeredByteCount: Int { registeredBytes }
 
-    /// The same number, calculated from all objects.
+    /// The bytes of the registered objects as counted, and as calculated from all objects.
     package var registeredByteCounts: (counted: Int, present: Int) {
         let owned = bindings.filter(\.isOwned).flatMap { $0.objects.objects }
         return (registeredByteCount, owned.reduce(0) { $0 + $1.row.byteCount + EntityBinding.objectBytes })
     }
 
-    /// How many entries were looked at to put values into unique indexes.
+    /// The number of entries looked at to add values to unique indexes.
     package var uniqueIndexLooks: Int { bindings.reduce(0) { $0 + $1.uniqueIndexLooks } }
 
-    /// Forgets all objects, as after saves that were too large to be cached.
+    /// Forgets all objects, as the context does after saves beyond the limit of registered bytes.
     package func forgetObjects() { forgetAll() }
 
 }
 
 extension PrivateContext: CustomStringConvertible {
-    /// The data source and its entities: `PrivateContext of ContactDataSource (ContactEntity)`.
+    /// The name of the data source and its entities: `PrivateContext of ContactDataSource (ContactEntity)`.
     public var description: String {
         let names = bindings.filter { $0.isOwned && $0.layout.links == nil }.map(\.layout.name).sorted().joined(
             separator: ", ")
@@ -234,7 +249,7 @@ extension PrivateContext: CustomStringConvertible {
     }
 }
 
-/// Taking in changes of registered objects by others. Called between two batches only.
+/// Changes by others to registered objects. They are applied only between two batches.
 extension PrivateContext {
     func take(_ event: FeedEvent) {
         related.removeAll()
@@ -258,17 +273,17 @@ extension PrivateContext {
         for change in changes.deleted {
             if let object = binding.objects[change.key] { binding.forget(object) }
         }
-        // They are in the store, but not registered.
+        // The inserted rows are not registered.
         if !changes.inserted.isEmpty { binding.noteUnregisteredRow() }
     }
 }
 
-/// Changing many rows in a batch that does nothing else.
+/// Changes of many rows in a batch that does nothing else.
 extension PrivateContext {
-    /// Gives every object that matches the same values.
-    ///
-    /// - Parameter source: The data source of the context.
-    /// - Returns: What the store has changed by itself; nil if the batch has the changes.
+/// Sets the same values in all matching objects.
+///
+/// - Parameter source: The data source of the context.
+/// - Returns: The report of a change by the store; nil if the changes are in the batch.
     func updateAll<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?, _ assignments: [FetchAssignment<Object>],
         from source: SaveSource
@@ -296,10 +311,10 @@ extension PrivateContext {
         }
     }
 
-    /// Deletes every object that matches.
+    /// Deletes all matching objects.
     ///
     /// - Parameter source: The data source of the context.
-    /// - Returns: What the store has changed by itself; nil if the batch has the changes.
+    /// - Returns: The report of a change by the store; nil if the changes are in the batch.
     func deleteAll<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?, from source: SaveSource
     ) throws -> SaveReport? {
@@ -313,7 +328,9 @@ extension PrivateContext {
         }
     }
 
-    /// The request for all objects that match; the context must own them.
+    /// The plan of a request for matching objects.
+    ///
+    /// - Throws: `entityNotOwned` unless the context owns all of them.
     func changePlan<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws(DataSourceError) -> FetchPlan {
@@ -324,7 +341,7 @@ extension PrivateContext {
     }
 }
 
-/// A batch of a cancelled task ends early, and nothing is saved.
+/// Ends the batch of a cancelled task. It then saves nothing.
 func checkCancellation(_ index: Int) throws {
     if index & 0xFF == 0 { try Task.checkCancellation() }
 }

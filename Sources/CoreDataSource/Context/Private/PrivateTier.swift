@@ -2,26 +2,27 @@ internal import Foundation
 internal import RowStore
 internal import Synchronization
 
-/// The first tier of a save: the queue of one data source, on which batches run one after the other.
+/// The highest tier, where a save begins: the queue of one data source, on which batches run one after the other.
 ///
-/// **Isolation**: its own serial queue. It never waits for the main actor.
+/// **Isolation**: its own serial queue, which never waits for the main actor.
 package actor PrivateTier {
     nonisolated let held: HeldContext
-    /// Its position in the order in which the queues of several data sources are taken.
+    /// The position of the tier in the order in which the queues of several data sources are locked.
     nonisolated let place: Int
-    /// The entities of other data sources whose rows may change, or affect the result, when objects of this one are deleted.
+    /// The entities of other data sources whose rows may change, or affect the result, when objects of this data source are
+    /// deleted.
     nonisolated let reach: Set<Int>
-    /// How many jobs with a callback are enqueued and have not begun.
+    /// The number of jobs with a callback that are enqueued and have not begun.
     nonisolated let waitingJobs = Atomic<Int>(0)
-    /// The leases that batches need, in a shared store; nil in any other.
+    /// The leases that batches need; nil unless the store is shared.
     nonisolated let leases: TierLeases?
     nonisolated let stack: PersistentStack
     nonisolated let executor: QueueExecutor
-    /// The name of the data source's class.
+    /// The class name of the data source.
     nonisolated let owner: String
-    /// The data source, in the form that its saves refer to.
+    /// The source of the data source's saves.
     nonisolated let source: SaveSource
-    /// Loads of objects that were looked up and not found.
+    /// The loads of objects that were looked up and not found.
     nonisolated let loads = CoalescedLoads()
 
     init(_ stack: PersistentStack, owner: String, ownedEntities: Set<Int>) {
@@ -52,10 +53,10 @@ package actor PrivateTier {
 
 /// The leases that batches of a data source need.
 struct TierLeases: Sendable {
-    /// For batches that change only what the data source owns: its entities and those that share a uniqueness constraint with
-    /// one of them, because each entity has a table of its own.
+    /// The leases of batches that change only owned entities: those of these entities, and of entities that share a uniqueness
+    /// constraint with one of them, because each entity has its own table.
     let own: LeaseSet
-    /// For batches that may delete.
+    /// The leases of batches that may delete.
     let reach: LeaseSet
 
     init(_ owned: Set<Int>, _ reach: Set<Int>, _ layout: ModelLayout) {
@@ -70,9 +71,9 @@ struct TierLeases: Sendable {
     }
 }
 
-/// What a batch may change.
+/// The entities that a batch may change.
 enum BatchScope {
-    /// Nothing: it only reads.
+/// No entities: the batch only reads.
     case nothing
     /// The entities that the data source owns.
     case own
@@ -80,42 +81,43 @@ enum BatchScope {
     case reach
 }
 
-/// A context that is used on its queue only.
+/// A context that is used only on its queue.
 ///
-/// Guarded by: the queue of its tier. A save over several data sources holds all their queues, which an actor cannot express.
+/// Guarded by: the queue of its tier. A save over several data sources blocks all their queues, which an actor cannot express.
 struct HeldContext: @unchecked Sendable {
     let context: PrivateContext
 }
 
-/// The ways into the private context from outside.
+/// The calls that run work in the private context.
 extension PrivateTier {
-    /// Runs the work here, saves, and returns once the save has got as far as requested.
+    /// Runs the work on the queue, saves its edits, and returns when the save has reached the requested level.
     ///
-    /// When called on the main actor, it also waits until main and its lists show the save.
+    /// On the main actor, the call also waits until main and its lists show the save.
     ///
     /// - Parameters:
-    ///   - values: How many values the work handles; 0 for work that only reads.
-    ///   - deletes: Whether delete rules may change rows of other data sources, whose batches wait meanwhile. If not, the save
-    ///     fails if they would, whatever else waits.
+    ///   - values: The number of values that the work handles; 0 for work that only reads.
+    ///   - deletes: Whether delete rules may change rows of other data sources. If true, the batches of these data sources wait
+    ///     meanwhile. If false, the save fails if delete rules reach such rows.
     nonisolated func perform<Result: Sendable>(
         waitFor level: SaveLevel, values: Int = 1, deletes: Bool = true,
         _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
         let scope: BatchScope = values == 0 ? .nothing : deletes ? .reach : .own
-        // Earlier calls with a callback come first, on whatever queue they wait.
+        // If earlier calls with a callback wait, lock the same queues as they do, so that they come first.
         let call = TierCall([self], scope, holdsReach: waitingJobs.load(ordering: .acquiring) > 0)
         return try await call.perform(waitFor: level, values: values) { try work($0[0]) }
     }
 
-    /// Runs the work, checks what a save of it would write, and takes everything back.
+    /// Runs the work, checks its edits as a save would, and discards them.
     nonisolated func performRehearsal<Result: Sendable>(
         values: Int, _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> Result {
         try await TierCall([self], .reach).rehearse(values: values) { try work($0[0]) }
     }
 
-    /// The blocking form. When called on the main thread, objects and fetches of main show the save when it returns; lists
-    /// follow when main is free.
+    /// Runs the work on the queue, saves its edits, and blocks until the save is in the store.
+    ///
+    /// On the main thread, objects and fetches of main show the save when the call returns. Lists follow when main is free.
     nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (PrivateContext) throws -> Result
     ) throws -> SavedWork<Result> {
@@ -135,8 +137,9 @@ extension PrivateTier {
         return saved
     }
 
-    /// Runs the work after all earlier calls, without waiting. The callback comes on the main actor, when the save is in the
-    /// store and main and its lists show it.
+    /// Enqueues the work after all earlier calls, and returns at once.
+    ///
+    /// The callback runs on the main actor, after the save is in the store and main and its lists show it.
     nonisolated func performLater<Result: Sendable>(
         values: Int = 1, deletes: Bool = true, _ work: @escaping @Sendable (PrivateContext) throws -> Result,
         callback: @escaping @MainActor @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void
@@ -152,7 +155,7 @@ extension PrivateTier {
                 callback(result)
             }
         }
-        // All calls of this form take the same queues, whether they delete or not, so that they keep their order.
+        // All calls with a callback lock the same queues, whether they delete or not, so that they keep their order.
         let call = TierCall([self], deletes ? .reach : .own, holdsReach: true)
         waitingJobs.add(1, ordering: .acquiringAndReleasing)
         call.held[0].executor.enqueue {
@@ -168,7 +171,7 @@ extension PrivateTier {
         }
     }
 
-    /// Runs the body here, while the queues of other tiers are held, too.
+    /// Runs the body on this queue, while the queues of other tiers are blocked.
     fileprivate func run<R: Sendable>(
         _ call: TierCall, _ body: @Sendable () throws -> R
     ) -> Swift.Result<R, any Error> {
@@ -176,32 +179,33 @@ extension PrivateTier {
     }
 }
 
-/// Whether that is the actor on which the caller runs. It is a function of its own because the compiler of Swift 6.3 fails on
-/// the comparison when it is optimized into an async function.
+/// Whether the actor is the main actor. A separate function, because the compiler of Swift 6.3 crashes when it optimizes the
+/// comparison into an async function.
 @inline(never)
 private func isMainActor(_ actor: (any Actor)?) -> Bool { actor === MainActor.shared }
 
-/// Work that was done and saved.
+/// The outcome of work that was saved.
 struct SavedWork<Result: Sendable>: Sendable {
     let result: Result
     let report: SaveReport
-    /// The number of the save; nil if there was nothing to save, or if it is already in the store.
+    /// The number of the save; nil if there was nothing to save, or if the save is already in the store.
     let uncommitted: Int64?
 }
 
-/// A call of work that makes one save: with which contexts, and on which queues.
+/// A call that runs work and makes one save, in the contexts and on the queues of one or several tiers.
 struct TierCall: Sendable {
-    /// The data sources whose contexts the work gets. At least one.
+    /// The tiers whose contexts the work gets, at least one.
     private let tiers: [PrivateTier]
     /// The tiers whose rows the save may change.
     private let joined: [PrivateTier]
-    /// The tiers whose queues are held meanwhile: those, and perhaps others.
+    /// The tiers whose queues are blocked during the call: ``joined``, and maybe others.
     fileprivate let held: [PrivateTier]
     private let scope: BatchScope
 
     private var stack: PersistentStack { tiers[0].stack }
 
-    /// - Parameter holdsReach: Whether to hold the queues of the tiers that delete rules reach, though no rows of theirs may change.
+    /// - Parameter holdsReach: Whether to block the queues of the tiers that delete rules reach, even if their rows may not
+    ///   change.
     init(_ tiers: [PrivateTier], _ scope: BatchScope = .reach, holdsReach: Bool = false) {
         self.tiers = tiers
         self.scope = scope
@@ -209,7 +213,7 @@ struct TierCall: Sendable {
         joined = scope == .reach ? held : tiers
     }
 
-    /// The tiers, and those whose rows delete rules may change. Every call takes their queues in the same order, so that no two
+    /// The tiers, and those whose rows delete rules may change. Every call locks the queues in the same order, so that no two
     /// calls wait for each other.
     private static func reached(_ tiers: [PrivateTier]) -> [PrivateTier] {
         if tiers.count == 1, tiers[0].reach.isEmpty { return tiers }
@@ -221,7 +225,7 @@ struct TierCall: Sendable {
         return held
     }
 
-    /// Waits for admission, saves, and waits until the save has got as far as requested.
+    /// Waits for admission, runs the work, saves its edits, and waits until the save has reached the requested level.
     func perform<Result: Sendable>(
         waitFor level: SaveLevel, values: Int = 1, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> SavedWork<Result> {
@@ -235,13 +239,13 @@ struct TierCall: Sendable {
         if level == .store, let number = saved.uncommitted {
             do { try await stack.root.committed(number) } catch { failure = error }
         }
-        // A failed save was visible until now, and is not any more.
+        // A failed save was visible until now, so merge its removal.
         if level == .main || isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
         if let failure { throw failure }
         return saved
     }
 
-    /// Waits for admission, runs the work, checks what a save of it would write, and takes everything back.
+    /// Waits for admission, runs the work, checks its edits as a save would, and discards them.
     func rehearse<Result: Sendable>(
         values: Int, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> Result {
@@ -253,16 +257,16 @@ struct TierCall: Sendable {
         return try outcome.get()
     }
 
-    /// Runs the body while it holds the queues of those tiers.
+    /// Runs the body while it blocks the queues of tiers.
     fileprivate func holding<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
         guard let next = tiers.first else { return try body() }
         return try next.executor.runAndWait { try holding(tiers.dropFirst(), body) }
     }
 
-    /// Runs the work and saves all edits as one save, on the queues that are held; if it throws, nothing has happened.
+    /// Runs the work, and saves all its edits as one save, on the blocked queues. If the call throws, it changes nothing.
     ///
-    /// - Parameter isAwaited: Whether the caller waits for the store. If so, and if no other call waits for a queue, the save is
-    ///   committed here and now. Otherwise the root commits it soon, with all other waiting saves.
+    /// - Parameter isAwaited: Whether the caller waits for the store. If true, and if no other call waits for a queue, the save
+    ///   is committed on this thread. Otherwise the root commits the save soon, together with all other waiting saves.
     fileprivate func save<Result: Sendable>(
         isAwaited: Bool, _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
@@ -295,6 +299,6 @@ struct TierCall: Sendable {
 }
 
 extension PersistentStack {
-    /// The tiers of the data sources that own any of those entities.
+    /// The tiers of the data sources that own any of the entities.
     func tiers(owning entities: Set<Int>) -> [PrivateTier] { owners(of: entities).compactMap { $0 as? PrivateTier } }
 }

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// Children that come with their parent: those that the parent's list lacks are deleted.
+/// Sweeps, which delete the children that a parent's list lacks.
 extension PrivateContext {
-    /// Deletes the children of one parent that a list lacks.
+/// Deletes the children of one parent that are not in a list.
     ///
     /// ```swift
     /// nonisolated override func onAdd(_ team: Team, in context: PrivateContext) throws -> ManagedObject? {
@@ -18,23 +18,26 @@ extension PrivateContext {
     /// }
     /// ```
     ///
-    /// The sweep is done once all values of the batch were added and linked, so a child that a later value moves to another
-    /// parent stays. Objects that another sweep of the batch keeps stay too, and so do objects that a hook returned for a
-    /// value. Deletions follow the delete rules. A second sweep of the same relationship of the same parent replaces the first.
-    /// Nothing is linked, and children that stay are not written.
+    /// **Ordering**: the sweep runs after all values of the batch were added and linked. So a child that a later value moves to
+    /// another parent stays. Objects that another sweep of the batch keeps stay too. So do objects that a hook returned for a
+    /// value.
     ///
-    /// In a `sync`, the rules of the sync apply to the children too: if it may not delete, nothing is swept; its options are
-    /// added to these; and its `.atMost` counts all swept children together.
+    /// Deletions follow the delete rules. A second sweep of the same relationship of the same parent replaces the first sweep.
+    /// A sweep links nothing, and does not write the children that stay.
+    ///
+    /// In a `sync`, the rules of the sync apply to the children too. If the sync may not delete, nothing is swept. Its options
+    /// are added to `options`. Its `.atMost` counts all swept children together.
     ///
     /// - Parameters:
-    ///   - relationship: A to-many relationship, ordered or not, whose inverse is to-one, to objects that this data source owns.
-    ///   - parent: An object of this context, new or not, and of any data source.
-    ///   - kept: The objects of the list. Nil stands for an ignored value; nothing is deleted then, unless
+    ///   - relationship: A to-many relationship, ordered or not, to objects that this data source owns. Its inverse must be
+    ///     to-one.
+    ///   - parent: An object of this context, new or not, of any data source.
+    ///   - kept: The objects of the list. Nil stands for an ignored value. With an ignored value, nothing is deleted, unless
     ///     ``SyncOptions/allowsIgnoredValues`` is given.
-    ///   - deleting: Whether children that the list lacks are deleted, and at most what share of this parent's children.
+    ///   - deleting: Whether the other children are deleted, and the greatest share of this parent's children to delete.
     ///   - options: ``SyncOptions/allowsEmpty`` for a list that may be empty.
-    /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. At the end of the batch: `emptySync` for an empty list
-    ///   if children are stored, and `syncDeletesTooMuch`.
+    /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. The save throws `emptySync` for an empty list if
+    ///   children are stored, and `syncDeletesTooMuch`.
     public func sweep<Parent: ManagedObject, Children: Sequence>(
         _ relationship: KeyPath<Parent, Children>, of parent: Parent, keeping kept: [Children.Element?],
         deleting: SyncDeletion = .all, options: SyncOptions = []
@@ -88,11 +91,11 @@ extension PrivateContext {
 
     // MARK: The end of a batch
 
-    /// Deletes the children that the lists of the batch's sweeps lack.
+    /// Runs the sweeps of the batch.
     ///
     /// - Parameters:
     ///   - met: The objects that the hooks returned for the values of the batch.
-    ///   - call: The rules of the sync, if it is one.
+    ///   - call: The rules of the sync; nil outside of a sync.
     ///   - kept: The keys of the children that sweeps of other data sources keep.
     @discardableResult
     func endSweeps(
@@ -144,9 +147,10 @@ extension PrivateContext {
 
     /// The present and previous children of one parent.
     private struct SweptChildren {
-        /// How many were saved before.
+        /// The number of children that were saved before.
         var stored = 0
-        /// Children that may have to be deleted: present ones, and those that this batch removed and gave no other parent.
+        /// The candidates for deletion: present children, and children that this batch removed without giving them another
+        /// parent.
         var objects: [ManagedObject] = []
     }
 
@@ -160,7 +164,7 @@ extension PrivateContext {
         for entity in family {
             let editor = editor(ofEntity: entity)
             var wanted: [(key: Int64, parent: Int64)] = []
-            // The rows as they were saved, because an edit may have removed some from the relationship.
+            // Read the saved rows, because an edit may have removed children from the relationship.
             var query = RowQuery(
                 entity: entity, predicate: .isMember(.column(column.key), parents),
                 budget: QueryBudget(isCancellable: true))
@@ -195,7 +199,7 @@ extension PrivateContext {
 }
 
 extension ManagedObjectContext {
-    /// The rows of one entity that match as they were before the batch.
+    /// The matching rows of one entity as they were before the batch.
     fileprivate func savedRows(_ query: RowQuery) throws -> [StoredRow] {
         try reading { () throws(DataSourceError) in try source.rows(query, bindings[query.entity].layout).rows }
     }
@@ -206,26 +210,26 @@ extension EntityBinding {
     fileprivate var edited: some Sequence<ManagedObject> { [inserted, touched].joined() }
 }
 
-/// What one call of `sweep` keeps of the children of one parent.
+/// One call of `sweep`, for the children of one parent.
 struct ChildSweep {
     let parent: ManagedObject
-    /// The relationship's place among those of the parent's entity.
+/// The index of the relationship among those of the parent's entity.
     let relationship: Int
     /// The keys of the children that stay.
     let kept: Set<Int64>
-    /// Whether the list had a value without an object.
+    /// Whether the list had an ignored value.
     let hasIgnored: Bool
     let rules: SyncRules
 
     /// `ThreadEntity/12.messages`.
     private var name: String { "\(parent.objectID).\(parent.layout.relationships[relationship].name)" }
 
-    /// Checks whether the children that the list lacks may be deleted.
+    /// Whether the children that the list lacks are deleted.
     ///
     /// - Parameters:
-    ///   - lacking: How many children the list lacks; at least 1.
-    ///   - stored: How many children were stored before.
-    ///   - call: The rules of the sync that contains the sweep, if there is one.
+    ///   - lacking: The number of saved children that the list lacks.
+    ///   - stored: The number of saved children.
+    ///   - call: The rules of the sync that contains the sweep; nil outside of a sync.
     /// - Throws: `emptySync`, `syncDeletesTooMuch`.
     func deletes(_ lacking: Int, of stored: Int, _ call: SyncRules?) throws(DataSourceError) -> Bool {
         guard rules.deletes, call?.deletes ?? true else { return false }
@@ -242,7 +246,8 @@ struct ChildSweep {
     }
 }
 
-/// The sweeps of a batch, in the order of their calls. A later sweep of the same relationship replaces the earlier one.
+/// The sweeps of a batch, in the order of their calls. A later sweep of the same relationship of a parent replaces an earlier
+/// sweep.
 struct ChildSweeps {
     /// One relationship of one entity.
     struct Group: Hashable {
@@ -276,16 +281,16 @@ struct ChildSweeps {
     }
 }
 
-/// What the sweeps of a batch did.
+/// The effects of a batch's sweeps.
 struct SweepReport {
-    /// How many children were stored before.
+/// The number of children that were saved before.
     var stored = 0
     var kept = 0
     var deleted: [ManagedObjectID] = []
 }
 
 extension PrivateContext {
-    /// Deletes every object that this context owns.
+    /// Deletes all objects that this context owns.
     ///
     /// - Parameter source: The data source of the context.
     func deleteAllOwned(from source: SaveSource) throws {
@@ -293,7 +298,7 @@ extension PrivateContext {
         guard let first = owned.first else { return }
         var all = FetchPlan(RowQuery(entity: first.index))
         all.family = owned.map(\.index)
-        // Related objects must be looked at one by one.
+        // Only entities without relationships are deleted as rows; related objects are handled one by one.
         if owned.allSatisfy(\.relationships.isEmpty) {
             switch try deleteRows(all, checkCancellation) {
             case .rows: return
@@ -315,7 +320,7 @@ extension PrivateContext {
     }
 }
 
-/// Whether a sync deletes the objects that the list lacks.
+/// The rule for the objects that the list of a sync lacks.
 ///
 /// ```swift
 /// try await contacts.sync(onePage, deleting: .none)
@@ -324,29 +329,34 @@ extension PrivateContext {
 public struct SyncDeletion: Sendable, Hashable {
     /// The greatest share of the objects in scope that may be deleted, from 0 to 1.
     let share: Double
-    /// Whether exceeding that share is an error; otherwise nothing is deleted.
+    /// Whether more deletions are an error.
     let isChecked: Bool
 
-    /// All of them.
+    /// Deletes all objects that the list lacks.
     public static let all = SyncDeletion(share: 1, isChecked: false)
-    /// None of them, for a list that is only a part of what the server has.
+    /// Deletes no objects. Use it for a list with only a part of the server's objects.
     public static let none = SyncDeletion(share: 0, isChecked: false)
 
-    /// All of them, if they are at most that share of the objects in scope. Otherwise the sync throws `syncDeletesTooMuch`.
+    /// Deletes all objects that the list lacks, if they are at most a share of the objects in scope. Otherwise the sync throws
+    /// `syncDeletesTooMuch`.
     ///
-    /// - Parameter share: From 0 to 1: `0.2` for a fifth. NaN allows none.
+    /// - Parameter share: The greatest share, from 0 to 1: `0.2` for a fifth. NaN allows no deletions.
     public static func atMost(_ share: Double) -> SyncDeletion {
         SyncDeletion(share: share > 0 ? min(share, 1) : 0, isChecked: true)
     }
 
-    /// Whether that many deletions are more than it allows.
+    /// Whether the deletions are too many.
+    ///
+    /// - Parameters:
+    ///   - missing: The number of objects that would be deleted.
+    ///   - count: The number of objects in scope.
     func refuses(_ missing: Int, of count: Int) -> Bool {
         isChecked && Double(missing) > share * Double(count)
     }
 
     /// The error for too many deletions.
     ///
-    /// - Parameter place: What the objects belong to: the scope of a list, or a relationship.
+    /// - Parameter place: The scope of the list, or the relationship, for the message.
     func tooMuch(_ missing: Int, of count: Int, _ place: String, entity: String? = nil) -> DataSourceError {
         DataSourceError(
             .syncDeletesTooMuch,

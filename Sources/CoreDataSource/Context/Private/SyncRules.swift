@@ -1,4 +1,4 @@
-/// Exceptions to the guards of a sync, and additions to its report.
+/// Options that switch off guards of a sync, or extend its report.
 ///
 /// ```swift
 /// let sync = try await contacts.sync([], options: [.allowsEmpty, .reportsIDs])
@@ -11,15 +11,16 @@ public struct SyncOptions: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// An empty list, or one with ignored values only, may delete everything in scope.
+    /// An empty list, or a list with only ignored values, deletes all objects in scope. Without the option, the sync throws
+    /// `emptySync`.
     public static let allowsEmpty = SyncOptions(rawValue: 1)
-    /// A list with ignored values deletes the objects that it lacks all the same.
+    /// A list with ignored values deletes the objects that it lacks. Without the option, such a list deletes nothing.
     public static let allowsIgnoredValues = SyncOptions(rawValue: 2)
     /// The report contains the ids of the objects: ``SyncReport/ids``.
     public static let reportsIDs = SyncOptions(rawValue: 4)
 }
 
-/// What a sync may do to objects.
+/// The operations that a sync may perform.
 ///
 /// ```swift
 /// try await contacts.sync(serverList, operations: [.insert, .update])
@@ -31,13 +32,13 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Objects may be inserted.
+    /// The sync may insert objects.
     public static let insert = SyncOperations(rawValue: 1)
-    /// Objects may be changed.
+    /// The sync may change objects.
     public static let update = SyncOperations(rawValue: 2)
-    /// Objects that the list lacks may be deleted.
+    /// The sync may delete the objects that the list lacks.
     public static let delete = SyncOperations(rawValue: 4)
-    /// Everything; the default.
+    /// All operations; the default.
     public static let all: SyncOperations = [.insert, .update, .delete]
 }
 

@@ -9,8 +9,8 @@ extension ManagedObjectContext {
     /// let (count, oldest) = try context.aggregate(ObjectRequest<ContactEntity>(), .count(), .max(\.age))
     /// ```
     ///
-    /// **Complexity**: the store calculates the results, unless saves or edits are pending, or the request has a limit, an
-    /// offset, relationships or several entities. Otherwise all matching rows are read, and no objects are made.
+    /// **Complexity**: the store calculates the results of a request for one entity without a limit, an offset or
+    /// relationships, unless saves or edits of the entity are pending. Otherwise all matching rows are read.
     ///
     /// - Parameters:
     ///   - request: The request for the objects. Its limit and offset are applied first.

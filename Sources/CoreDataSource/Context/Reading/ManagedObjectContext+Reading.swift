@@ -16,8 +16,7 @@ extension ManagedObjectContext {
     ///
     /// **Cancellation**: off the main actor, a long fetch ends when its task is cancelled.
     ///
-    /// **Complexity**: one query for each entity, and one for each prefetched relationship and up to 1,000 objects. A look-up
-    /// by a key or a unique value of a registered object reads nothing from the store.
+    /// **Complexity**: one query for each entity with such objects, and one or more for each prefetched relationship.
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
     ///   `predicateFailed`; errors of the store; `CancellationError`.
@@ -99,8 +98,8 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// **Complexity**: in a private context, the look-up of a registered object by an attribute with a uniqueness constraint
-    /// takes constant time and reads nothing from the store. Other look-ups are one query. Without an index in the model, the
-    /// query reads every row.
+    /// takes constant time and reads nothing from the store. Other look-ups may query the store. Without an index in the
+    /// model, the store then reads every row.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
