@@ -43,7 +43,7 @@ struct FormatLexer {
 
     // MARK: Words
 
-    /// The name at this position, if there is one.
+    /// Reads the name at this position; nil if there is none.
     private mutating func word() -> String? {
         let start = position
         while let (scalar, count) = source.scalar(at: position), Self.isOfAName(scalar, isFirst: position == start) {
@@ -61,14 +61,14 @@ struct FormatLexer {
         }
     }
 
-    /// A sign followed by a name.
+    /// Reads a sign and the name after it.
     private mutating func named(_ complaint: String) throws(DataSourceError) -> String {
         position += 1
         guard let name = word() else { throw source.error(complaint, at: position - 1..<position) }
         return name
     }
 
-    /// `#word`, or `#'any string'` for a key that is not a word.
+    /// Reads `#word`, or `#'any string'` for a key that is not a word.
     private mutating func escapedKey() throws(DataSourceError) -> String {
         if let quote = byte(1), quote == UInt8(ascii: "'") || quote == UInt8(ascii: "\"") {
             position += 1
@@ -121,7 +121,7 @@ struct FormatLexer {
         return singles
     }()
 
-    /// `%@`, `%K` and the numbers of printf; nil for a `%` between two values, which means the remainder.
+    /// Reads `%@`, `%K` or a number placeholder of printf; nil for a `%` between two values, which is the remainder.
     private mutating func argument() throws(DataSourceError) -> FormatArgument? {
         var end = position + 1
         while end < bytes.count, end - position <= 2, "hlqzjt".utf8.contains(bytes[end]) { end += 1 }
@@ -167,7 +167,9 @@ extension FormatLexer {
         return .double(number)
     }
 
-    /// Skips a fraction and an exponent; returns whether there is any.
+    /// Skips a fraction and an exponent.
+    ///
+    /// - Returns: Whether there is a fraction or an exponent.
     private mutating func skipFraction(_ start: Int) throws(DataSourceError) -> Bool {
         let whole = position
         if byte(0) == UInt8(ascii: "."), byte(1)?.isDigit(ofRadix: 10) == true {
@@ -185,7 +187,7 @@ extension FormatLexer {
         return position > whole
     }
 
-    /// Whether letters follow directly after the number.
+    /// Whether a letter, a digit or an underscore follows the number directly.
     private var isInWord: Bool {
         source.scalar(at: position).map { Self.isOfAName($0.scalar, isFirst: false) } ?? false
     }
@@ -205,7 +207,7 @@ extension FormatLexer {
         return start..<position
     }
 
-    /// A string in single or double quotes.
+    /// Reads a string in single or double quotes.
     private mutating func quoted() throws(DataSourceError) -> String {
         let start = position
         let quote = bytes[position]
@@ -234,7 +236,7 @@ extension FormatLexer {
         }
     }
 
-    /// The character for a code; two surrogates of UTF-16 make one.
+    /// Reads the character of a code, or of two codes that are surrogates of UTF-16.
     private mutating func scalar(digits: Int) throws(DataSourceError) -> [UInt8] {
         let start = position - 2
         var number = try hexadecimal(digits)
@@ -273,7 +275,7 @@ extension UInt8 {
 struct FormatToken {
     enum Kind: Equatable {
         case word(String)
-        /// `#word`: a key, whatever the word would mean otherwise.
+        /// `#word`: a key, even if the word is a keyword.
         case key(String)
         case keyword(FormatKeyword)
         case symbol(FormatSymbol)
@@ -281,7 +283,7 @@ struct FormatToken {
         /// The digits of a whole number, without a sign.
         case integer(UInt64)
         case double(Double)
-        /// A whole number that is too large for an integer.
+        /// An integer beyond 64 bits.
         case decimal(Decimal)
         /// `$NAME`.
         case variable(String)
@@ -300,13 +302,13 @@ enum FormatArgument: Equatable {
     case value
     /// `%K`.
     case keyPath
-    /// `%d` and its like.
+    /// `%d`, `%i`, `%u` and their variants.
     case integer
-    /// `%f` and its like.
+    /// `%f`, `%g`, `%e` and their variants.
     case double
 }
 
-/// The words that are not keys, unless a `#` stands before them. They are read in any case.
+/// The keywords, in any case. With a `#` before, a keyword is a key.
 enum FormatKeyword: String, CaseIterable {
     case and = "AND"
     case or = "OR"
@@ -334,7 +336,7 @@ enum FormatKeyword: String, CaseIterable {
     case subquery = "SUBQUERY"
     case anyKey = "ANYKEY"
 
-    /// The keyword that the word is, if it is one.
+    /// Nil if the word is no keyword.
     init?(word: String) {
         guard word.utf8.count <= 14, let keyword = Self.byName[word.uppercased()] else { return nil }
         self = keyword

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The start of a part.
+/// The parsing of values and prefix operators.
 extension FormatParser {
     mutating func first() throws(DataSourceError) -> FormatPart {
         switch token.kind {
@@ -80,7 +80,7 @@ extension FormatParser {
         return try made(.quantified(quantifier, operand.node), [operand])
     }
 
-    /// A minus sign: part of a number, or the negation of any other value.
+    /// Reads a minus sign: the sign of a number, or the negation of another value.
     private mutating func negative() throws(DataSourceError) -> FormatPart {
         try advance()
         switch token.kind {
@@ -99,7 +99,7 @@ extension FormatParser {
         return try made(.list(elements.map(\.value)), elements)
     }
 
-    /// Values separated by commas, up to the closing token.
+    /// Reads values separated by commas, and the closing token.
     mutating func values(until end: FormatSymbol) throws(DataSourceError) -> [FormatExpressionPart] {
         var values: [FormatExpressionPart] = []
         if try take(end) { return values }
@@ -138,7 +138,7 @@ extension FormatParser {
 
     // MARK: Key paths
 
-    /// The part, or what the keys after it lead to.
+    /// Reads the keys after a part, if there are any.
     private mutating func path(of base: FormatPart) throws(DataSourceError) -> FormatPart {
         guard try take(.dot) else { return base }
         let keys = try path(after: self.keys())
@@ -146,14 +146,14 @@ extension FormatParser {
         return try made(.path(base.value, keys), [base])
     }
 
-    /// A key path, or a function if a parenthesis follows.
+    /// Reads a key path, or a function if a parenthesis follows.
     private mutating func named(_ word: String) throws(DataSourceError) -> FormatPart {
         let start = token.range
         try advance()
         var name = word
         let hasColon = try take(.colon)
         if hasColon, case .word(let second) = token.kind {
-            // A word for each of two values, as in modulus:by:(a, b).
+            // The name has a word for each of two values, as in modulus:by:(a, b).
             name += ":" + second
             try advance()
             try expect(.colon, "after \(name)")
@@ -163,7 +163,7 @@ extension FormatParser {
         return try keyPath(after: word)
     }
 
-    /// The key path at this position.
+    /// Reads the key path at this position.
     private mutating func keyPath() throws(DataSourceError) -> FormatPart {
         let keys = try self.keys()
         return try keyPath(after: keys)
@@ -177,7 +177,7 @@ extension FormatParser {
         try made(.keyPath(path(after: first)), [])
     }
 
-    /// All keys of a path that begins with those.
+    /// Reads the rest of a key path, and returns all its keys.
     private mutating func path(after first: [String]) throws(DataSourceError) -> [String] {
         var keys = first
         while true {
@@ -191,7 +191,7 @@ extension FormatParser {
         }
     }
 
-    /// What is in brackets after a key: `[0]`, `[FIRST]`, `[LAST]`, `[SIZE]`, as the aggregate that it means.
+    /// Reads an index in brackets after a key, `[0]`, `[FIRST]`, `[LAST]` or `[SIZE]`, and returns its aggregate.
     private mutating func place() throws(DataSourceError) -> String {
         let place: String
         switch token.kind {
@@ -205,7 +205,7 @@ extension FormatParser {
         return place
     }
 
-    /// One component; an argument may stand for several.
+    /// Reads one component of a key path. An argument may have several keys.
     private mutating func keys() throws(DataSourceError) -> [String] {
         switch token.kind {
         case .word(let key), .key(let key):
@@ -226,7 +226,7 @@ extension FormatParser {
     }
 }
 
-/// Values that are written as calls.
+/// Literals that are written as calls.
 enum FormatLiteral: String {
     case date = "DATE"
     case data = "DATA"
@@ -291,7 +291,7 @@ enum FormatLiteral: String {
 }
 
 extension Data {
-    /// The bytes of a string of hexadecimal digits; nil for anything else.
+    /// The bytes of a string of hexadecimal digits; nil for other strings.
     init?(hexadecimal text: String) {
         let digits = text.utf8.map { Character(Unicode.Scalar($0)).hexDigitValue }
         guard digits.count % 2 == 0, !digits.contains(nil) else { return nil }

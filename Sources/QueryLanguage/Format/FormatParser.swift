@@ -3,17 +3,17 @@ internal import RowStore
 
 /// Reads a predicate from a format string.
 ///
-/// It looks one token ahead and never goes back, so its time depends only on the length of the format. The tree has at most
-/// ``mostDepth`` levels, so code that walks it may be recursive.
+/// The parser looks one token ahead and never goes back, so its time is linear in the length of the format. The tree has at
+/// most ``mostDepth`` levels, so functions over the tree may be recursive.
 struct FormatParser {
-    /// How deeply parentheses, functions and chains of arithmetic may be nested.
+/// The most levels of nested parentheses, functions and chains of arithmetic.
     static let mostDepth = 100
     /// The longest format, in bytes of UTF-8.
     static let mostBytes = 16 << 20
 
     private var lexer: FormatLexer
     private(set) var token: FormatToken
-    /// The end of the last token that was taken.
+    /// The end of the last taken token, in bytes.
     private var end = 0
     private var arguments: FormatArguments
     private var depth = 0
@@ -78,11 +78,11 @@ struct FormatParser {
 
     // MARK: Parts
 
-    /// The longest part at this position without operators of lower precedence.
+    /// Reads the longest part at this position without operators of a lower precedence than `power`.
     mutating func part(_ power: FormatPower) throws(DataSourceError) -> FormatPart {
         depth += 1
         defer { depth -= 1 }
-        // A level of the tree can use two levels here: an operator and the parentheses around it. A literal such as
+        // A level of the tree can use two calls: one for an operator and one for the parentheses around it. A literal such as
         // STORED(DATA("00")) uses two more.
         if depth > 2 * Self.mostDepth + 4 { throw tooDeep }
         let start = token.range.lowerBound
@@ -107,7 +107,7 @@ struct FormatParser {
         }
     }
 
-    /// Everything that one kind of connective joins, as one node.
+    /// Reads all operands of a chain of AND or of OR into one node.
     private mutating func compound(_ first: FormatPart, _ infix: FormatInfix) throws(DataSourceError) -> FormatPart {
         var parts = [try predicate(first)]
         while FormatInfix(token.kind) == infix {
@@ -144,7 +144,7 @@ struct FormatParser {
         }
     }
 
-    /// `[cd]` and the like.
+    /// Reads options such as `[cd]`.
     private mutating func textOptions() throws(DataSourceError) -> StringOptions {
         var options: StringOptions = []
         guard try take(.leftBracket) else { return options }
@@ -161,19 +161,19 @@ struct FormatParser {
 
     // MARK: Making parts
 
-    /// The next part, which must be a condition.
+    /// Reads the next part, which must be a predicate.
     mutating func predicate(_ power: FormatPower) throws(DataSourceError) -> FormatPredicatePart {
         let part = try part(power)
         return try predicate(part)
     }
 
-    /// The next part, which must be a value.
+    /// Reads the next part, which must be a value.
     mutating func expression(_ power: FormatPower) throws(DataSourceError) -> FormatExpressionPart {
         let part = try part(power)
         return try expression(part)
     }
 
-    /// The part, if it is a condition.
+    /// - Throws: `unreadablePredicate` unless the part is a predicate.
     func predicate(_ part: FormatPart) throws(DataSourceError) -> FormatPredicatePart {
         guard case .predicate(let node) = part.content else {
             let ends: [FormatToken.Kind] = [.end, .symbol(.rightParenthesis), .symbol(.comma)]
@@ -186,7 +186,7 @@ struct FormatParser {
         return FormatPredicatePart(node: node, height: part.height)
     }
 
-    /// The part, if it is a value.
+    /// - Throws: `unreadablePredicate` unless the part is a value.
     func expression(_ part: FormatPart) throws(DataSourceError) -> FormatExpressionPart {
         guard case .expression(let value) = part.content else {
             throw error("Expected a value, but this is a condition.", at: part.range)
@@ -217,9 +217,9 @@ struct FormatParser {
     }
 }
 
-/// Functions, and values that have no literal.
+/// The parsing of functions, and of literals that are written as calls.
 extension FormatParser {
-    /// The call of the function with that name; the token is its opening parenthesis.
+    /// Reads the call of a function. The present token must be its opening parenthesis.
     mutating func function(_ word: String, at range: Range<Int>) throws(DataSourceError) -> FormatPart {
         let name = word.uppercased()
         switch name {
@@ -256,7 +256,7 @@ extension FormatParser {
         return try made(.function(function, values.map(\.value)), values)
     }
 
-    /// `CAST(value, "type")`.
+    /// Reads `CAST(value, "type")`.
     private mutating func cast() throws(DataSourceError) -> FormatPart {
         try advance()
         let value = try expression(.value)
@@ -269,7 +269,7 @@ extension FormatParser {
         return try made(.cast(value.value, type), [value])
     }
 
-    /// `SUBQUERY(objects, $variable, condition)`.
+    /// Reads `SUBQUERY(objects, $variable, predicate)`.
     mutating func subquery() throws(DataSourceError) -> FormatPart {
         try advance()
         try expect(.leftParenthesis, "after SUBQUERY")
@@ -285,7 +285,7 @@ extension FormatParser {
         return try made(.subquery(objects.value, variable: name, test.node), [objects, test])
     }
 
-    /// `TERNARY(condition, value, value)`.
+    /// Reads `TERNARY(predicate, value, value)`.
     private mutating func ternary() throws(DataSourceError) -> FormatPart {
         try advance()
         let test = try predicate(.disjunction)
@@ -297,7 +297,9 @@ extension FormatParser {
 }
 
 extension ArithmeticOperator {
-    /// The operator of a function with a word for each of its two values; its name in capitals.
+    /// The operator of a function such as `modulus:by:`.
+    ///
+    /// - Parameter name: The name in capitals.
     fileprivate init?(formatFunction name: String) {
         switch name {
         case "ADD:TO": self = .add
@@ -335,7 +337,7 @@ extension FetchFunction {
 }
 
 extension AttributeType {
-    /// The type with that name: a type of a model, or the class of such values elsewhere.
+    /// The type with a name: a type of a model, or a class of Foundation such as `NSNumber`.
     init?(castName name: String) {
         if let type = AttributeType(rawValue: name) {
             self = type
@@ -366,7 +368,7 @@ extension StringOptions {
         }
     }
 
-    /// `[cd]`, or nothing.
+    /// The options as a format writes them: `[cd]`; an empty string for no options.
     var formatSuffix: String {
         let letters = "cdnlu".filter { StringOptions(formatLetter: $0).map(contains) ?? false }
         return letters.isEmpty ? "" : "[\(letters)]"

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// A part of a format that was read: a condition or a value.
+/// A part of a format that was read: a predicate or a value.
 struct FormatPart: FormatHeight {
     enum Content {
         case predicate(PredicateTree.Node)
@@ -9,7 +9,7 @@ struct FormatPart: FormatHeight {
 
     var content: Content
     var height: Int
-    /// Its position in the format.
+    /// The position in the format, in bytes.
     var range: Range<Int>
 }
 
@@ -23,16 +23,16 @@ struct FormatExpressionPart: FormatHeight {
     var height: Int
 }
 
-/// How deep the tree of a part is.
+/// A part with the number of levels of its tree.
 protocol FormatHeight {
     var height: Int { get }
 }
 
-/// How strongly an operator binds its operands: as in C, except that bit operators bind more strongly than comparisons.
+/// The precedence of operators, the lowest first: that of C, except that bit operators are above comparisons.
 enum FormatPower: Int, Comparable {
     case disjunction, conjunction, comparison, bitwiseOr, bitwiseXor, bitwiseAnd, shift, sum, product, power, prefix
 
-    /// The lowest precedence of the operators of values.
+    /// The lowest precedence of operators on values.
     static let value = FormatPower.bitwiseOr
 
     static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }

@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The string of a format, and its errors with their positions.
+/// The string of a format, which makes errors with positions.
 struct FormatSource {
     let bytes: [UInt8]
 
@@ -14,7 +14,7 @@ struct FormatSource {
         String(decoding: bytes[range], as: UTF8.self)
     }
 
-    /// The character at a byte, and its length in bytes.
+    /// The scalar at a byte, and its length in bytes.
     func scalar(at position: Int) -> (scalar: Unicode.Scalar, count: Int)? {
         guard position < bytes.count else { return nil }
         let byte = bytes[position]
@@ -24,7 +24,7 @@ struct FormatSource {
         return text.unicodeScalars.first.map { ($0, count) }
     }
 
-    /// An error with its position: line and column, and the line with a mark below it.
+    /// An error with the line and the column, and with a mark below the line.
     func error(_ complaint: String, at range: Range<Int>) -> DataSourceError {
         let start = min(range.lowerBound, bytes.count)
         let lineStart = bytes[..<start].lastIndex(of: newline).map { $0 + 1 } ?? 0
@@ -44,13 +44,13 @@ struct FormatSource {
             """)
     }
 
-    /// Tabs and other control characters become spaces, so that the mark is below the right character.
+    /// The characters of a range. Control characters become spaces, so that the mark is below the right character.
     private func characters(_ range: Range<Int>) -> [Character] {
         text(range).map { $0.unicodeScalars.allSatisfy { $0.value < 0x20 } ? " " : $0 }
     }
 }
 
-/// How many characters of the line are shown on each side of an error.
+/// The most characters of the line that are shown on each side of an error.
 private let most = 60
 private let newline = UInt8(ascii: "\n")
 
@@ -65,7 +65,8 @@ struct FormatArguments {
 
     var count: Int { arguments.count }
 
-    /// The next argument: the inner optional is nil if the argument is nil, the outer one if there is no argument left.
+    /// Takes the next argument. The outer optional is nil if there is no argument left, the inner optional if the argument is
+    /// nil.
     mutating func next() -> (any Sendable)?? {
         guard taken < arguments.count else { return nil }
         taken += 1
@@ -83,7 +84,7 @@ struct FormatArguments {
 }
 
 extension FetchExpression {
-    /// The keys of an argument for `%K`: a string with dots, or a key path to a property of the model. Nil for anything else.
+    /// The keys of an argument for `%K`: a string with dots, or a key path to a property of the model. Nil for other arguments.
     ///
     /// - Throws: `unknownAttribute` for a key path to another property.
     static func keys(_ argument: Any) throws(DataSourceError) -> [String]? {
@@ -97,19 +98,19 @@ extension FetchExpression {
 }
 
 extension PredicateTree {
-    /// Reads the predicate of a format string.
+    /// - Throws: `unreadablePredicate`.
     package init(format: String, _ arguments: (any Sendable)?...) throws {
         try self.init(format: format, arguments: arguments)
     }
 
-    /// Reads the predicate of a format string.
+    /// - Throws: `unreadablePredicate`.
     package init(format: String, arguments: [(any Sendable)?]) throws {
         self.init(try FormatParser.predicate(format, arguments))
     }
 
-    /// The predicate as a format, which is read as an equal predicate.
+    /// The predicate as a format. Reading the format gives an equal predicate.
     ///
-    /// A part without a format, such as one that only Foundation can evaluate, is in angle brackets.
+    /// A part without a format is in angle brackets.
     package var predicateFormat: String {
         var writer = FormatWriter()
         writer.write(node)
@@ -118,15 +119,15 @@ extension PredicateTree {
 }
 
 extension PredicateTree: Codable {
-    /// Reads the format that ``encode(to:)`` wrote. The cost depends only on its length.
+    /// Reads the format that ``encode(to:)`` wrote. The time is linear in the length of the format.
     package init(from decoder: any Decoder) throws {
         try self.init(format: decoder.singleValueContainer().decode(String.self))
     }
 
     /// Writes the predicate as its format.
     ///
-    /// - Throws: `unsupportedQuery` for a predicate with a part that has no format, or with more levels than a format may have,
-    ///   and what the encoder throws.
+    /// - Throws: `unsupportedQuery` for a predicate with a part without a format, or with more levels than a format may have;
+    ///   errors of the encoder.
     package func encode(to encoder: any Encoder) throws {
         var writer = FormatWriter()
         writer.write(node)

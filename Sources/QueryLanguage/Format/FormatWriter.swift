@@ -2,10 +2,10 @@ internal import Foundation
 internal import ManagedModel
 package import RowStore
 
-/// Writes a predicate as a format that is read as the same predicate.
+/// Writes a predicate as a format. Reading the format gives an equal predicate.
 struct FormatWriter {
     private(set) var text = ""
-    /// Whether a part has no format.
+    /// Whether any part has no format.
     private(set) var isPartial = false
 
     mutating func write(_ node: PredicateTree.Node) {
@@ -39,14 +39,14 @@ struct FormatWriter {
         guard format != .text(one, operation, other, options) else {
             return write(one, operation.formatName, options: options, before: other)
         }
-        // An operator finds an empty string in every string, and a format would find it in none.
+        // The operator finds an empty string in every string, but the format would find it in none.
         let isText = PredicateTree.Node.compare(one, .notEqual, .constant(.null), [])
         if other.isEmptyString { return write(isText) }
         let isEmpty = PredicateTree.Node.compare(other, .equal, .constant(.text("")), [])
         parenthesized { $0.write(.or([format, .and([isEmpty, isText])])) }
     }
 
-    /// A part without a format, so that the string cannot be read again.
+    /// Writes a part without a format, so that the string cannot be read again.
     private mutating func writeUnreadable(_ reason: String) {
         text += "<\(reason)>"
         isPartial = true
@@ -69,7 +69,7 @@ struct FormatWriter {
         }
     }
 
-    /// In parentheses, if it consists of several conditions.
+    /// Writes a predicate, in parentheses if it is compound.
     private mutating func writeOperand(_ node: PredicateTree.Node) {
         switch node {
         case .and, .or, .not, .quantified: parenthesized { $0.write(node) }
@@ -139,7 +139,7 @@ struct FormatWriter {
         }
     }
 
-    /// In parentheses, if another operator could bind a part of it.
+    /// Writes a value, in parentheses if it has an operator.
     private mutating func writeOperand(_ value: FetchExpression) {
         switch value {
         case .arithmetic, .negated: parenthesized { $0.write(value) }
@@ -149,7 +149,7 @@ struct FormatWriter {
 
     // MARK: Words
 
-    /// The keys joined by dots, each as the format can read it.
+    /// The keys joined by dots, and escaped where necessary.
     static func keyPath(_ keys: [String]) -> String {
         keys.enumerated().map { index, key in
             let name = key.hasPrefix("@") ? key.dropFirst() : key[...]
@@ -266,15 +266,15 @@ extension ArithmeticOperator {
     }
 }
 
-/// In a format no string contains an empty one, or begins or ends with it, as in Foundation. Swift's functions find one in every
-/// string, and so do the operators and `#Predicate`.
+/// In a format, as in Foundation, no string contains an empty string, or begins or ends with an empty string. Swift's
+/// functions, the operators of key paths and `#Predicate` find an empty string in every string.
 extension StringOptions {
-    /// Of a format: an empty string on the right side, known or calculated for each row, is found in no string.
+/// The option of a format: an empty string on the right side is found in no string.
     static let findsNoEmptyString = StringOptions(rawValue: 32)
 }
 
 extension PredicateTree.Node {
-    /// The comparison of strings that a format means.
+    /// A comparison of strings with the meaning of a format.
     package static func formatText(
         _ one: FetchExpression, _ operation: StringOperator, with other: FetchExpression, options: StringOptions
     ) -> Self {
@@ -286,7 +286,7 @@ extension PredicateTree.Node {
 }
 
 extension StringOperator {
-    /// Whether Swift's function finds an empty string in every string, and Foundation's operator in none.
+    /// Whether Swift's function finds an empty string in every string, while Foundation's operator finds it in none.
     var findsEmptyStrings: Bool {
         switch self {
         case .contains, .beginsWith, .endsWith: true
@@ -296,10 +296,10 @@ extension StringOperator {
 }
 
 extension FetchExpression {
-    /// Whether it is a constant string without any character.
+    /// Whether the expression is an empty constant string.
     var isEmptyString: Bool { constantText?.isEmpty ?? false }
 
-    /// Whether it is a constant that is no empty string.
+    /// Whether the expression is a constant other than an empty string.
     fileprivate var isNotEmpty: Bool {
         guard case .constant = self else { return false }
         return !isEmptyString

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import RowStore
 
-/// What key paths that mean the same have in common: the type of the value, and two hashes of 64 bits.
+/// The identity of a key path by its meaning: the type of the value, and two hashes of 64 bits.
 struct KeyPathIdentity: Hashable, Sendable {
     private let value: ObjectIdentifier
     private let hash: Int
@@ -17,25 +17,25 @@ struct KeyPathIdentity: Hashable, Sendable {
     }
 }
 
-/// Builds key paths of properties of the model until one is the one that is looked for.
+/// Builds key paths from properties of the model, until one has the identity of the wanted key path.
 struct KeyPathSearch {
     enum Resolution: Sendable {
         case names([String])
-        /// It leads to a property that is not in the model.
+        /// The key path leads to a property that is not in the model.
         case unknown(followsRelationship: Bool)
-        /// There were too many to build.
+        /// There were too many key paths to build.
         case undecided
     }
 
     private let identity: KeyPathIdentity
     private let text: KeyPathText
-    /// How many key paths have been built.
+    /// The number of built key paths.
     private(set) var built = 0
     private var followsRelationship = false
 
-    /// The most key paths that are built: a tenth of a second.
+    /// The most key paths that are built, which takes a tenth of a second.
     private static let mostBuilt = 4000
-    /// The most relationships along which key paths are built without a description.
+    /// The most relationships along which key paths are built if descriptions do not help.
     private static let mostRelationships = 8
 
     init(_ keyPath: AnyKeyPath) {
@@ -54,14 +54,14 @@ struct KeyPathSearch {
         return .unknown(followsRelationship: true)
     }
 
-    /// The end of what has been built, from which one more property leads on.
+    /// A built key path, which the next property extends.
     private struct Start {
         let type: Any.Type
         var keyPath: AnyKeyPath?
         var names: [String] = []
     }
 
-    /// Builds what the rest of the description allows.
+    /// Builds the key paths that fit the rest of the description.
     private mutating func find(_ start: Start, _ rest: KeyPathText) -> [String]? {
         for (step, left) in rest.steps(from: start.type) {
             if step.leadsOn, !left.isEmpty, !step.names.isEmpty { followsRelationship = true }
@@ -73,7 +73,7 @@ struct KeyPathSearch {
         return nil
     }
 
-    /// Builds everything along that many relationships.
+    /// Builds all key paths along a number of relationships.
     private mutating func findAny(_ start: Start, relationships: Int) -> [String]? {
         for step in KeyPathStep.steps(from: start.type) {
             let isRelationship = step.leadsOn && !step.names.isEmpty
@@ -93,17 +93,17 @@ struct KeyPathSearch {
     }
 }
 
-/// A property from which a key path can go on, or with which it can end.
+/// A property that extends a key path.
 ///
-/// Guarded by: nothing, because it never changes.
+/// Guarded by: nothing, because the value never changes.
 private struct KeyPathStep: @unchecked Sendable {
     let keyPath: AnyKeyPath
-    /// The names that it adds; none if it unwraps an optional object.
+    /// The added names; empty for a step that unwraps an optional object.
     let names: [String]
     let text: KeyPathText
-    /// The type of its value.
+    /// The type of the property.
     let value: Any.Type
-    /// Whether there are properties beyond it.
+/// Whether further properties can follow.
     let leadsOn: Bool
 
     private init(_ keyPath: AnyKeyPath, _ names: [String]) {
@@ -121,7 +121,7 @@ private struct KeyPathStep: @unchecked Sendable {
 
     private static let known = Guarded<[ObjectIdentifier: [KeyPathStep]]>([:])
 
-    /// The steps that lead on from a class, an optional object or a collection of objects.
+    /// The steps from a class, an optional object or a collection of objects.
     static func steps(from type: Any.Type) -> [KeyPathStep] {
         if let known = known.withLock({ $0[ObjectIdentifier(type)] }) { return known }
         let steps = make(type)
@@ -143,13 +143,14 @@ private struct KeyPathStep: @unchecked Sendable {
     }
 }
 
-/// The properties along a key path as its description shows them, without the type at its beginning.
+/// The description of the properties along a key path, without the root type.
 ///
-/// The form of a description is not documented. It only decides which key paths are built and compared.
+/// The form of descriptions is not documented, so they only decide which key paths are built and compared.
 private struct KeyPathText: Sendable {
-    /// Nil once it differs from the description of each property, because another module has copies of their functions.
+    /// The description with addresses. Nil after addresses differed from those of each property, as in another module, which
+    /// has its own copies of the accessors.
     private var whole: ArraySlice<UInt8>?
-    /// Without the addresses of functions.
+    /// The description without the addresses of functions.
     private var types: ArraySlice<UInt8>
 
     var isEmpty: Bool { types.isEmpty }
@@ -158,7 +159,7 @@ private struct KeyPathText: Sendable {
         let root = Array("\\\(type(of: keyPath).rootType)".utf8)
         var text = Array(keyPath.debugDescription.utf8)[...]
         if text.starts(with: root) { text = text.dropFirst(root.count) }
-        // A value that becomes optional at the end.
+        // Drop the marks of a value that becomes optional at the end.
         while text.last == UInt8(ascii: "?") { text.removeLast() }
         whole = text
         types = KeyPathText.withoutAddresses(text)
@@ -175,7 +176,7 @@ private struct KeyPathText: Sendable {
         return kept[...]
     }
 
-    /// The properties with which it can begin, each with what is left then.
+    /// The properties with which the description can begin, each with the rest of the description.
     func steps(from type: Any.Type) -> [(step: KeyPathStep, left: KeyPathText)] {
         let steps = KeyPathStep.steps(from: type)
         let exact = steps.compactMap { step in removing(step.text, isExact: true).map { (step, $0) } }
@@ -194,7 +195,7 @@ private struct KeyPathText: Sendable {
         return left
     }
 
-    /// Whether the description of a key path consists of those of its parts, as far as is known.
+    /// Whether the description of a key path consists of the descriptions of its parts, as tested with a sample.
     static let tellsProperties: Bool = {
         let parts = [KeyPathText(\Sample.next), KeyPathText(\Sample?.?.next), KeyPathText(\Sample?.?.number)]
         return KeyPathText(\Sample.next?.next?.number).types.elementsEqual(parts.map(\.types).joined())
@@ -206,17 +207,17 @@ private struct KeyPathText: Sendable {
     }
 }
 
-/// The class of the object, if values of the type are those of a to-one relationship.
+/// The class of the destination if the type is that of a to-one relationship; otherwise nil.
 func optionalObject(_ type: Any.Type) -> (any QueriedObject.Type)? {
     (type as? any AnyOptional.Type)?.wrapped as? any QueriedObject.Type
 }
 
-/// The value of a to-many relationship.
+/// The type of a to-many relationship.
 package protocol RelatedCollection {
     static var object: any QueriedObject.Type { get }
     static var counting: AnyKeyPath { get }
     static var emptiness: AnyKeyPath { get }
-    /// A value that is calculated from the objects.
+    /// The key paths to values that are calculated from the objects.
     static var aggregates: [(keyPath: AnyKeyPath, names: [String])] { get }
 }
 

@@ -3,14 +3,14 @@ package import RowStore
 
 /// Resolves the key paths of a class: attributes, relationships, and properties beyond to-one relationships.
 ///
-/// A key path cannot be taken apart, and two that mean the same need not be equal: `\.team?.name` as it is written, and `\.team`
-/// with the rest appended, differ in where the part ends that can be set. But they have the same types, hash and description.
-/// So key paths are built of properties of the model, one after the other, until one has the hash. The description says which
-/// properties come into question, so that few are built. No property is ever read.
+/// A key path cannot be taken apart. Key paths of the same properties need not be equal: `\.team?.name` as a literal differs
+/// from `\.team` with the rest appended, in the end of the writable part. But they have the same types, hash and description.
+/// So the search builds key paths from properties of the model, until one has the hash. The description limits the properties
+/// to try, so that few key paths are built. No property is ever read.
 package enum RelatedKeyPaths {
     /// The names of the properties along a key path.
     ///
-    /// - Throws: `unknownAttribute` if one of them is not in the model; `unsupportedQuery` if that is not known.
+    /// - Throws: `unknownAttribute` if a property is not in the model; `unsupportedQuery` if the search ended without a result.
     package static func names(
         _ keyPath: AnyKeyPath, of type: any QueriedObject.Type
     ) throws(DataSourceError) -> [String] {
@@ -29,10 +29,10 @@ package enum RelatedKeyPaths {
         }
     }
 
-    /// The same for a key path that may lead to a property of the app's own, which is computed from attributes alone.
+    /// The names of the properties along a key path, unless it leads to a computed property of the class.
     ///
-    /// - Returns: Nil for such a property.
-    /// - Throws: `unsupportedQuery` for a property that is not in the model and lies beyond a relationship, or if that is not known.
+    /// - Returns: Nil for a computed property.
+    /// - Throws: `unsupportedQuery` for a computed property beyond a relationship, or if the search ended without a result.
     package static func namesUnlessComputed(
         _ keyPath: AnyKeyPath, of type: any QueriedObject.Type
     ) throws(DataSourceError) -> [String]? {
@@ -47,7 +47,7 @@ package enum RelatedKeyPaths {
         }
     }
 
-    /// How many key paths are built to find one that is not remembered. For tests.
+    /// The number of key paths that a search without a cache builds. For tests.
     package static func pathsBuilt(for keyPath: AnyKeyPath, of type: any QueriedObject.Type) -> Int {
         var search = KeyPathSearch(keyPath)
         _ = search.resolve(from: type)
@@ -62,11 +62,11 @@ package enum RelatedKeyPaths {
         }
         let key = Key(type: ObjectIdentifier(type), path: KeyPathIdentity(keyPath))
         if let known = found.withLock({ $0[key] }) { return known }
-        // Not under the lock: two threads may look for the same one.
+        // Search outside the lock. Two threads may search for the same key path.
         var search = KeyPathSearch(keyPath)
         let resolution = search.resolve(from: type)
         found.withLock { found in
-            // Key paths of subscripts can be without number.
+            // There may be any number of key paths with subscripts.
             if found.count >= mostRemembered { found = [:] }
             found[key] = resolution
         }
@@ -82,18 +82,17 @@ package enum RelatedKeyPaths {
     private static let mostRemembered = 4096
 }
 
-/// The attributes that the key paths of each class lead to. A class builds the whole table each time it is called; here each
-/// table is built once.
+/// The attributes that the key paths of each class lead to. A class builds its table at each call; this cache keeps the tables.
 package enum AttributeNames {
     package static func of(_ type: any QueriedObject.Type) -> [AnyKeyPath: String] {
         if let table = tables.withLock({ $0[ObjectIdentifier(type)] }) { return table.names }
-        // Not under the lock, because the class may be written by hand.
+        // Call the class outside the lock, because it may be written by hand.
         let table = Table(names: type.attributeKeyPaths)
         tables.withLock { $0[ObjectIdentifier(type)] = table }
         return table.names
     }
 
-    /// Guarded by: nothing, because it never changes.
+    /// Guarded by: nothing, because the table never changes.
     private struct Table: @unchecked Sendable {
         let names: [AnyKeyPath: String]
     }
@@ -101,7 +100,7 @@ package enum AttributeNames {
     private static let tables = Guarded<[ObjectIdentifier: Table]>([:])
 }
 
-/// What queries need to know of the objects that they find. Managed objects conform to it.
+/// The class of the objects of a query. Managed objects conform to it.
 package protocol QueriedObject: AnyObject, SendableMetatype {
     /// The name of the entity in the model.
     static var entityName: String { get }

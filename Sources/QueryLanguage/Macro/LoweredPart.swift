@@ -1,28 +1,28 @@
 internal import Foundation
 internal import RowStore
 
-/// The lowered form of a part of a predicate.
+/// A part of a Foundation predicate, lowered to nodes and expressions of the predicate tree.
 indirect enum LoweredPart {
     /// The object itself.
     case object
     /// A value of the row.
     ///
-    /// - Parameter zero: The value that nil is read as, for an attribute that is not optional in Swift.
+    /// - Parameter zero: The value that nil is read as; nil if the attribute is optional in Swift.
     case value(FetchExpression, zero: FetchValue?)
     /// A value of an object at the end of an optional chain.
     ///
     /// - Parameters:
-    ///   - zero: The value that nil is read as, if there is such an object.
-    ///   - isMissing: Whether there is no such object, so that the value is nil.
+    ///   - zero: The value that nil is read as if the object exists.
+    ///   - isMissing: The predicate that the object does not exist, so that the value is nil.
     case reached(FetchExpression, zero: FetchValue, isMissing: PredicateTree.Node)
-    /// The destination of a to-one relationship, or one of a list of related objects.
+    /// The destination of a to-one relationship, or an element of a to-many relationship.
     case related(FetchExpression, any QueriedObject.Type)
-    /// The destinations of a to-many relationship, or some of them; and whether the expression is a subquery.
+    /// The destinations of a to-many relationship, or a subquery of them.
     case objects(FetchExpression, any QueriedObject.Type)
-    /// A calculated number with fewer bits than the store calculates with.
+    /// A calculated integer of fewer than 64 bits.
     case narrow(NarrowNumber)
     case condition(PredicateTree.Node)
-    /// A condition that may be nil; nil counts as false.
+    /// A predicate that may be nil; nil counts as false.
     case optionalCondition(isNil: PredicateTree.Node, PredicateTree.Node)
     /// A captured value.
     case captured(Any)
@@ -45,7 +45,7 @@ indirect enum LoweredPart {
         }
     }
 
-    /// Whether it is nil, and whether it is true.
+    /// The predicates that the part is nil, and that it is true.
     func optionalCondition() throws(NotQueryable) -> (isNil: PredicateTree.Node, isTrue: PredicateTree.Node) {
         switch self {
         case .optionalCondition(let isNil, let isTrue): return (isNil, isTrue)
@@ -90,7 +90,7 @@ indirect enum LoweredPart {
 
     // MARK: Comparing
 
-    /// The comparison with a part of the same type. Nil equals nil, and has no order.
+    /// Compares the part with a part of the same type. Nil equals nil, and has no order.
     func compared(
         _ operation: ComparisonOperator, _ other: LoweredPart, isText: Bool
     ) throws(NotQueryable) -> PredicateTree.Node {
@@ -115,7 +115,7 @@ indirect enum LoweredPart {
         return one.compared(operation, other, isText: isText)
     }
 
-    /// The plain captured value, if it is one.
+    /// The captured value or literal; nil for a list and for other parts.
     func constant() throws(NotQueryable) -> FetchValue? {
         switch self {
         case .captured, .value(.constant, nil):
@@ -127,7 +127,7 @@ indirect enum LoweredPart {
 }
 
 extension FetchExpression {
-    /// The value of a condition.
+    /// The Boolean value of a predicate.
     static func of(_ node: PredicateTree.Node) -> FetchExpression {
         switch node {
         case .constant(let answer): .constant(.boolean(answer))
@@ -135,7 +135,7 @@ extension FetchExpression {
         }
     }
 
-    /// A captured value, if an attribute could have it.
+    /// - Throws: `NotQueryable` if no attribute can have the captured value.
     init(captured value: Any) throws(NotQueryable) {
         guard let value = FetchExpression(argument: value) else {
             throw NotQueryable(construct: "a value of type \(Swift.type(of: value))")
@@ -148,7 +148,7 @@ extension FetchExpression {
 
     var isNil: PredicateTree.Node { .compare(self, .equal, .constant(.null), []) }
 
-    /// The value of keys, starting from the object of the expression.
+    /// The value of keys of the object that the expression stands for.
     func appending(_ keys: [String]) -> FetchExpression {
         switch self {
         case .object: .keyPath(keys)
@@ -158,7 +158,7 @@ extension FetchExpression {
         }
     }
 
-    /// The comparison as in Swift: strings by their characters, and NaN equals nothing.
+    /// Compares as Swift does: strings character by character, and NaN equals nothing.
     func compared(
         _ operation: ComparisonOperator, _ other: FetchExpression, isText: Bool
     ) -> PredicateTree.Node {
@@ -171,16 +171,16 @@ extension FetchExpression {
         return .compare(self, operation, other, .characters)
     }
 
-    /// Whether it is one of the strings, byte by byte, which an index can find.
+    /// The predicate that the expression equals one of the strings byte by byte, so that an index can be used.
     private func isOne(of texts: [FetchExpression], _ operation: ComparisonOperator) -> PredicateTree.Node {
         if texts.count == 1 { return .compare(self, operation, texts[0], []) }
         let node = PredicateTree.Node.isIn(self, .list(texts), [])
         return operation == .equal ? node : .negation(node)
     }
 
-    /// The same, for an attribute where nil is read as zero.
+    /// Compares an attribute whose nil is read as zero with a constant.
     ///
-    /// - Parameter isMissing: Whether the object does not exist, so that the value is nil.
+    /// - Parameter isMissing: The predicate that the object does not exist, so that the value is nil.
     fileprivate func compared(
         _ operation: ComparisonOperator, _ constant: FetchValue, zero: FetchValue,
         isMissing: PredicateTree.Node = .constant(false)
@@ -197,7 +197,7 @@ extension FetchExpression {
         return answer ? .any([node, isZero]) : .all([node, .negation(isZero)])
     }
 
-    /// Whether it is NaN, which equals nothing.
+    /// Whether the expression is the constant NaN, which equals nothing.
     var isNotANumber: Bool {
         switch self {
         case .constant(.double(let number)): number.isNaN
@@ -206,7 +206,8 @@ extension FetchExpression {
         }
     }
 
-    /// All equal values, if it is a constant and they are few: for a string, all ways to write it.
+    /// All values that equal a constant: for a string, all its spellings. Nil if there are many, or if the expression is no
+    /// constant.
     var spellings: [FetchExpression]? {
         guard case .constant(let value) = self else { return nil }
         guard case .text(let text) = value else { return [self] }
@@ -215,8 +216,8 @@ extension FetchExpression {
 }
 
 extension String {
-    /// Whether no other scalars are canonically equivalent to these: ASCII, except for the three that have doubles, and without
-    /// line breaks, because two characters can make one.
+    /// Whether no other string is canonically equivalent: the string is ASCII without K, semicolon and backquote, which have
+    /// equivalent scalars, and without line breaks, of which two can make one character.
     var isWrittenInOneWay: Bool {
         utf8.allSatisfy { $0 < 0x80 && !Self.doubled.contains($0) }
     }
@@ -225,7 +226,7 @@ extension String {
 }
 
 extension ComparisonOperator {
-    /// Whether it holds for that order; nil means no order.
+    /// Whether the comparison is true for an order; nil means no order.
     func holds(_ order: Int?) -> Bool {
         guard let order else { return self == .notEqual }
         return switch self {
@@ -240,7 +241,7 @@ extension ComparisonOperator {
 }
 
 extension FetchValue {
-    /// The order of two values of one type; nil if they have none.
+    /// The order of two values of one type; nil if they have no order.
     func order(to other: FetchValue) -> Int? {
         switch (self, other) {
         case (.text(let one), .text(let other)): order(one, other)

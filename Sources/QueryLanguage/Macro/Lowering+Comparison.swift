@@ -35,7 +35,7 @@ private func lowerEquality<LHS: PredicateExpression, RHS: PredicateExpression>(
 }
 
 extension LoweredPart {
-    /// Whether it is one object, or nil.
+    /// Whether the part is one object, or nil.
     fileprivate var isObject: Bool {
         switch self {
         case .object, .related, .value(.constant(.null), _): true
@@ -46,7 +46,7 @@ extension LoweredPart {
 
 private typealias OptionalCondition = (isNil: PredicateTree.Node, isTrue: PredicateTree.Node)
 
-/// Whether both are nil, both true or both false.
+/// The predicate that both are nil, both are true or both are false.
 private func same(_ one: OptionalCondition, _ other: OptionalCondition) -> PredicateTree.Node {
     let isFalse = PredicateTree.Node.any([one.isNil, one.isTrue])
     let isOtherFalse = PredicateTree.Node.any([other.isNil, other.isTrue])
@@ -114,7 +114,7 @@ private func lowerContainment(
     var isZeroInside = true
     var nodes: [PredicateTree.Node] = []
     for bound in bounds {
-        // If the bounds are constants, the row's value is alone on its side, so that an index can find it.
+        // With constant bounds, keep the row's value alone on its side, so that an index can be used.
         guard case .value(let value, let zero?) = element, let constant = try bound.part.constant() else {
             return .all(
                 try bounds.map { bound throws(NotQueryable) in

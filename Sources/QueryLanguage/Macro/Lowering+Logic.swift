@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-// Conditions, choices and optionals.
+// Connectives, conditionals and optionals.
 
 extension PredicateExpressions.Conjunction: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -68,8 +68,8 @@ extension PredicateExpressions.OptionalFlatMap: QueryableExpression {
 }
 
 extension LoweredPart {
-    /// A property of an object at the end of an optional chain; its value is nil if there is no such object. Returns nil for
-    /// values that are calculated from properties.
+    /// A property of an object at the end of an optional chain. The property is nil if the object does not exist. Returns nil
+    /// for a value that is calculated from properties.
     fileprivate func chained(from object: FetchExpression) -> LoweredPart? {
         switch self {
         case .related: self
@@ -83,10 +83,10 @@ extension LoweredPart {
 }
 
 extension FetchExpression {
-    /// Whether it is the value of keys, which is nil if they lead nowhere.
+    /// Whether the expression is a key path whose value is nil if it leads nowhere.
     fileprivate var isPath: Bool {
         switch self {
-        // The number of no objects is 0, not nil.
+        // An aggregate is excluded: the count of no objects is 0, not nil.
         case .keyPath(let path), .path(_, let path): path.last?.hasPrefix("@") != true
         default: false
         }
@@ -97,7 +97,7 @@ extension PredicateExpressions.ForcedUnwrap: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart { try scope.lower(inner) }
 }
 
-// A cast to the type that the value already has does nothing; any other cast is evaluated on the object.
+// A cast to the present type does nothing. Any other cast is evaluated on the object.
 
 extension PredicateExpressions.ConditionalCast: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -120,8 +120,8 @@ private func lowerCast<Input: PredicateExpression, Desired>(
     return try scope.lower(input)
 }
 
-// Arithmetic of whole numbers and of doubles. Floats round differently, and decimals have their own rules, so they are
-// evaluated on the objects.
+// Arithmetic of integers and doubles. Floats round differently, and decimals have their own rules, so both are evaluated on the
+// objects.
 
 extension PredicateExpressions.Arithmetic: QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart {
@@ -159,7 +159,7 @@ extension PredicateExpressions.UnaryMinus: QueryableExpression {
         let part = try scope.lower(wrapped)
         try checkArithmetic(Wrapped.Output.self)
         let value = try part.expression()
-        // A literal with a minus before it.
+        // Fold the minus sign into a literal.
         if case .constant(.double(let number)) = value { return .value(.constant(.double(-number)), zero: nil) }
         if case .constant(.integer(let number)) = value, number != .min {
             return .value(.constant(.integer(-number)), zero: nil)
@@ -189,10 +189,10 @@ private func checkArithmetic(_ type: Any.Type) throws(NotQueryable) {
     if !types.contains(where: { $0 == type }) { throw NotQueryable(construct: "arithmetic of \(type)") }
 }
 
-// MARK: What is not a number
+// MARK: NaN
 
 extension LoweredPart {
-    /// Throws if it may be NaN, where that differs from nil, which the store uses instead.
+    /// Throws if the part may be NaN, because the store uses nil instead, and here they differ.
     func checkIsNumber(_ type: Any.Type) throws(NotQueryable) {
         let types: [Any.Type] = [Double.self, Double?.self, Float.self, Float?.self, Date.self, Date?.self]
         guard types.contains(where: { $0 == type }) else { return }
@@ -203,17 +203,17 @@ extension LoweredPart {
 }
 
 extension FetchExpression {
-    /// Whether it is a finite constant.
+    /// Whether the expression is a finite constant.
     func isFinite(besidesZero: Bool) -> Bool {
         guard case .constant(.double(let number)) = self else { return false }
         return number.isFinite && !(besidesZero && number == 0)
     }
 
-    /// Whether its value may be NaN. Attributes never contain NaN.
+    /// Whether the value may be NaN. Attributes are never NaN.
     fileprivate var mayBeNotANumber: Bool {
         switch self {
         case .arithmetic(let one, let operation, let other):
-            // Infinities may cancel each other out, and give NaN when multiplied by zero.
+            // The difference of infinities and the product of infinity and zero are NaN.
             let isMultiplied = operation == .multiply
             let isSafe =
                 other.isFinite(besidesZero: isMultiplied || operation == .divide)

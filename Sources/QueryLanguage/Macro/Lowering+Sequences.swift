@@ -19,7 +19,7 @@ extension PredicateExpressions.SequenceContains: QueryableExpression {
             return .condition(.isIn(try element.expression(), .list(elements), options))
         }
         let node = PredicateTree.Node.isIn(value, .list(elements), options)
-        // By value: negative zero is zero.
+        // Compare by value, because negative zero equals zero.
         let isZeroIncluded = elements.contains {
             if case .constant(let constant) = $0 { zero.order(to: constant) == 0 } else { false }
         }
@@ -56,7 +56,7 @@ extension PredicateExpressions.Filter: QueryableExpression {
     }
 }
 
-/// The objects of a to-many relationship that pass a test.
+/// The objects of a to-many relationship that match a predicate.
 private struct LoweredSubquery {
     let objects: FetchExpression
     let type: any QueriedObject.Type
@@ -73,7 +73,7 @@ private func lowerSubquery(
 ) throws(NotQueryable) -> LoweredSubquery? {
     guard let list = list as? any QueryableExpression, case .objects(let objects, let type) = try list.lowered(scope)
     else { return nil }
-    // A filter of a filter is one more test of the same objects.
+    // A filter of a filter adds a predicate on the same objects.
     var (all, name, earlier) = (objects, scope.nextVariable, PredicateTree.Node.constant(true))
     if case .subquery(let first, let variable, let test) = objects { (all, name, earlier) = (first, variable, test) }
     let condition = try scope.binding(variable, to: .related(.variable(name), type)).condition(test)
@@ -81,7 +81,7 @@ private func lowerSubquery(
     return LoweredSubquery(objects: .subquery(all, variable: name, .all([earlier, wanted])), type: type)
 }
 
-/// The test of each element of a captured list.
+/// The predicates for the elements of a captured list.
 private func lowerEach<List: PredicateExpression>(
     in scope: LoweringScope, of list: List, variable: PredicateExpressions.VariableID, test: any PredicateExpression
 ) throws(NotQueryable) -> [PredicateTree.Node] where List.Output: Sequence {
@@ -99,7 +99,7 @@ private func lowerEach<List: PredicateExpression>(
     return nodes
 }
 
-/// The longest list whose elements become separate conditions.
+/// The longest list whose elements become separate predicates.
 private let mostElements = 500
 
 extension PredicateExpressions.SequenceStartsWith: QueryableExpression {
@@ -113,7 +113,7 @@ extension PredicateExpressions.SequenceStartsWith: QueryableExpression {
         guard case .value(let text, _) = base, case .constant(.text(let start)) = prefix, start.isWrittenInOneWay,
             !start.isEmpty
         else { return .condition(test) }
-        // The bytes at the start can be looked up; the characters are compared in what is found.
+        // An index can find strings by the bytes at their start. The characters are compared only in these strings.
         return .condition(.all([.text(text, .beginsWith, prefix, []), test]))
     }
 }
@@ -127,11 +127,11 @@ extension PredicateExpressions.CollectionContainsCollection: QueryableExpression
     }
 }
 
-/// A test of a string by its characters, as in Swift.
+/// A comparison of strings character by character, as in Swift.
 private func lowerText(
     _ text: LoweredPart, _ operation: StringOperator, _ other: FetchExpression
 ) throws(NotQueryable) -> PredicateTree.Node {
-    // Nil is read as an empty string, which begins with and contains only an empty one.
+    // Nil is read as an empty string, which contains no string but an empty one. So nil does not match.
     if case .value(let value, .text?) = text, case .constant(.text(let constant)) = other, !constant.isEmpty {
         return .text(value, operation, other, .characters)
     }
@@ -150,7 +150,7 @@ extension PredicateExpressions.KeyPath: PropertyNode {
     }
 }
 
-/// Whether a predicate reads a property that leads to other objects. The values that it holds are not looked at.
+/// Whether a predicate reads a property that leads to other objects. Captured values are not searched.
 func readsRelatedObjects(_ predicate: any PredicateExpression) -> Bool {
     // A stack instead of recursion, because a predicate can have any length.
     var rest: [any PredicateExpression] = [predicate]

@@ -1,21 +1,21 @@
 internal import Foundation
 internal import RowStore
 
-/// A whole number that the store calculates in 64 bits, though its type has fewer.
+/// An integer of fewer than 64 bits, which the store calculates in 64 bits.
 ///
-/// Foundation would trap if the type is too narrow for a result; here the result is nil, as it is when 64 bits are too narrow.
+/// Foundation would trap if a result does not fit the type. Here the result is nil, as for a result beyond 64 bits.
 struct NarrowNumber {
     private let width: ClosedRange<Int64>
-    /// The calculation as the store does it.
+    /// The calculation in 64 bits.
     private var value: FetchExpression
-    /// The range of its values.
+    /// The range of possible values.
     private var range: ClosedRange<Int64>
-    /// The condition under which its operands have values.
+    /// The predicates that the operands have values.
     private var checks: [PredicateTree.Node] = []
-    /// The range that its own value must be in to count.
+    /// The bounds that the value must respect; otherwise the result is nil.
     private var limits: [(operation: ComparisonOperator, bound: Int64)] = []
 
-    /// The range of an integer type with fewer than 64 bits that an attribute can have; nil for another type.
+    /// The range of `Int16` or `Int32`; nil for another type.
     static func width(of type: Any.Type) -> ClosedRange<Int64>? {
         if type == Int16.self { return Int64(Int16.min)...Int64(Int16.max) }
         return type == Int32.self ? Int64(Int32.min)...Int64(Int32.max) : nil
@@ -51,7 +51,7 @@ struct NarrowNumber {
         var result = NarrowNumber(
             .arithmetic(value, operation, other.value), in: try range(operation, other), of: self, other)
         if operation == .remainder, other.range.contains(-1), range.contains(width.lowerBound) {
-            // Its quotient would be too large.
+            // Swift traps if the quotient does not fit the type, as for the least number and -1.
             result.checks.append(
                 .compare(
                     .arithmetic(value, .divide, other.value), .lessOrEqual, .constant(.integer(width.upperBound)), []))
@@ -59,7 +59,7 @@ struct NarrowNumber {
         return result
     }
 
-    /// No operation on two 32-bit numbers has a result that 64 bits cannot hold.
+    /// The range of the result. The result of any operation on two 32-bit numbers fits in 64 bits.
     private func range(
         _ operation: ArithmeticOperator, _ other: NarrowNumber
     ) throws(NotQueryable) -> ClosedRange<Int64> {
@@ -92,7 +92,7 @@ struct NarrowNumber {
             .map { .compare(value, $0.operation, .constant(.integer($0.bound)), []) }
     }
 
-    /// The comparison with a number of its type.
+    /// Compares the number with a constant of its type.
     fileprivate func compared(_ operation: ComparisonOperator, _ number: Int64) -> PredicateTree.Node {
         let implied: [ComparisonOperator] =
             switch operation {
@@ -106,7 +106,7 @@ struct NarrowNumber {
 }
 
 extension LoweredPart {
-    /// The comparison if one of the two is a calculated narrow number, and the other a constant.
+    /// Compares a calculated narrow number with a constant; nil for other parts.
     func narrowlyCompared(
         _ operation: ComparisonOperator, _ other: LoweredPart
     ) throws(NotQueryable) -> PredicateTree.Node? {
@@ -122,21 +122,21 @@ extension LoweredPart {
     }
 }
 
-/// The Swift types of attributes that have a plain value, and what nil is read as if they are not optional.
+/// The plain Swift types of attributes, and the values that nil is read as if the attribute is not optional.
 enum PlainType {
-    /// Whether it is one of them, or an optional one.
+/// Whether the type is a plain type, or an optional plain type.
     static func includes(_ type: Any.Type) -> Bool {
         zeros[ObjectIdentifier(type)] != nil || optionals.contains(ObjectIdentifier(type))
     }
 
-    /// Whether values of the type are equal if their stored values are: a plain type, a type with raw values, or the id of an
-    /// object.
+    /// Whether two values of the type are equal if their stored values are equal: a plain type, a type with raw values, or the
+    /// id of an object.
     static func isEquatable(_ type: Any.Type) -> Bool {
         includes(type) || hasRawValue(type) || wrapped(type) is any ObjectReference.Type
     }
 
-    /// Whether it is an enum, or another type that is stored as its raw value, or an optional one. Its order need not be that
-    /// of the raw values.
+    /// Whether the type, or its wrapped type, is stored as its raw value, such as an enum. The order of the raw values may
+    /// differ from that of the type.
     private static func hasRawValue(_ type: Any.Type) -> Bool {
         guard let raw = (wrapped(type) as? any (RawRepresentable & StoredValueConvertible).Type)?.rawType else {
             return false
@@ -144,19 +144,19 @@ enum PlainType {
         return zeros[ObjectIdentifier(raw)] != nil
     }
 
-    /// The type of the value, if it is an optional one.
+    /// The wrapped type of an optional; other types unchanged.
     private static func wrapped(_ type: Any.Type) -> Any.Type { (type as? any AnyOptional.Type)?.wrapped ?? type }
 
-    /// Whether it is a string, or an optional one.
+    /// Whether the type is `String` or `String?`.
     static func isText(_ type: Any.Type) -> Bool { type == String.self || type == String?.self }
 
-    /// The value that nil is read as; nil for an optional.
+    /// The value that nil is read as; nil for an optional type.
     static func zero(of type: Any.Type) -> FetchValue? { zeros[ObjectIdentifier(type)] }
 
-    /// The name in a message for an attribute of any other type.
+    /// The name, in a message, of an attribute whose type cannot be compared.
     static func attributeName(_ name: String, _ type: Any.Type) -> String {
         if type is any StoredValueConvertible.Type { return "the attribute \(name) of the type \(type)" }
-        // Transformables are Codable; a composite is a struct of its own.
+        // A transformable is Codable. A composite is a struct that is not.
         return type is any Codable.Type ? "the transformable attribute \(name)" : "the composite attribute \(name)"
     }
 

@@ -1,28 +1,28 @@
 package import Foundation
 internal import RowStore
 
-/// A node of Foundation's predicates that has a form in the query tree.
+/// A node of Foundation's predicates that can be lowered to the predicate tree.
 ///
-/// The form means the same as the node wherever Foundation evaluates that at all. Where Foundation throws, as for a forced
-/// unwrap of nil, or traps, as for a sum that overflows, the form gives nil.
+/// The lowered part has the same value as the node. Where Foundation throws, as for a forced unwrap of nil, or traps, as for a
+/// sum that overflows, the lowered part is nil.
 protocol QueryableExpression {
     func lowered(_ scope: LoweringScope) throws(NotQueryable) -> LoweredPart
 }
 
-/// There is no such form; the predicate must be evaluated on the objects.
+/// A node cannot be lowered, so its predicate must be evaluated on the objects.
 struct NotQueryable: Error {
-    /// The construct that has none.
+/// The construct that cannot be lowered.
     var construct: String
 }
 
-/// The meaning of the variables of a predicate.
+/// The variables of a predicate while it is lowered.
 struct LoweringScope {
     /// The class of the objects.
     let type: any QueriedObject.Type
     let object: PredicateExpressions.VariableID
-    /// The meaning of the variables of closures.
+    /// The lowered parts of the variables of closures.
     private var bound: [PredicateExpressions.VariableID: LoweredPart] = [:]
-    /// A name for the variable of a subquery inside this scope.
+    /// An unused name for the variable of a subquery inside this scope.
     var nextVariable: String { "object\(bound.count)" }
 
     init(_ type: any QueriedObject.Type, _ object: PredicateExpressions.VariableID) {
@@ -122,7 +122,7 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
         throw NotQueryable(construct: propertyName)
     }
 
-    /// The name in the source, where it is known.
+    /// The name of the property in the source, where it is known.
     private var propertyName: String {
         switch kind {
         case .collectionCount: ".count"
@@ -137,7 +137,7 @@ extension PredicateExpressions.KeyPath: QueryableExpression {
 }
 
 extension PredicateTree {
-    /// The same condition as a predicate of Foundation.
+    /// Lowers a predicate of Foundation. Parts that cannot be lowered are evaluated on objects.
     package init<Object: QueriedObject>(_ predicate: Predicate<Object>) {
         let variable: PredicateExpressions.Variable<Object> = predicate.variable
         let scope = LoweringScope(Object.self, variable.key)
@@ -166,7 +166,7 @@ extension PredicateTree {
     }
 }
 
-/// Two conditions that are joined by `&&`.
+/// A node that joins two predicates by `&&`.
 private protocol ConjunctionOfTwo {
     var sides: (any StandardPredicateExpression<Bool>, any StandardPredicateExpression<Bool>)? { get }
 }
@@ -181,7 +181,7 @@ extension PredicateExpressions.Conjunction: ConjunctionOfTwo {
 }
 
 extension ObjectMatcher {
-    /// A part of a predicate that Foundation evaluates.
+    /// Makes a matcher for a part of a predicate that is evaluated on objects.
     ///
     /// - Parameter construct: The construct that the store cannot evaluate.
     convenience init<Object: QueriedObject>(

@@ -64,7 +64,7 @@ extension PredicateExpressions.SequenceMaximum: SafelyEvaluated {
 }
 
 extension EvaluationScope {
-    /// The first of the elements that no other one precedes.
+    /// The first extreme element: no other element precedes it.
     fileprivate func extreme<Elements: PredicateExpression>(
         _ elements: Elements, _ isBefore: (Elements.Output.Element, Elements.Output.Element) -> Bool
     ) throws -> Elements.Output.Element? where Elements.Output: Sequence {
@@ -100,7 +100,7 @@ extension PredicateExpressions.SequenceStartsWith: SafelyEvaluated {
 extension PredicateExpressions.CollectionContainsCollection: SafelyEvaluated {
     func safely(_ scope: EvaluationScope) throws -> Bool {
         guard let base = try scope.present(base), let other = try scope.present(other) else { return false }
-        // A range is walked through once before, because it may have no end.
+        // Count the elements of a range first, because it may have no end.
         if !(base is any StoredElements) { try scope.each(base) { _ in true } }
         if !(other is any StoredElements) { try scope.each(other) { _ in true } }
         return base.contains(other)
@@ -152,7 +152,7 @@ extension PredicateExpressions.DictionaryKeyDefaultValueSubscript: SafelyEvaluat
 private enum NumberOperation {
     case add, subtract, multiply, divide, remainder
 
-    /// The result, if the values are integers of a fixed width, or decimals; otherwise nil.
+    /// The result for integers of a fixed width, and for the multiplication of decimals; otherwise nil.
     func result<Value>(_ one: Value, _ other: Value) throws -> Value? {
         if self == .multiply, let one = one as? Decimal, let other = other as? Decimal {
             return try product(one, other) as? Value
@@ -181,11 +181,12 @@ private enum NumberOperation {
         return result.partialValue
     }
 
-    /// Foundation traps if the exponent of a product is too small. Its sums and differences do not.
+    /// Multiplies without a trap. Foundation traps if the exponent of a product is too small; its sums and differences do not
+    /// trap.
     private func product(_ one: Decimal, _ other: Decimal) throws -> Decimal {
         let exponent = one.exponent + other.exponent
         if one.isNaN || other.isNaN || exponent >= Decimal.leastExponent { return one * other }
-        // The digits alone; digits that do not fit are rounded away, which makes the exponent larger.
+        // Multiply the digits alone. Digits that do not fit are rounded away, which increases the exponent.
         let digits = one.significand.magnitude * other.significand.magnitude
         if digits.isZero { return digits }
         guard digits.exponent + exponent >= Decimal.leastExponent else {
@@ -272,11 +273,11 @@ extension PredicateExpressions.RangeExpressionContains: SafelyEvaluated {
     }
 }
 
-/// A range of numbers, which may have more elements than can be counted.
+/// A range of integers, which may have more elements than fit in `Int`.
 protocol CountedRange {
-    /// Nil if they cannot be counted.
+    /// The number of elements; nil if it does not fit in `Int`.
     var safeCount: Int? { get }
-    /// The properties that count them.
+/// The properties that return the number of elements.
     static var countKeyPaths: [AnyKeyPath] { get }
 }
 

@@ -1,24 +1,25 @@
 internal import Foundation
 
-/// Evaluates what Foundation evaluates, but never traps where Foundation would: on sums that overflow, divisions by zero,
-/// ranges with reversed bounds, and infinite lists. These depend on what the rows contain, which must never end an app.
+/// A node that evaluates like Foundation, but never traps.
 ///
-/// Every node evaluates its own parts this way. Only variables and values are left to Foundation.
+/// Foundation traps on sums that overflow, divisions by zero, ranges with reversed bounds, and infinite lists. These depend on
+/// the values of rows, which must never end an app. Each node evaluates its parts safely. Foundation evaluates only variables
+/// and captured values.
 protocol SafelyEvaluated: PredicateExpression {
     func safely(_ scope: EvaluationScope) throws -> Output
 }
 
-/// An expression without a value, where Foundation would trap. It counts as nil in comparisons.
+/// Thrown for an expression without a value, where Foundation would trap. The expression counts as nil in comparisons.
 struct MissingValue: Error, CustomStringConvertible {
     var description: String
 }
 
-/// An expression that cannot be evaluated.
+/// Thrown for an expression that cannot be evaluated.
 struct UnsafeValue: Error, CustomStringConvertible {
     var description: String
 }
 
-/// The context in which the nodes of a predicate are evaluated, for one object.
+/// The variables and limits of an evaluation for one object.
 struct EvaluationScope {
     private var bindings: PredicateBindings
     private let elements: ElementCount
@@ -36,9 +37,9 @@ struct EvaluationScope {
 
     // MARK: Values
 
-    /// The value of any node.
+    /// The value of a node.
     ///
-    /// - Throws: `MissingValue`, and `UnsafeValue`, also for an unknown node.
+    /// - Throws: `MissingValue`; `UnsafeValue`, also for an unknown node.
     func value<Node: PredicateExpression>(_ node: Node) throws -> Node.Output {
         guard let safe = node as? any SafelyEvaluated else {
             throw UnsafeValue(description: "\(constructName(node)), which is not supported")
@@ -50,24 +51,24 @@ struct EvaluationScope {
         return value
     }
 
-    /// The value of a node; nil if it has none.
+    /// The value of a node; nil if the node has no value.
     func present<Node: PredicateExpression>(_ node: Node) throws -> Node.Output? {
         do { return try value(node) } catch is MissingValue { return nil }
     }
 
-    /// Whether a condition holds. A condition without a value does not.
+    /// Whether a node is true. A node without a value is not.
     func holds<Node: PredicateExpression>(_ node: Node) throws -> Bool where Node.Output == Bool {
         try present(node) ?? false
     }
 
-    /// What Foundation evaluates itself.
+    /// Evaluates a variable or a captured value with Foundation.
     fileprivate func leaf<Node: PredicateExpression>(_ node: Node) throws -> Node.Output {
         try node.evaluate(bindings)
     }
 
     // MARK: Lists
 
-    /// Calls the body with one element after the other, until it returns false.
+    /// Calls the body for each element, until the body returns false.
     func each<Elements: Sequence>(_ list: Elements, _ body: (Elements.Element) throws -> Bool) throws {
         try checkEnd(list)
         let isStored = list is any StoredElements
@@ -77,7 +78,7 @@ struct EvaluationScope {
         }
     }
 
-    /// Throws if a list is a range that goes on beyond the last number of its type.
+    /// Throws if a list is a range without an end whose iteration would run beyond the last number of its type.
     func checkEnd<Elements: Sequence>(_ list: Elements) throws {
         if let range = list as? any EndlessRange, !range.hasNumbers(ElementCount.most) {
             throw UnsafeValue(description: "a closure over a range without an end")
@@ -85,7 +86,7 @@ struct EvaluationScope {
     }
 }
 
-/// How many elements of ranges were visited for an object.
+/// The number of elements of ranges that were visited for an object.
 private final class ElementCount {
     static let most = 100_000
     private var seen = 0
@@ -96,7 +97,7 @@ private final class ElementCount {
     }
 }
 
-/// A list whose elements are all in memory, so that their number is limited.
+/// A list with all elements in memory, so that their number is limited.
 protocol StoredElements {}
 
 extension Array: StoredElements {}
@@ -108,9 +109,9 @@ extension String: StoredElements {}
 extension Substring: StoredElements {}
 extension Data: StoredElements {}
 
-/// A range without an end, though its numbers have one.
+/// A range without an end, of a type with a greatest number.
 protocol EndlessRange {
-    /// Whether more than that many numbers are left from its start.
+/// Whether the range has more than `count` numbers.
     func hasNumbers(_ count: Int) -> Bool
 }
 
@@ -135,7 +136,7 @@ extension PredicateExpressions.NilLiteral: SafelyEvaluated {
     func safely(_ scope: EvaluationScope) throws -> Output { try scope.leaf(self) }
 }
 
-// Conditions, comparisons, choices, optionals and casts.
+// Properties, connectives, comparisons, conditionals, optionals and casts.
 
 extension PredicateExpressions.KeyPath: SafelyEvaluated {
     func safely(_ scope: EvaluationScope) throws -> Output {
@@ -186,7 +187,7 @@ extension EvaluationScope {
     }
 }
 
-/// Whether a value of any type is an optional that holds nothing.
+/// Whether a value of any type is a nil optional.
 func isAbsent(_ value: Any) -> Bool {
     let mirror = Mirror(reflecting: value)
     return mirror.displayStyle == .optional && mirror.children.isEmpty

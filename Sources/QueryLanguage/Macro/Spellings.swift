@@ -1,9 +1,9 @@
 internal import Foundation
 
 extension String {
-    /// All strings that Swift considers equal to this one, including itself: those that are canonically equivalent to it.
+    /// All strings that are canonically equivalent to this string, and so equal in Swift, including the string itself.
     ///
-    /// - Returns: Nil if there are more than 16, or if they are not known for certain.
+    /// - Returns: Nil if there are more than 16, or if Swift may not treat them as equal.
     package var spellings: [String]? {
         if isWrittenInOneWay { return [self] }
         guard utf8.count <= Spelling.longest else { return nil }
@@ -15,38 +15,38 @@ extension String {
     }
 }
 
-/// How consecutive scalars can be written as others.
+/// The rules by which consecutive scalars can be written as other scalars.
 private enum Spelling {
     static let longest = 512
     static let most = 16
-    /// The first is also the replacement for bytes that are not UTF-8. The other comes first in Tibetan marks that count as
-    /// letters though their parts do not, so that Swift's equality depends on what precedes them.
+    /// U+FFFD also replaces bytes that are not UTF-8. U+0F71 begins Tibetan marks that count as letters although their parts do
+    /// not, so that Swift's equality depends on the preceding scalars.
     private static let uncertain: Set<Unicode.Scalar> = ["\u{FFFD}", "\u{F71}"]
 
-    /// Whether Swift's equality is known to be canonical equivalence. For marks that are new in Unicode, its tables disagree.
+    /// Whether Swift's equality is canonical equivalence for a scalar. For marks that are new in Unicode, Swift's tables
+    /// disagree.
     static func isCertain(_ scalar: Unicode.Scalar) -> Bool {
         if scalar.isASCII { return true }
         guard let age = scalar.properties.age, age.major <= 14 else { return false }
         return !uncertain.contains(scalar)
     }
 
-    /// A scalar that is canonically equivalent to others.
+    /// A scalar that is canonically equivalent to other scalars.
     struct Composition {
         var scalar: Unicode.Scalar
         var parts: [Unicode.Scalar]
     }
 
-    /// By the first of their parts. Scalars made from ASCII only are here too, so that a plain string needs no more than this
-    /// table.
+    /// The compositions of ASCII scalars, by their first part. A string of ASCII needs only this table.
     static let ofASCII: [Unicode.Scalar: [Composition]] = [
         ";": [Composition(scalar: "\u{37E}", parts: [";"])],
         "K": [Composition(scalar: "\u{212A}", parts: ["K"])],
         "`": [Composition(scalar: "\u{1FEF}", parts: ["`"])],
     ]
 
-    /// By the first of their parts, except for the Hangul syllables, which are calculated.
+    /// All compositions by their first part, except Hangul syllables, which are calculated.
     static let all: [Unicode.Scalar: [Composition]] = {
-        // All scalars that have parts are in these. They are decomposed in one go, which is many times faster.
+        // All scalars with parts are in these ranges. One call decomposes them all, which is many times faster.
         let places: [ClosedRange<UInt32>] = [
             0xA0...0x33FF, 0xA000...0xABFF, 0xF900...0xFFFC, 0x1_0000...0x1_FFFF, 0x2_F800...0x2_FAFF,
         ]
@@ -61,7 +61,7 @@ private enum Spelling {
         return compositions
     }()
 
-    /// The Hangul syllables with which a string can begin.
+    /// The Hangul syllables that the first scalars can be written as.
     static func syllables(_ scalars: ArraySlice<Unicode.Scalar>) -> [Composition] {
         let parts = scalars.prefix(3)
         let values = parts.map(\.value)
@@ -76,7 +76,7 @@ private enum Spelling {
         }
     }
 
-    /// Visits all ways to write a decomposed string.
+    /// Finds all spellings of a decomposed string.
     struct Search {
         let compositions: [Unicode.Scalar: [Composition]]
         private(set) var found: [String] = []
@@ -85,9 +85,9 @@ private enum Spelling {
             self.compositions = compositions
         }
 
-        /// Adds the strings that begin with a start and mean the rest.
+        /// Adds the strings that consist of a start and any spelling of the rest.
         ///
-        /// - Returns: Whether there are few enough.
+        /// - Returns: False if there are too many.
         mutating func extend(_ start: [Unicode.Scalar], with rest: ArraySlice<Unicode.Scalar>) -> Bool {
             if rest.isEmpty {
                 found.append(String(String.UnicodeScalarView(start)))
@@ -106,21 +106,21 @@ private enum Spelling {
             return true
         }
 
-        /// The positions of what can be written next: marks of different classes can have any order.
+        /// The positions of the scalars that can be written next. Marks of different combining classes can have any order.
         private func available(_ rest: ArraySlice<Unicode.Scalar>) -> [Int] {
             var places: [Int] = []
             var last: Unicode.CanonicalCombiningClass?
             for index in rest.indices {
                 let own = rest[index].properties.canonicalCombiningClass
                 if own == .notReordered { return places.isEmpty ? [index] : places }
-                // Of one class, the first comes first.
+                // Marks of the same class keep their order.
                 if own != last { places.append(index) }
                 last = own
             }
             return places
         }
 
-        /// The scalars that are left after those were written in that order; nil if they cannot be.
+        /// The scalars that are left after some parts were written in their order; nil if the parts cannot be written.
         private func removing(
             _ parts: [Unicode.Scalar], from rest: ArraySlice<Unicode.Scalar>
         ) -> ArraySlice<Unicode.Scalar>? {
@@ -141,7 +141,7 @@ func constructName(_ expression: any PredicateExpression) -> String {
     return sourceNames[name] ?? name
 }
 
-/// The names of the nodes that Foundation calls by other names.
+/// The names in the source of nodes with other names in Foundation.
 private let sourceNames = [
     "CollectionIndexSubscript": "a subscript",
     "CollectionRangeSubscript": "a subscript",

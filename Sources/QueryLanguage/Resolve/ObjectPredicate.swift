@@ -1,9 +1,9 @@
 package import RowStore
 
-/// A predicate over columns, divided into a part for the store and a part that needs the objects that it finds.
+/// A predicate over columns, split into a part for rows and a part for the objects of the found rows.
 package struct ResolvedPredicate {
     package var rows: RowPredicate
-    /// Nil if the rows are enough.
+    /// Nil if rows are enough.
     package var objects: ObjectPredicate?
 
     package init(rows: RowPredicate, objects: ObjectPredicate? = nil) {
@@ -12,7 +12,7 @@ package struct ResolvedPredicate {
     }
 }
 
-/// A test of one managed object, partly by its row.
+/// A predicate for managed objects, with parts that use only their rows.
 package indirect enum ObjectPredicate: Sendable {
     case row(RowPredicate)
     case custom(ObjectMatcher)
@@ -20,9 +20,10 @@ package indirect enum ObjectPredicate: Sendable {
     case and([ObjectPredicate])
     case or([ObjectPredicate])
 
-    /// - Throws: What a test throws; an error that is not this library's is the cause of a `predicateFailed`.
+    /// Whether the predicate accepts an object.
     ///
-    /// - Parameter stored: The object's row, with the joined columns of the query.
+    /// - Parameter stored: The row of the object, with the joined columns of the query.
+    /// - Throws: Errors of a matcher. An error of another library becomes the cause of `predicateFailed`.
     package func accepts(
         _ object: any QueriedObject, _ stored: StoredRow, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
@@ -50,12 +51,13 @@ package indirect enum ObjectPredicate: Sendable {
 }
 
 extension PredicateTree {
-    /// Why the rows alone are not enough for the predicate; nil if they are.
+    /// The reason why the predicate needs objects; nil if rows are enough.
     ///
-    /// A fetch then tests the objects that pass the rest of an AND. Code that has only rows cannot use such a predicate.
+    /// A fetch evaluates such a part of an AND on the objects that match the other parts. Code with rows only cannot evaluate
+    /// such a predicate.
     package var needsObjects: String? { firstTest { _ in true }?.reason }
 
-    /// Why it needs objects whose relationships can be followed; nil if that is not known.
+    /// The reason why the predicate needs objects whose relationships can be followed; nil if it is not known to need them.
     package var needsRelationships: String? { firstTest(where: \.followsRelationship)?.reason }
 
     private func firstTest(where condition: (ObjectMatcher) -> Bool) -> ObjectMatcher? {
@@ -69,7 +71,7 @@ extension PredicateTree {
 
     /// The predicate over the columns of an entity and its joined columns.
     ///
-    /// - Throws: `unknownAttribute`, `invalidPredicate`, and `unsupportedQuery`, also for one that needs the objects.
+    /// - Throws: `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`, the last also for a predicate that needs objects.
     package func resolved(
         _ layout: EntityLayout, in model: ModelLayout
     ) throws(DataSourceError) -> (predicate: RowPredicate, joined: [JoinedColumn]) {
@@ -78,7 +80,7 @@ extension PredicateTree {
         return (predicate, resolver.joins.columns)
     }
 
-    /// The predicate over the columns of an entity, and what is left to test on its objects.
+    /// The predicate over the columns of an entity, and the part that is evaluated on objects.
     package func split(_ resolver: PredicateResolver) throws(DataSourceError) -> ResolvedPredicate {
         if needsObjects == nil { return ResolvedPredicate(rows: try resolver.resolve(node)) }
         var rows: [Node] = []
@@ -102,7 +104,7 @@ extension PredicateResolver {
         case .not(let inner): return .not(try objectPredicate(inner))
         case .and: return .and(try objectPredicates(node.operands(isAnd: true)))
         case .or: return .or(try objectPredicates(node.operands(isAnd: false)))
-        // Inside a conditional expression, which is refused.
+        // The matcher is inside a conditional expression, which `resolve` refuses.
         default: return .row(try resolve(node))
         }
     }

@@ -16,7 +16,8 @@ extension PredicateResolver {
         return try compare(left, relation, to: right, options: options)
     }
 
-    /// Whether an id belongs to an object of another entity, as one can that was decoded. Rows have keys only.
+    /// Whether an id, which may be decoded, belongs to an object of another entity. Rows have only keys, so the entity is
+    /// checked here.
     private func isAnother(_ object: FetchExpression, _ id: FetchExpression) -> Bool {
         guard object == .object, case .constant(.objectID(let name, _)) = id else { return false }
         return model.entity(named: name).map { !layout.concreteFamily.contains($0.index) } ?? true
@@ -40,14 +41,14 @@ extension PredicateResolver {
         }
     }
 
-    /// How values of two kinds are compared.
+    /// The order by which values of two kinds are compared.
     private func order(
         _ one: TypedExpression, _ relation: ComparisonOperator, to other: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> ValueOrder {
         guard var kind = one.kind, var otherKind = other.kind else { return .natural }
         if one.isRaw, kind.storage == otherKind.storage { kind = otherKind }
         if other.isRaw, kind.storage == otherKind.storage { otherKind = kind }
-        // The bytes of a transformable.
+        // Data can be compared with the bytes of a transformable.
         if kind == .transformable, otherKind == .data { otherKind = kind }
         if otherKind == .transformable, kind == .data { kind = otherKind }
         if kind.isNumber && otherKind.isNumber {
@@ -60,7 +61,7 @@ extension PredicateResolver {
         return kind.isText && options.folds ? .folded(options) : .natural
     }
 
-    /// A column and a value, which an index can find.
+    /// Compares a column with a constant, so that an index can be used.
     private func compare(
         _ column: Int, of one: TypedExpression, _ relation: ComparisonOperator, to value: RowValue,
         of other: TypedExpression, options: StringOptions
@@ -79,7 +80,7 @@ extension PredicateResolver {
 
     // MARK: Numbers
 
-    /// A column of numbers and a number of any kind, compared by their exact values.
+    /// Compares a column of numbers with a number of any kind, by their exact values.
     private func compareNumber(_ column: Int, _ relation: ComparisonOperator, _ value: RowValue) -> RowPredicate {
         switch NumberBound(value, layout.order(of: column)) {
         case .exact(let value): return .compare(column: column, relation, value)
@@ -101,7 +102,7 @@ extension PredicateResolver {
         }
     }
 
-    /// A number that is greater or less than every number that the column can hold.
+    /// Compares a column with a number beyond the range of the column.
     private func outside(_ column: Int, _ relation: ComparisonOperator, isAbove: Bool) -> RowPredicate {
         switch relation {
         case .equal: .constant(false)
@@ -122,7 +123,7 @@ extension PredicateResolver {
             if value.kind?.isText == false {
                 throw invalid("\(value.description) is on the right side of IN, which must be a list or a string.")
             }
-            // An element of a string is a part of it.
+            // In a string, IN means CONTAINS with the sides swapped.
             return try text(other, .contains, with: one, options: options.union(.findsNoEmptyString))
         }
         let value = try expression(one)
@@ -135,7 +136,7 @@ extension PredicateResolver {
             case (_, .constant(false), _): break
             case (.column, .compare(_, .equal, let value), .constant): plain.append(value)
             case (.key, .compareKey(.equal, let key), .constant): plain.append(.integer(key))
-            // Only values of one kind are looked up, by a form that is the same for all equal values.
+            // Only values of the same kind are looked up, because equal values of one kind have equal stored values.
             case (_, .relate(_, .equal, _, let order), .constant(let constant)) where value.kind == item.kind:
                 if order == .natural { plain.append(constant) } else { ordered[order, default: []].append(constant) }
             default: tests.append(test)
@@ -192,7 +193,7 @@ extension PredicateResolver {
         return .text(one.expression, try StringMatcher(comparison, pattern, options))
     }
 
-    /// Strings that begin with a prefix are those from the prefix up to the next string that does not, which an index can find.
+    /// The range of the strings with a prefix: from the prefix up to its successor. An index can find the range.
     private func prefix(_ column: Int, _ prefix: String) -> RowPredicate {
         if prefix.isEmpty { return .compare(column: column, .notEqual, .null) }
         let low = RowPredicate.compare(column: column, .greaterOrEqual, .text(prefix))
@@ -203,7 +204,7 @@ extension PredicateResolver {
     private func successor(of prefix: String) -> String? {
         var scalars = Array(prefix.unicodeScalars)
         while let last = scalars.popLast() {
-            // There is nothing between the last scalar before the surrogates and the first one after them.
+            // Skip the surrogates, which are no scalars.
             guard let next = Unicode.Scalar(last.value == 0xD7FF ? 0xE000 : last.value + 1) else { continue }
             var successor = String.UnicodeScalarView(scalars)
             successor.append(next)
@@ -227,10 +228,10 @@ extension ComparisonOperator {
     var isEquality: Bool { self == .equal || self == .notEqual }
 }
 
-/// Where a number lies among the numbers that a column can hold.
+/// The position of a number among the possible numbers of a column.
 private enum NumberBound {
     case exact(RowValue)
-    /// Between two neighbours; one of them may be missing.
+/// Between two neighbors. One neighbor is enough, so the other may be nil.
     case between(RowValue?, RowValue?)
     case below, above
 
@@ -268,7 +269,7 @@ private enum NumberBound {
             } else if let whole = Int64(number.description) {
                 self = .exact(.integer(whole))
             } else {
-                // Truncated towards zero.
+                // Truncate toward zero.
                 let cut = value.asInteger ?? 0
                 self = number < 0 ? .between(nil, .integer(cut)) : .between(.integer(cut), nil)
             }

@@ -7,12 +7,12 @@ package struct TypedExpression {
     package var expression: RowExpression
     /// Nil for null, which fits any kind.
     package let kind: ValueKind?
-    /// The attribute, if it is one.
+    /// The name of the attribute; nil for other expressions.
     package var attribute: String?
-    /// Whether it is a stored value, which fits every kind with that storage.
+    /// Whether the expression is a stored value, which fits every kind with its storage.
     package var isRaw = false
 
-    /// Its name in a message.
+    /// The name of the expression in a message.
     package var description: String {
         let kind = kind?.name ?? "nil"
         return attribute.map { "\"\($0)\" (\(kind))" } ?? kind
@@ -20,7 +20,7 @@ package struct TypedExpression {
 }
 
 extension PredicateResolver {
-    /// Constant expressions are calculated here, so that an index can find the other side.
+    /// Resolves an expression. Constant expressions are calculated, so that an index can be used for the other side.
     package func expression(_ expression: FetchExpression) throws(DataSourceError) -> TypedExpression {
         var typed = try typed(expression)
         typed.expression = try typed.expression.folded(layout)
@@ -63,6 +63,8 @@ extension PredicateResolver {
     // MARK: Numbers
 
     /// The kind in which a number is calculated.
+    ///
+    /// - Throws: `invalidPredicate` unless the kind is a number.
     func number(_ kind: ValueKind, _ side: TypedExpression) throws(DataSourceError) -> ValueKind {
         guard kind.isNumber else {
             throw invalid("\(side.description) is not a number, so it cannot be used in a calculation.")
@@ -108,7 +110,7 @@ extension PredicateResolver {
 
     // MARK: Kinds
 
-    /// Two expressions as one kind, which is the kind of a choice between them.
+    /// Converts two expressions to one kind, for a choice between them.
     private func alike(
         _ one: TypedExpression, _ other: TypedExpression
     ) throws(DataSourceError) -> (RowExpression, RowExpression, ValueKind?) {
@@ -200,7 +202,7 @@ extension FetchFunction {
         }
     }
 
-    /// The kind of the result for numbers of that kind: a mean of integers is a real.
+    /// The kind of the result for numbers of a kind. The mean of integers is a real.
     fileprivate func mean(of kind: ValueKind) -> ValueKind {
         (self == .average || self == .median) && kind == .integer ? .real : kind
     }

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// ANY, ALL and NONE, as subqueries.
 extension PredicateResolver {
-    /// ANY: one of the objects of a to-many relationship passes the test. ALL: none fails. NONE: none passes.
+    /// Resolves ANY (at least one object of a to-many relationship matches), ALL (no object fails) or NONE (no object matches).
     func quantified(
         _ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node
     ) throws(DataSourceError) -> RowPredicate {
@@ -14,13 +14,13 @@ extension PredicateResolver {
         let value: FetchExpression = rest.isEmpty ? .variable(element) : .path(.variable(element), rest)
         var test = node.comparingFirst(value)
         if quantifier == .all { test = .not(test) }
-        // Another to-many relationship later in the path.
+        // Wrap the predicate again for another to-many relationship later in the path.
         if furtherCollection(objects, rest) { test = .quantified(.any, test) }
         let exists = try resolve(.someOf(objects, element, test))
         return quantifier == .any ? exists : .not(exists)
     }
 
-    /// `%@ IN messages`: whether a value is among the objects of a to-many relationship; nil if the right side is not one.
+    /// Resolves `%@ IN messages`; nil if the right side is not a to-many relationship.
     func relatedMembership(
         _ one: FetchExpression, _ other: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate? {
@@ -30,9 +30,9 @@ extension PredicateResolver {
         return try resolve(.someOf(objects, element, .compare(value, .equal, one, options)))
     }
 
-    /// Whether there is any related object, for a comparison of their count that only needs to know that.
+    /// Replaces a comparison of a count by an existence check, if that is enough, as for `@count > 0`; otherwise nil.
     ///
-    /// - Parameter joinedCount: How many joined columns there were before the sides of the comparison.
+    /// - Parameter joinedCount: The number of joined columns before the sides of the comparison were resolved.
     func existence(
         _ one: TypedExpression, _ relation: ComparisonOperator, to other: TypedExpression, joinedCount: Int
     ) -> RowPredicate? {
@@ -61,10 +61,10 @@ extension PredicateResolver {
 
     // MARK: Collections
 
-    /// A name for the elements of a collection that a variable of a format cannot have.
+    /// A variable for the elements of a collection. No variable of a format can have this name.
     private var elementName: String { "_\(scope?.depth ?? 0)" }
 
-    /// A key path split after its first to-many relationship; nil if it has none.
+    /// Splits a key path after its first to-many relationship; nil if there is none.
     private func splitAtCollection(
         _ expression: FetchExpression
     ) throws(DataSourceError) -> (objects: FetchExpression, rest: [String])? {
@@ -81,7 +81,7 @@ extension PredicateResolver {
         }
     }
 
-    /// The keys of the object of this scope up to the first to-many relationship, and those after it.
+    /// Splits keys of the object of this scope after the first to-many relationship; nil if there is none.
     private func split(_ path: [String]) -> (objects: [String], rest: [String])? {
         var layout = layout
         for (place, key) in path.enumerated() {
@@ -102,7 +102,7 @@ extension PredicateResolver {
         return PredicateResolver(model.entities[destination], in: model).split(rest) != nil
     }
 
-    /// The entity to which a key path of relationships leads.
+    /// The entity that a key path of relationships leads to.
     private func destination(_ objects: FetchExpression) -> Int? {
         switch objects {
         case .keyPath(let path): scope?.outer.destination(objects) ?? destination(path)
@@ -121,7 +121,7 @@ extension PredicateResolver {
         return entity
     }
 
-    /// Why a quantifier is refused, depending on what follows it.
+    /// The error for a quantifier, depending on its operand.
     private func refused(_ quantifier: PredicateTree.Quantifier, _ node: PredicateTree.Node) -> DataSourceError {
         let (word, use) = quantifier.wording
         switch node.quantified {
@@ -142,7 +142,7 @@ extension PredicateResolver {
 }
 
 extension PredicateTree.Quantifier {
-    /// The word in a format, and the connective of the tests that it stands for.
+    /// The word in a format, and the connective that can replace the quantifier.
     fileprivate var wording: (word: String, connective: String) {
         switch self {
         case .any: ("ANY", "OR")
@@ -153,13 +153,13 @@ extension PredicateTree.Quantifier {
 }
 
 extension PredicateTree.Node {
-    /// Whether any of the objects passes the test.
+    /// Matches if any of the objects matches a predicate.
     package static func someOf(_ objects: FetchExpression, _ variable: String, _ test: Self) -> Self {
         .compare(
             .path(.subquery(objects, variable: variable, test), ["@count"]), .greater, .constant(.integer(0)), [])
     }
 
-    /// The left side, if the node is a comparison or its negation.
+    /// The left side of a comparison or of its negation; otherwise nil.
     fileprivate var comparedFirst: FetchExpression? {
         switch self {
         case .compare(let one, _, _, _), .text(let one, _, _, _), .isIn(let one, _, _), .between(let one, _, _, _),
@@ -183,7 +183,7 @@ extension PredicateTree.Node {
         }
     }
 
-    /// The subject of a quantifier before the node: the list on either side of a comparison, otherwise the left side.
+    /// The operand of a quantifier before the node: the list on the right side of a comparison, otherwise the left side.
     fileprivate var quantified: FetchExpression? {
         switch self {
         case .compare(let one, _, let other, _), .text(let one, _, let other, _):

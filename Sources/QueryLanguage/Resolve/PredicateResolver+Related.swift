@@ -1,9 +1,9 @@
 internal import ManagedModel
 package import RowStore
 
-/// Resolving relationships.
+/// The resolution of relationships.
 extension PredicateResolver {
-    /// The value of keys, starting from the object of this scope.
+    /// The value of keys of the object of this scope.
     package func ownPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         guard let (relationship, rest) = try leading(path) else {
             guard let calculated = calculatedPath(path) else { return try attribute(path) }
@@ -15,7 +15,7 @@ extension PredicateResolver {
         return try destination(relationship, rest)
     }
 
-    /// The path along relationships for which a derived attribute stands, with the key for its length.
+    /// The path along relationships that a derived attribute stands for, with any further keys; nil for other attributes.
     private func calculatedPath(_ path: [String]) -> [String]? {
         guard !layout.calculatedPaths.isEmpty, let first = path.first, let column = layout.column(named: first),
             let calculated = layout.calculatedPaths[column]
@@ -23,7 +23,7 @@ extension PredicateResolver {
         return calculated + path.dropFirst()
     }
 
-    /// The relationship at the start of a path, and the keys after it; nil for a path that begins with an attribute.
+    /// The relationship at the start of a path, and the keys after it; nil if the path begins with an attribute.
     private func leading(_ path: [String]) throws(DataSourceError) -> (RelationshipLayout, [String])? {
         guard let first = path.first, let index = layout.relationship(named: first),
             layout.column(named: path.joined(separator: ".")).map({ layout.columns[$0].attribute == nil }) ?? true
@@ -41,7 +41,7 @@ extension PredicateResolver {
 
     // MARK: To one
 
-    /// A to-one relationship, or the value of keys beyond it.
+    /// The destination of a to-one relationship, or the value of keys of the destination.
     private func destination(
         _ relationship: RelationshipLayout, _ rest: [String]
     ) throws(DataSourceError) -> TypedExpression {
@@ -58,13 +58,13 @@ extension PredicateResolver {
             expression: joined(typed.expression, typed.kind ?? .integer, related), kind: typed.kind, attribute: name)
     }
 
-    /// Whether the key in a row may belong to a deleted object, which counts as none.
+    /// Whether the key in a row may belong to a deleted object, which counts as no object.
     private func mayLeadToNothing(_ relationship: RelationshipLayout) -> Bool {
         let rule = relationship.inverse.flatMap { model.model.relationship($0) }?.deleteRule
         return rule == .noAction || relationship.destinationFamily.contains(where: withGoneObjects.contains)
     }
 
-    /// A value of the destination as a value of the source.
+    /// Makes a value of the destination a joined column of the source.
     private func joined(_ expression: RowExpression, _ kind: ValueKind, _ related: RelatedRows) -> RowExpression {
         switch expression {
         case .column(let column): .column(joins.add(JoinedColumn(.value(related, column: column), kind)))
@@ -80,7 +80,7 @@ extension PredicateResolver {
 
     // MARK: To many
 
-    /// `messages.@count`, `messages.@max.date`.
+    /// Resolves an aggregate such as `messages.@count` or `messages.@max.date`.
     private func aggregate(
         _ relationship: RelationshipLayout, _ rest: [String]
     ) throws(DataSourceError) -> TypedExpression {
@@ -97,9 +97,9 @@ extension PredicateResolver {
             path: Array(rest.dropFirst()), name: relationship.name)
     }
 
-    /// An aggregate of objects.
+    /// Adds a joined column for an aggregate of related objects.
     ///
-    /// - Parameter inner: The resolver of these objects, with the joined columns of the related rows so far.
+    /// - Parameter inner: The resolver of the related objects, with their joined columns so far.
     private func aggregate(
         of related: RelatedRows, in inner: PredicateResolver, operation: String, path: [String], name: String
     ) throws(DataSourceError) -> TypedExpression {
@@ -138,7 +138,7 @@ extension PredicateResolver {
         return TypedExpression(expression: .column(number), kind: result, attribute: name)
     }
 
-    /// `SUBQUERY(...).@count` and other aggregates.
+    /// Resolves `SUBQUERY(...).@count` or another aggregate of a subquery.
     func subquery(
         _ objects: FetchExpression, variable: String, _ test: PredicateTree.Node, path: [String]
     ) throws(DataSourceError) -> TypedExpression {
@@ -162,15 +162,15 @@ extension PredicateResolver {
 
     // MARK: Collections
 
-    /// The variables of the subqueries between this scope and the one that owns the objects.
+    /// The variables of the subqueries between this scope and the scope that owns the objects.
     private func variablesLeft(_ objects: FetchExpression) -> Set<String> {
         guard let scope else { return [] }
         if case .path(.variable(let name), _) = objects, scope.variable == name { return [] }
         return scope.outer.variablesLeft(objects).union(scope.variable.map { [$0] } ?? [])
     }
 
-    /// Resolves a test or a value of the objects of a to-many relationship, which may belong to an object that to-one
-    /// relationships lead to.
+    /// Calls the body with the to-many relationship of a collection, and with the resolver of its owner. Imports the result
+    /// into this scope.
     private func collection(
         _ objects: FetchExpression,
         _ body: (PredicateResolver, RelationshipLayout) throws(DataSourceError) -> TypedExpression
@@ -225,7 +225,7 @@ extension PredicateResolver {
 }
 
 extension RowExpression {
-    /// The kind of a value that has a length: a string or data.
+    /// The kind of a value with a length: data or a string.
     func lengthKind(_ layout: EntityLayout) -> ValueKind {
         if case .column(let column) = self, layout.order(of: column).storage == .blob { return .data }
         return .text
@@ -233,7 +233,7 @@ extension RowExpression {
 }
 
 extension FetchFunction {
-    /// By the operator in a key path: `@avg`.
+    /// The function of an operator in a key path, such as `@avg`.
     fileprivate init?(pathOperator: String) {
         switch pathOperator {
         case "@count": self = .count

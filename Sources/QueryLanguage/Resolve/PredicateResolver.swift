@@ -2,20 +2,20 @@ package import Foundation
 internal import ManagedModel
 package import RowStore
 
-/// Turns a predicate by names into one by columns, and checks that it is valid.
+/// Resolves a predicate over names to a predicate over columns, and checks its validity.
 package struct PredicateResolver {
     package let layout: EntityLayout
     let model: ModelLayout
     /// The joined columns that the predicate needs.
     package let joins: JoinCollector
-    /// The object of the predicate, if it is inside a subquery.
+    /// The scope of the object; nil outside of subqueries and relationships.
     let scope: SubqueryScope?
     /// The value of `now()`, in seconds since the reference date.
     let now: Double
-    /// Entities whose deleted objects links still lead to, because the delete rules are applied by the save.
+    /// Entities with deleted objects to which links may still lead, because only the save applies the delete rules.
     let withGoneObjects: Set<Int>
 
-    /// - Parameter joined: The joined columns that the rows already have.
+    /// - Parameter joined: The existing joined columns of the rows.
     package init(
         _ layout: EntityLayout, in model: ModelLayout, joined: [JoinedColumn] = [], withGoneObjects: Set<Int> = [],
         now: Date = Date()
@@ -28,7 +28,7 @@ package struct PredicateResolver {
         self.now = now.timeIntervalSinceReferenceDate
     }
 
-    /// For the objects at the end of a relationship of another resolver.
+    /// Makes a resolver for the destinations of a relationship of another resolver.
     init(_ layout: EntityLayout, in scope: SubqueryScope) {
         self.layout = layout
         self.scope = scope
@@ -51,7 +51,7 @@ package struct PredicateResolver {
             ])
         case .isWithin(let one, let range, _):
             _ = try expression(one)
-            // The variable has no value, or is that of a subquery, which is an object.
+            // Throws if the variable has no value. Otherwise the variable belongs to a subquery and is an object.
             _ = try expression(range)
             throw invalid("BETWEEN takes a list of two values, and a SUBQUERY's variable is an object.")
         case .quantified(let quantifier, let node): return try quantified(quantifier, node)
@@ -71,7 +71,7 @@ package struct PredicateResolver {
         return predicates
     }
 
-    /// Several equality tests of one column become one look-up in a list.
+    /// Merges more than two equality comparisons of one column into one list.
     private func merged(_ parts: [RowPredicate]) -> [RowPredicate] {
         guard parts.count > 2 else { return parts }
         var values: [Int: [RowValue]] = [:]
@@ -85,7 +85,7 @@ package struct PredicateResolver {
         return values.sorted { $0.key < $1.key }.map { list($0.key, $0.value) } + rest
     }
 
-    /// Whether the column holds one of the values.
+    /// Matches if the column has one of the values.
     func list(_ column: Int, _ values: [RowValue]) -> RowPredicate {
         values.count > 16
             ? .isMember(.column(column), ValueList(values, .natural)) : .isIn(column: column, values)
@@ -104,9 +104,9 @@ package struct PredicateResolver {
     }
 }
 
-/// Resolving key paths.
+/// The resolution of attributes.
 extension PredicateResolver {
-    /// An attribute, or the length of one: `name.length`.
+    /// An attribute, or the length of an attribute: `name.length`.
     func attribute(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         guard path.last == PredicateResolver.length, let owner = try owner(of: path), owner.hasLength else {
             return try column(path)
@@ -114,10 +114,10 @@ extension PredicateResolver {
         return TypedExpression(expression: .function(.length, [owner.expression], .integer), kind: .integer)
     }
 
-    /// The key for the length of strings and data, which is not an attribute.
+    /// The key for the length of strings and data.
     private static let length = "length"
 
-    /// The attribute that the path without its last key leads to, if the path itself is not an attribute.
+    /// The attribute that the path without its last key leads to; nil if the whole path is an attribute.
     private func owner(of path: [String]) throws(DataSourceError) -> TypedExpression? {
         guard path.count > 1, layout.column(named: path.joined(separator: ".")) == nil,
             let column = layout.column(named: path.dropLast().joined(separator: ".")),
@@ -126,7 +126,8 @@ extension PredicateResolver {
         return try self.column(path.dropLast())
     }
 
-    /// - Throws: The contents of a composite, if the path leads into one and to nothing in it.
+    /// - Throws: `unknownAttribute` with the attributes of a composite, if the path begins with a composite but leads to none
+    ///   of them.
     private func checkComposite(_ path: [String]) throws(DataSourceError) {
         let start = path.dropLast().map { $0 + "." }.joined()
         let leaves = layout.columns.filter { $0.name.utf8.starts(with: start.utf8) && $0.attribute != nil }
@@ -150,14 +151,14 @@ extension PredicateResolver {
             entityName: layout.name, attributeName: name)
     }
 
-    /// The column of an attribute, or of a composite's leaf.
+    /// The column of an attribute, or of the leaf of a composite.
     private func column(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         let name = path.joined(separator: ".")
         if let column = layout.column(named: name), layout.columns[column].isStored {
             guard let attribute = layout.columns[column].attribute else {
                 return TypedExpression(expression: .column(column), kind: .objectID, attribute: name)
             }
-            // A composite has no column of its own, so the kinds are those of its leaves.
+            // A composite has no column, only its leaves have columns. So an attribute without a kind is a transformable.
             let kind = ValueKind(attribute.type) ?? .transformable
             return TypedExpression(expression: .column(column), kind: kind, attribute: name)
         }
@@ -175,6 +176,6 @@ extension PredicateResolver {
 }
 
 extension TypedExpression {
-    /// Whether it has a length, in characters or in bytes.
+    /// Whether the value has a length, in characters or in bytes.
     var hasLength: Bool { kind?.isText == true || kind == .data }
 }

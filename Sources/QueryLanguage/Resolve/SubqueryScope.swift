@@ -1,7 +1,7 @@
 internal import ManagedModel
 package import RowStore
 
-/// The joined columns of the rows of an entity, for one predicate or request. Equal columns are stored once.
+/// The joined columns of the rows of an entity, for one predicate or request. Equal columns are added only once.
 package final class JoinCollector {
     package private(set) var columns: [JoinedColumn] = []
     private var places: [JoinedColumn: Int] = [:]
@@ -10,9 +10,10 @@ package final class JoinCollector {
         for column in columns { _ = add(column) }
     }
 
-    /// Replaces the last column by another one, if it was added after there were that many, so that nothing else uses it.
+    /// Adds a column, in place of the last column if that was added after the first `count` columns, so that only the caller
+    /// uses it.
     ///
-    /// - Returns: The new column's number.
+    /// - Returns: The number of the new column.
     func replaceLast(_ column: Int, ifAfter count: Int, with new: JoinedColumn) -> Int {
         let place = JoinedColumn.index(column)
         if place >= count, place == columns.count - 1 {
@@ -22,7 +23,7 @@ package final class JoinCollector {
         return add(new)
     }
 
-    /// - Returns: The column's number.
+    /// - Returns: The number of the column.
     func add(_ column: JoinedColumn) -> Int {
         if let place = places[column] { return column.number(at: place) }
         places[column] = columns.count
@@ -31,15 +32,15 @@ package final class JoinCollector {
     }
 }
 
-/// An object of a subquery: its name, and the object from which a relationship led to it.
+/// The scope of an object at the end of a relationship: its variable, and the resolver of the object before.
 final class SubqueryScope {
-    /// Nil for the object at the end of a to-one relationship, which has no name.
+    /// The variable of the subquery; nil for the destination of a to-one relationship.
     let variable: String?
     let outer: PredicateResolver
-    /// How many relationships lead to it.
+/// The number of relationships from the object of the whole predicate.
     let depth: Int
 
-    /// The most relationships that may lead to an object.
+    /// The most relationships along a path.
     static let depthLimit = 8
 
     init(_ variable: String?, _ outer: PredicateResolver) {
@@ -50,7 +51,7 @@ final class SubqueryScope {
 }
 
 extension PredicateResolver {
-    /// The object of the whole predicate, as seen from this scope.
+    /// The object of the whole predicate, imported into this scope.
     func object() throws(DataSourceError) -> TypedExpression {
         guard let scope else { return TypedExpression(expression: .key, kind: .objectID) }
         return imported(try scope.outer.object())
@@ -63,7 +64,7 @@ extension PredicateResolver {
         return try scope.outer.object(of: variable).map(imported)
     }
 
-    /// The value of keys of the object of the whole predicate.
+    /// The value of keys of the object of the whole predicate, imported into this scope.
     func keyPath(_ path: [String]) throws(DataSourceError) -> TypedExpression {
         guard let scope else { return try ownPath(path) }
         return imported(try scope.outer.keyPath(path))
@@ -87,7 +88,7 @@ extension PredicateResolver {
         }
     }
 
-    /// A column of the outer row as a column of the inner rows.
+    /// Makes a column of the outer row a joined column of the inner rows.
     func imported(_ typed: TypedExpression) -> TypedExpression {
         var typed = typed
         typed.expression = imported(typed.expression, typed.kind ?? .integer)
@@ -109,7 +110,9 @@ extension PredicateResolver {
         }
     }
 
-    /// A resolver for the objects at the end of a relationship of this one.
+    /// Makes a resolver for the destinations of a relationship of this resolver.
+    ///
+    /// - Throws: `unsupportedQuery` if the path has too many relationships.
     func inner(_ destination: Int, _ variable: String?) throws(DataSourceError) -> PredicateResolver {
         let scope = SubqueryScope(variable, self)
         guard scope.depth <= SubqueryScope.depthLimit else {

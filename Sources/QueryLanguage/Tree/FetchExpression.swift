@@ -1,26 +1,25 @@
 package import ManagedModel
 package import RowStore
 
-/// A value that a predicate compares, by the names of attributes.
+/// A value in a predicate, over the names of attributes.
 package indirect enum FetchExpression: Sendable, Hashable {
-    /// Keys of the object: `["name"]`; `["address", "city"]` for the leaf of a composite; `["group", "name"]` through a
-    /// relationship. After a to-many relationship an aggregate: `["messages", "@count"]`, `["messages", "@max", "date"]`.
+    /// Keys of the object: `["name"]`; `["address", "city"]` for the leaf of a composite; `["group", "name"]` along a to-one
+    /// relationship. After a to-many relationship comes an aggregate: `["messages", "@count"]`, `["messages", "@max", "date"]`.
     case keyPath([String])
-    /// Keys of what another expression stands for: the variable of a subquery, or the subquery.
+    /// Keys of another expression: of the variable of a subquery, or of a subquery.
     case path(FetchExpression, [String])
-    /// `SUBQUERY(messages, $m, $m.isRead == NO)`: the objects of a to-many relationship for which the predicate holds.
+    /// `SUBQUERY(messages, $m, $m.isRead == NO)`: the objects of a to-many relationship that match the predicate.
     case subquery(FetchExpression, variable: String, PredicateTree.Node)
     /// The object itself: `SELF`.
     case object
     case constant(FetchValue)
     case list([FetchExpression])
-    /// `$NAME`: inside a subquery with that variable, the object being tested; otherwise a placeholder to be replaced before
-    /// use.
+    /// `$NAME`: the object of the subquery with this variable; outside of such a subquery, a placeholder to replace before use.
     case variable(String)
     case arithmetic(FetchExpression, ArithmeticOperator, FetchExpression)
     case negated(FetchExpression)
     case function(FetchFunction, [FetchExpression])
-    /// The second value if the predicate holds, otherwise the third.
+    /// The first value if the predicate is true, otherwise the second.
     case conditional(PredicateTree.Node, FetchExpression, FetchExpression)
     /// The first value, or the second if the first is nil.
     case coalesce(FetchExpression, FetchExpression)
@@ -28,7 +27,7 @@ package indirect enum FetchExpression: Sendable, Hashable {
 }
 
 extension FetchExpression {
-    /// The value that an argument stands for: a constant, or a list of them.
+    /// A constant or a list of constants from an argument; nil if no attribute can have such a value.
     init?(argument: Any?) {
         guard let argument = argument.flatMap(unwrapped) else {
             self = .constant(.null)
@@ -39,7 +38,7 @@ extension FetchExpression {
             return
         }
         guard let list = argument as? any Collection, !(argument is [AnyHashable: Any]) else { return nil }
-        // Its count is not used, because the count of a range can overflow.
+        // Do not use the count of the list, because the count of a range can overflow.
         var elements: [FetchExpression] = []
         for element in list {
             guard elements.count < FetchExpression.mostElements, let value = FetchExpression(argument: element),

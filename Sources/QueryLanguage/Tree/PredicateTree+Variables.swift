@@ -15,7 +15,7 @@ extension PredicateTree {
         return PredicateTree(node.substituting(expressions))
     }
 
-    /// The names of the variables that have no values yet.
+    /// The names of the variables without values.
     package var variables: Set<String> {
         var names: Set<String> = []
         var rest: [(part: Node.Part, bound: Set<String>)] = [(.node(node), [])]
@@ -43,7 +43,7 @@ extension PredicateTree.Node {
         }
     }
 
-    /// The comparison with both bounds, once the variable stands for two values.
+    /// The comparison with both bounds, if the variable is replaced by a list of two values.
     private func within(
         _ one: FetchExpression, _ range: FetchExpression, substituting values: [String: FetchExpression],
         options: StringOptions

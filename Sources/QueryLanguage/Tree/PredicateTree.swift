@@ -1,17 +1,17 @@
 internal import ManagedModel
 package import RowStore
 
-/// A predicate by the names of attributes, for objects of any class.
+/// A predicate over the names of attributes, for objects of any class.
 ///
-/// It has at most 1,000 levels. Resolving a deeper one throws `invalidPredicate`.
+/// A tree has at most 1,000 levels. The resolution of a deeper tree throws `invalidPredicate`.
 package struct PredicateTree: Sendable, Hashable {
     package let node: Node
-    /// How many levels the tree has.
+/// The number of levels of the tree.
     private let depth: Int
 
     /// The most levels that a tree may have.
     static let depthLimit = 1000
-    /// The longest list to which `&&` and `||` add terms; a longer one becomes a part of a new list.
+    /// The longest list to which `&&` and `||` add predicates. A longer list becomes a part of a new list.
     private static let chainLength = 64
 
     package init(_ node: Node) {
@@ -32,8 +32,8 @@ package struct PredicateTree: Sendable, Hashable {
         chain(one, other, as: Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
     }
 
-    /// Both in one list, in their order, if the list of either has room; otherwise the deeper list takes in the other side, so
-    /// that a chain stays flat on whichever side it grows.
+    /// Joins two predicates in one list, in their order, if both fit into one list. Otherwise adds one side to the list of the
+    /// other side, preferably to the deeper list. So a chain stays flat, whether it grows to the left or to the right.
     private static func chain(
         _ one: PredicateTree, _ other: PredicateTree, as list: ([Node]) -> Node, parts: (Node) -> [Node]?
     ) -> PredicateTree {
@@ -55,7 +55,7 @@ package struct PredicateTree: Sendable, Hashable {
         PredicateTree(.not(predicate.node), depth: predicate.depth + 1)
     }
 
-    /// A predicate for the attribute that a key path leads to. If there is none, using the predicate throws an error.
+    /// A predicate for the attribute that a key path leads to. If there is no such attribute, the resolution throws.
     package static func named(
         _ keyPath: AnyKeyPath, _ type: any QueriedObject.Type, _ node: (FetchExpression) -> Node
     ) -> PredicateTree {
@@ -81,41 +81,41 @@ extension FetchExpression {
 }
 
 extension PredicateTree {
-    /// A predicate by the names of attributes, as it was written.
+    /// A predicate over the names of attributes, as it was written.
     package indirect enum Node: Sendable, Hashable {
         case constant(Bool)
         case compare(FetchExpression, ComparisonOperator, FetchExpression, StringOptions)
         case text(FetchExpression, StringOperator, FetchExpression, StringOptions)
-        /// Whether the first is an element of the second: a list, a variable, or a string that contains it.
+        /// The first value is an element of the second, which is a list, a variable, a to-many relationship, or a string.
         case isIn(FetchExpression, FetchExpression, StringOptions)
-        /// Whether the first is at least the second and at most the third.
+        /// The first value is at least the second and at most the third.
         case between(FetchExpression, FetchExpression, FetchExpression, StringOptions)
-        /// Whether the first is between the two values of the list that the second, a variable, will stand for.
+        /// The first value is between two values. The second is a variable, which a list of two values replaces.
         case isWithin(FetchExpression, FetchExpression, StringOptions)
-        /// Over a to-many key path inside the node.
+        /// A quantifier over a to-many key path inside the node.
         case quantified(Quantifier, Node)
         case not(Node)
         case and([Node])
         case or([Node])
-        /// A test that needs the managed object.
+        /// A predicate that needs the managed object.
         case custom(ObjectMatcher)
-        /// An invalid part; resolving throws the reason.
+        /// An invalid part. The resolution throws its error.
         case invalid(InvalidPart)
     }
 
     package enum Quantifier: String, Sendable, Hashable, Codable {
-        /// `SOME` is the same.
+        /// `ANY` or `SOME`.
         case any
         case all
         case none
     }
 }
 
-/// A test that needs the managed object: a part of a predicate that no store can evaluate. It equals only itself.
+/// A part of a predicate that needs the managed object, because no store can evaluate it. A matcher equals only itself.
 package final class ObjectMatcher: Sendable, Hashable {
-    /// What it tests, for messages: why the rows alone are not enough.
+    /// The construct that needs the object, for messages.
     package let reason: String
-    /// Whether it is known to follow a relationship. A property of the app's own may hide one.
+/// Whether the matcher is known to follow a relationship. A computed property of the app may follow one unnoticed.
     package let followsRelationship: Bool
     package let evaluate: @Sendable (any QueriedObject) throws -> Bool
 
@@ -135,7 +135,7 @@ package final class ObjectMatcher: Sendable, Hashable {
     }
 }
 
-/// Why a part of a predicate is invalid.
+/// The error of an invalid part of a predicate.
 package struct InvalidPart: Sendable, Hashable {
     package let error: DataSourceError
 
@@ -153,7 +153,7 @@ package struct InvalidPart: Sendable, Hashable {
 }
 
 extension PredicateTree.Node {
-    /// How many levels the tree has, including expressions. It is counted without recursion, for any depth.
+    /// The number of levels of the tree, including expressions. Computed without recursion, for any depth.
     var depth: Int {
         var deepest = 0
         var rest: [(part: Part, depth: Int)] = [(.node(self), 1)]
@@ -164,12 +164,12 @@ extension PredicateTree.Node {
         return deepest
     }
 
-    /// A place in the tree.
+    /// A node or an expression of the tree.
     package enum Part {
         case node(PredicateTree.Node)
         case expression(FetchExpression)
 
-        /// The places right below it.
+        /// The parts one level below.
         package var parts: [Part] {
             switch self {
             case .node(let node):
@@ -199,7 +199,7 @@ extension PredicateTree.Node {
 }
 
 extension PredicateTree.Node {
-    /// All of them, in one node with as few parts as possible.
+    /// Matches if all nodes match, as one node with as few parts as possible.
     package static func all(_ nodes: [Self]) -> Self {
         var operands: [Self] = []
         for node in nodes {
@@ -213,7 +213,7 @@ extension PredicateTree.Node {
         return operands.isEmpty ? .constant(true) : operands.count == 1 ? operands[0] : .and(operands)
     }
 
-    /// Any of them, in one node with as few parts as possible.
+    /// Matches if any node matches, as one node with as few parts as possible.
     package static func any(_ nodes: [Self]) -> Self {
         var operands: [Self] = []
         for node in nodes {
@@ -227,7 +227,7 @@ extension PredicateTree.Node {
         return operands.isEmpty ? .constant(false) : operands.count == 1 ? operands[0] : .or(operands)
     }
 
-    /// The negation.
+    /// Matches if the node does not match, with the negation moved inside where possible.
     package static func negation(_ node: Self) -> Self {
         switch node {
         case .constant(let answer): .constant(!answer)
@@ -240,7 +240,8 @@ extension PredicateTree.Node {
         }
     }
 
-    /// The terms of one connective, however deeply they are nested: thousands of terms are not thousands of recursive calls.
+    /// The operands of a chain of AND or of OR, however deeply nested. Computed without recursion, because there may be
+    /// thousands.
     package func operands(isAnd: Bool) -> [Self] {
         var operands: [Self] = []
         var rest = [self]
@@ -254,7 +255,7 @@ extension PredicateTree.Node {
     }
 }
 
-/// Predicates are equal if they mean the same: the nesting of a chain of one connective does not matter.
+/// Two predicates are equal if they differ only in the nesting of chains of AND or of OR.
 extension PredicateTree {
     package static func == (one: PredicateTree, other: PredicateTree) -> Bool { one.node.flat == other.node.flat }
 
@@ -275,7 +276,7 @@ extension PredicateTree.Node {
 
     private func flatChain(isAnd: Bool) -> Self {
         let operands = operands(isAnd: isAnd).map(\.flat)
-        // A list of one can hide a chain of the same kind.
+        // A list with one element can hide a chain of the same kind.
         let isNested = operands.contains {
             switch $0 {
             case .and: isAnd
@@ -293,12 +294,12 @@ extension PredicateTree.Node {
 }
 
 extension FetchExpression {
-    /// The same expression with flat conditions. Only a choice and a subquery contain conditions.
+    /// The same expression with flat predicates. Only conditionals and subqueries contain predicates.
     fileprivate var flat: Self { replacingParts(\.flat, \.flat) }
 }
 
 extension PredicateTree.Node {
-    /// The same node, with the nodes and expressions right below it replaced.
+    /// The same node, with the nodes and expressions one level below replaced.
     package func replacingParts(_ node: (Self) -> Self, _ expression: (FetchExpression) -> FetchExpression) -> Self {
         switch self {
         case .constant, .custom, .invalid: self
@@ -319,7 +320,7 @@ extension PredicateTree.Node {
 }
 
 extension FetchExpression {
-    /// The same expression, with the nodes and expressions right below it replaced.
+    /// The same expression, with the nodes and expressions one level below replaced.
     package func replacingParts(
         _ node: (PredicateTree.Node) -> PredicateTree.Node, _ expression: (Self) -> Self
     ) -> Self {

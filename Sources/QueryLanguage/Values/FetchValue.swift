@@ -13,14 +13,14 @@ package enum FetchValue: Sendable, Hashable {
     case data(Data)
     case uuid(UUID)
     case url(URL)
-    /// The object with that key.
+    /// The object with a key.
     case objectID(entityName: String, key: Int64)
-    /// A value in the form in which the store keeps it, for types of the app.
+    /// A stored value, for types of the app.
     case stored(StoredValue)
 }
 
 extension FetchValue {
-    /// The constant for a value that an attribute can have.
+    /// A constant for a value of an attribute's type.
     package init<Value: StoredValueConvertible>(_ value: Value) {
         switch value as Any {
         case let value as String: self = .text(value)
@@ -48,7 +48,7 @@ extension FetchValue {
         }
     }
 
-    /// Strings are equal byte by byte, as in the store.
+    /// Strings are compared byte by byte, as in the store.
     package static func == (one: FetchValue, other: FetchValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
@@ -87,7 +87,7 @@ extension FetchValue {
 }
 
 extension FetchValue {
-    /// The value of an argument that an attribute could have.
+    /// A constant for an argument; nil if no attribute can have the value.
     init?(argument: Any) {
         switch argument {
         case let text as String: self = .text(text)
@@ -116,12 +116,12 @@ extension FetchValue {
         }
     }
 
-    /// A whole number.
+    /// An integer; a decimal if it does not fit in 64 bits.
     static func of(_ number: UInt64) -> FetchValue {
         Int64(exactly: number).map(FetchValue.integer) ?? .decimal(Decimal(number))
     }
 
-    /// A whole number with a minus sign.
+    /// An integer with a minus sign; a decimal if it does not fit in 64 bits.
     static func negative(_ number: UInt64) -> FetchValue {
         if number == Int64.min.magnitude { return .integer(.min) }
         return Int64(exactly: number).map { .integer(-$0) } ?? .decimal(-Decimal(number))
@@ -129,7 +129,7 @@ extension FetchValue {
 }
 
 extension FetchValue {
-    /// The value in the form in which the store keeps it.
+    /// The value as the store keeps it.
     var rowValue: RowValue {
         switch self {
         case .null: .null
@@ -147,7 +147,7 @@ extension FetchValue {
         }
     }
 
-    /// What the value means; nil for null.
+    /// The kind of the value; nil for null.
     var kind: ValueKind? {
         switch self {
         case .null: nil
@@ -167,7 +167,7 @@ extension FetchValue {
 }
 
 extension RowValue {
-    /// The kind of a value of which only the storage is known.
+    /// The kind of a stored value whose attribute is not known.
     fileprivate var plainKind: ValueKind? {
         switch self {
         case .null: nil
@@ -179,20 +179,20 @@ extension RowValue {
     }
 }
 
-/// A value that stands for a stored object: its id.
+/// The id of an object.
 package protocol ObjectReference {
     /// The name of the object's own entity.
     var entityName: String { get }
     var key: Int64 { get }
 }
 
-/// Any optional, of which only that is known.
+/// An optional of any type.
 package protocol AnyOptional {
     /// The type of the value.
     static var wrapped: Any.Type { get }
     /// `\.!`.
     static var unwrapping: AnyKeyPath { get }
-    /// The value, which may be an optional itself.
+    /// The wrapped value, which may be an optional itself.
     var content: Any? { get }
 }
 

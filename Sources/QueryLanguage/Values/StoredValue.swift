@@ -1,7 +1,7 @@
 public import Foundation
 package import RowStore
 
-/// A value in the form in which the store keeps it.
+/// A value as the store keeps it.
 public struct StoredValue: Sendable, Hashable {
     package let value: RowValue
 
@@ -11,13 +11,15 @@ public struct StoredValue: Sendable, Hashable {
 }
 
 /// A Swift type whose values the store can compare.
+///
+/// Types with raw values of such a type conform without an implementation.
 nonisolated public protocol StoredValueConvertible: Sendable {
-    /// The value in the form in which the store compares it.
+/// The value as the store keeps and compares it.
     var storedValue: StoredValue { get }
 }
 
-// Integers and booleans are integers in the store; dates, floats and doubles are reals; strings, decimals and URLs are text;
-// data and UUIDs are blobs; enums are their raw values.
+// Integers and booleans are stored as INTEGER; dates, floats and doubles as REAL; strings, decimals and URLs as TEXT; data and
+// UUIDs as BLOB; enums as their raw values.
 
 extension Int16: StoredValueConvertible {}
 extension Int32: StoredValueConvertible {}
@@ -51,7 +53,7 @@ extension String: StoredValueConvertible {
 extension Decimal: StoredValueConvertible {
     public var storedValue: StoredValue { StoredValue(.text(canonicalText)) }
 
-    /// The same string for equal numbers, on every machine.
+    /// The number as a string, which is the same for equal numbers on every machine.
     package var canonicalText: String { description }
 }
 
