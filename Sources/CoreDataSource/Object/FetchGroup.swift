@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Objects that were read together. A relationship of one of them is read for all of them at once.
+/// Objects that were read together. When one object's relationship is read, it is read for the whole group.
 ///
 /// The group has no references to the objects, so it keeps none alive.
 final class FetchGroup {
@@ -8,7 +8,7 @@ final class FetchGroup {
     @exclusivity(unchecked) private(set) var keys: [Int64] = []
     /// The entity of each object; a single entity if all objects have the same.
     private let entities: [Int32]
-    /// The keys of the objects that these objects lead to, until those objects are read.
+    /// The keys of destinations that are not read yet.
     @exclusivity(unchecked) private var links: [LinkKeys] = []
 
     /// The most objects for which a relationship is read at once.
@@ -92,7 +92,7 @@ final class FetchGroup {
 
     func entity(at place: Int) -> Int { Int(entities.count == 1 ? entities[0] : entities[place]) }
 
-    /// Up to `window` positions around a position: first that position and those after it, then those before it.
+    /// Up to `window` positions near a position: the position itself, the following positions, then the preceding positions.
     func places(near place: Int, _ window: Int) -> some Sequence<Int> {
         let end = min(place + window, keys.count)
         let start = max(0, min(place, end - window))

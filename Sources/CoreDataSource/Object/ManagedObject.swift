@@ -193,8 +193,7 @@ extension ManagedObject: Hashable {
 @available(*, unavailable, message: "An object stays in its context. Pass its objectID, or values, instead.")
 extension ManagedObject: Sendable {}
 
-/// Deferred values (``RowQuery/defersValues``): a fetch leaves them in the store. When one of them is needed, the whole row is
-/// read.
+/// Deferred values (``RowQuery/defersValues``), which a fetch leaves in the store. The first use of one reads the whole row.
 extension ManagedObject {
     /// Whether any value of the row is deferred.
     final var hasDeferredValues: Bool { layout.hasDeferredValues(row) }

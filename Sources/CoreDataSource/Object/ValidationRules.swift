@@ -75,7 +75,7 @@ struct AttributeRule {
         if minimum == nil && maximum == nil && pattern == nil && !hasLimits { return nil }
     }
 
-    /// What is wrong with the value, as the end of a sentence; nil if the value is valid.
+    /// The problem of a value, as the end of a sentence; nil if the value is valid.
     func complaint(_ row: RowSnapshot, _ column: Int) -> String? {
         switch storage {
         case .integer: complaint(aboutInteger: row.integer(column))

@@ -69,7 +69,7 @@ struct SourceView: RowView {
 }
 
 extension RowQuery {
-    /// All entities whose rows affect the query: those of the family, and those along the joined relationships.
+    /// All entities whose rows affect the query: the family, and the entities along joined relationships.
     func entities(_ family: [Int]) -> Set<Int> {
         var entities = Set(family)
         for column in joined { column.related?.collectEntities(&entities) }

@@ -122,7 +122,8 @@ extension RowSource {
     package func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
-        // The store skips rows that come before the window. Without an offset, newer rows are laid over what is read.
+        // With an offset, let the store skip the rows before the window. The result is valid only if no newer rows are pending.
+        // Without an offset, one read is enough, because newer rows can replace its rows.
         if query.offset > 0, !hasPendingRows(query.entity) {
             var rows: [StoredRow] = []
             let (_, isNewest, asOf) = try read(.statement) { reader throws(DataSourceError) in

@@ -3,7 +3,7 @@ public import RowStore
 /// A failure that no call can throw, reported by a container.
 ///
 /// ```swift
-/// for await failure in container.failures { logger.error("\(failure)") }
+/// for await failure in container.failures { print(failure) }
 /// ```
 public struct StoreFailure: Sendable {
     /// The kind of a failure. New kinds may be added in any release, so keep a default branch.

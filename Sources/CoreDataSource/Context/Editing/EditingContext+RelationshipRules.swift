@@ -20,7 +20,7 @@ extension EditingContext {
     /// The average number of links that are read for each of many owners.
     private static let fewLinks = 4
 
-    /// The errors in the relationships of edited objects, and in those of objects whose links have changed.
+    /// Checks the relationships of edited objects, and of objects whose links have changed. Returns the errors.
     func relationshipFailures() throws -> [DataSourceError] {
         let graph = stack.graph
         if !graph.hasChecks { return [] }

@@ -193,7 +193,7 @@ extension EditingContext {
         editor(ofEntity: pairs.layout) as? EditingContext ?? self
     }
 
-    /// The pair row of two objects, of which the first is the owner; nil if there is none.
+    /// The pair row of a link from the first object to the second; nil if there is none.
     func link(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
         let context = linkContext(pairs)
         let keys = [one.key, other.key].map { RowValue.integer($0) }

@@ -108,7 +108,7 @@ struct Batch {
     }
 
     /// Adds the saves of other members to the log, for a batch that only reads from a server. For a file,
-    /// ``begin(hasFollowed:)`` does so.
+    /// ``begin(hasFollowed:)`` adds them.
     private func followToRead() throws(DataSourceError) {
         guard stack.root.store.isRemote, let keeper = stack.root.leases else { return }
         let owned = ([context] + others).flatMap(\.bindings).filter(\.isOwned).map(\.layout.index)

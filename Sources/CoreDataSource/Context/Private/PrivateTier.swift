@@ -53,8 +53,8 @@ package actor PrivateTier {
 
 /// The leases that batches of a data source need.
 struct TierLeases: Sendable {
-    /// The leases of batches that change only owned entities: those of these entities, and of entities that share a uniqueness
-    /// constraint with one of them, because each entity has its own table.
+    /// The leases of batches that change only owned entities. They include the leases of entities that share a uniqueness
+    /// constraint with an owned entity, because each entity has its own table.
     let own: LeaseSet
     /// The leases of batches that may delete.
     let reach: LeaseSet

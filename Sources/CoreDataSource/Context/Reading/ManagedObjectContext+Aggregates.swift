@@ -213,7 +213,7 @@ extension ManagedObjectContext {
     /// Some attributes of the objects of a request, in its order. Only these attributes are read, and no objects are made.
     ///
     /// ```swift
-    /// for (name, age) in try context.values(ObjectRequest<ContactEntity>(), \.name, \.age) { ... }
+    /// for (name, age) in try context.values(ObjectRequest<ContactEntity>(), \.name, \.age) { print(name, age) }
     /// ```
     ///
     /// - Parameters:
