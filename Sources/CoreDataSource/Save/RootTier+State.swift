@@ -206,7 +206,7 @@ struct ReadBasis: Equatable {
 
 /// A position of the feed, up to which a follower has applied the events.
 package struct FeedPosition: Sendable, Equatable {
-/// The number of resets of the store.
+    /// The number of resets of the store.
     package var generation: Int
     /// The number of events.
     package var number: Int64

@@ -372,7 +372,7 @@ extension SaveLog {
 extension SaveLog {
     /// The reason why main must reload from the store.
     package enum Staleness: Sendable {
-    /// The unmerged saves used too much memory and were dropped.
+        /// The unmerged saves used too much memory and were dropped.
         case backlog
         /// Another program wrote to the store.
         case outsideWrites

@@ -132,14 +132,14 @@ package final class FailureReporter: Sendable {
 
 /// A batch that uses leases for which other members wait.
 struct LongBatch: Equatable {
-/// The class name of the data source.
+    /// The class name of the data source.
     let source: String
     let begin: ContinuousClock.Instant
 }
 
 /// The data source of a save.
 package final class SaveSource: Sendable {
-/// The class name of the data source.
+    /// The class name of the data source.
     package let name: String
     private let state = Guarded(State())
 

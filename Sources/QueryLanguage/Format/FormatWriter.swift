@@ -269,7 +269,7 @@ extension ArithmeticOperator {
 /// In a format, as in Foundation, no string contains an empty string, or begins or ends with an empty string. Swift's
 /// functions, the operators of key paths and `#Predicate` find an empty string in every string.
 extension StringOptions {
-/// The option of a format: an empty string on the right side is found in no string.
+    /// The option of a format: an empty string on the right side is found in no string.
     static let findsNoEmptyString = StringOptions(rawValue: 32)
 }
 

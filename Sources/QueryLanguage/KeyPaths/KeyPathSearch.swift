@@ -103,7 +103,7 @@ private struct KeyPathStep: @unchecked Sendable {
     let text: KeyPathText
     /// The type of the property.
     let value: Any.Type
-/// Whether further properties can follow.
+    /// Whether further properties can follow.
     let leadsOn: Bool
 
     private init(_ keyPath: AnyKeyPath, _ names: [String]) {

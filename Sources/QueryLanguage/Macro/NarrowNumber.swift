@@ -124,7 +124,7 @@ extension LoweredPart {
 
 /// The plain Swift types of attributes, and the values that nil is read as if the attribute is not optional.
 enum PlainType {
-/// Whether the type is a plain type, or an optional plain type.
+    /// Whether the type is a plain type, or an optional plain type.
     static func includes(_ type: Any.Type) -> Bool {
         zeros[ObjectIdentifier(type)] != nil || optionals.contains(ObjectIdentifier(type))
     }

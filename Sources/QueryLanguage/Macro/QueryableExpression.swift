@@ -11,7 +11,7 @@ protocol QueryableExpression {
 
 /// A node cannot be lowered, so its predicate must be evaluated on the objects.
 struct NotQueryable: Error {
-/// The construct that cannot be lowered.
+    /// The construct that cannot be lowered.
     var construct: String
 }
 

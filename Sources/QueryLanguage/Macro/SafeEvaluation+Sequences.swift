@@ -277,7 +277,7 @@ extension PredicateExpressions.RangeExpressionContains: SafelyEvaluated {
 protocol CountedRange {
     /// The number of elements; nil if it does not fit in `Int`.
     var safeCount: Int? { get }
-/// The properties that return the number of elements.
+    /// The properties that return the number of elements.
     static var countKeyPaths: [AnyKeyPath] { get }
 }
 

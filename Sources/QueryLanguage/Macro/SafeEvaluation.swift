@@ -111,7 +111,7 @@ extension Data: StoredElements {}
 
 /// A range without an end, of a type with a greatest number.
 protocol EndlessRange {
-/// Whether the range has more than `count` numbers.
+    /// Whether the range has more than `count` numbers.
     func hasNumbers(_ count: Int) -> Bool
 }
 

@@ -37,7 +37,7 @@ final class SubqueryScope {
     /// The variable of the subquery; nil for the destination of a to-one relationship.
     let variable: String?
     let outer: PredicateResolver
-/// The number of relationships from the object of the whole predicate.
+    /// The number of relationships from the object of the whole predicate.
     let depth: Int
 
     /// The most relationships along a path.

@@ -6,7 +6,7 @@ package import RowStore
 /// A tree has at most 1,000 levels. The resolution of a deeper tree throws `invalidPredicate`.
 package struct PredicateTree: Sendable, Hashable {
     package let node: Node
-/// The number of levels of the tree.
+    /// The number of levels of the tree.
     private let depth: Int
 
     /// The most levels that a tree may have.
@@ -115,7 +115,7 @@ extension PredicateTree {
 package final class ObjectMatcher: Sendable, Hashable {
     /// The construct that needs the object, for messages.
     package let reason: String
-/// Whether the matcher is known to follow a relationship. A computed property of the app may follow one unnoticed.
+    /// Whether the matcher is known to follow a relationship. A computed property of the app may follow one unnoticed.
     package let followsRelationship: Bool
     package let evaluate: @Sendable (any QueriedObject) throws -> Bool
 

@@ -14,7 +14,7 @@ public struct StoredValue: Sendable, Hashable {
 ///
 /// Types with raw values of such a type conform without an implementation.
 nonisolated public protocol StoredValueConvertible: Sendable {
-/// The value as the store keeps and compares it.
+    /// The value as the store keeps and compares it.
     var storedValue: StoredValue { get }
 }
 

@@ -307,13 +307,13 @@ struct EarlyBatch {
 extension PrivateContext {
     /// Reserves keys for a batch that may insert `count` objects.
     func expectInserts(_ count: Int) {
-    // A reservation is a separate transaction, which would end an early write.
+        // A reservation is a separate transaction, which would end an early write.
         if count >= EarlyBatch.threshold { stack.keys.reserve(for: count) }
     }
 
     /// Writes the inserted objects of the batch early, except for the last object, which has no values yet.
     func writeEarly(_ binding: EntityBinding) {
-    // Derived values are known only at the save.
+        // Derived values are known only at the save.
         guard binding.inserted.count >= EarlyBatch.threshold, binding.isOwned, binding.derivations.isEmpty,
             let earlyWrite = early.take(in: stack.root)
         else { return }

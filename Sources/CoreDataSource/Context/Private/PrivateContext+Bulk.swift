@@ -6,8 +6,8 @@ enum RowChangeWay {
     case rows
     /// There are too many rows for a change set: the store must change them.
     case tooManyRows
-/// The rows must become objects, because the predicate needs objects, values must be unique, delete rules apply, or the setter
-/// of a property does more than set its attribute.
+    /// The rows must become objects, because the predicate needs objects, values must be unique, delete rules apply, or the setter
+    /// of a property does more than set its attribute.
     case objects
 }
 

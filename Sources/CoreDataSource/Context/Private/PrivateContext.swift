@@ -280,10 +280,10 @@ extension PrivateContext {
 
 /// Changes of many rows in a batch that does nothing else.
 extension PrivateContext {
-/// Sets the same values in all matching objects.
-///
-/// - Parameter source: The data source of the context.
-/// - Returns: The report of a change by the store; nil if the changes are in the batch.
+    /// Sets the same values in all matching objects.
+    ///
+    /// - Parameter source: The data source of the context.
+    /// - Returns: The report of a change by the store; nil if the changes are in the batch.
     func updateAll<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?, _ assignments: [FetchAssignment<Object>],
         from source: SaveSource

@@ -73,7 +73,7 @@ struct TierLeases: Sendable {
 
 /// The entities that a batch may change.
 enum BatchScope {
-/// No entities: the batch only reads.
+    /// No entities: the batch only reads.
     case nothing
     /// The entities that the data source owns.
     case own

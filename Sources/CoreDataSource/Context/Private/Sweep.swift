@@ -2,7 +2,7 @@ internal import RowStore
 
 /// Sweeps, which delete the children that a parent's list lacks.
 extension PrivateContext {
-/// Deletes the children of one parent that are not in a list.
+    /// Deletes the children of one parent that are not in a list.
     ///
     /// ```swift
     /// nonisolated override func onAdd(_ team: Team, in context: PrivateContext) throws -> ManagedObject? {
@@ -213,7 +213,7 @@ extension EntityBinding {
 /// One call of `sweep`, for the children of one parent.
 struct ChildSweep {
     let parent: ManagedObject
-/// The index of the relationship among those of the parent's entity.
+    /// The index of the relationship among those of the parent's entity.
     let relationship: Int
     /// The keys of the children that stay.
     let kept: Set<Int64>
@@ -283,7 +283,7 @@ struct ChildSweeps {
 
 /// The effects of a batch's sweeps.
 struct SweepReport {
-/// The number of children that were saved before.
+    /// The number of children that were saved before.
     var stored = 0
     var kept = 0
     var deleted: [ManagedObjectID] = []

@@ -6,7 +6,7 @@ enum EntityRights {
     case read
     /// The context edits the rows, as a draft does, while others write them.
     case edit
-/// Only this context writes the rows. It applies every change by others before its next batch.
+    /// Only this context writes the rows. It applies every change by others before its next batch.
     case own
 }
 

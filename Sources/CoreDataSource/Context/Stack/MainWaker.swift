@@ -8,7 +8,7 @@ final class MainWaker: Sendable {
         let merge: @MainActor @Sendable () -> Void
         /// Updates the registered objects to the newest save. Lists follow when main is free.
         let mergeObjects: @MainActor @Sendable () -> Void
-    /// Returns after all lists show the merged saves.
+        /// Returns after all lists show the merged saves.
         let settleLists: @MainActor @Sendable () async -> Void
     }
 

@@ -177,7 +177,7 @@ public struct DataSourceDiagnostic: Sendable, Hashable, CustomStringConvertible 
     public let entityName: String
     /// The name of the attribute.
     public let attributeName: String
-/// The problem and its remedy.
+    /// The problem and its remedy.
     public let message: String
 
     public var description: String { message }
