@@ -53,13 +53,14 @@ let package = Package(
         .target(name: "RowStore", dependencies: ["ModelMigration", "ManagedModel"]),
         .target(name: "QueryLanguage", dependencies: ["RowStore", "ManagedModel"]),
         .target(name: "MigrationSQL", dependencies: ["RowStore", "ModelMigration", "ManagedModel"]),
+        .target(name: "PredicateSQL", dependencies: ["RowStore"]),
         .target(
             name: "SQLiteStore",
-            dependencies: ["MigrationSQL", "RowStore", "ModelMigration", "ManagedModel", "CSQLite"]),
+            dependencies: ["PredicateSQL", "MigrationSQL", "RowStore", "ModelMigration", "ManagedModel", "CSQLite"]),
         .target(
             name: "PostgreSQLStore",
             dependencies: [
-                "MigrationSQL", "RowStore", "ModelMigration", "ManagedModel",
+                "PredicateSQL", "MigrationSQL", "RowStore", "ModelMigration", "ManagedModel",
                 .target(name: "CPostgreSQL", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .target(
@@ -142,7 +143,9 @@ let package = Package(
             ]),
         .testTarget(
             name: "PostgreSQLStoreTests",
-            dependencies: ["PostgreSQLStore", "RowStore", "ManagedModel", "StoreTestModel", "TestSupport"]),
+            dependencies: [
+                "PostgreSQLStore", "PredicateSQL", "RowStore", "ManagedModel", "StoreTestModel", "TestSupport",
+            ]),
         .testTarget(
             name: "CoreDataSourceTests",
             dependencies: [

@@ -146,6 +146,16 @@ struct WireBuffer {
         value.withUnsafeBytes { append($0) }
     }
 
+    mutating func append(_ value: RowValue) {
+        switch value {
+        case .null: appendNull()
+        case .integer(let value): append(value)
+        case .real(let value): append(value)
+        case .text(var text): text.withUTF8 { append(UnsafeRawBufferPointer($0)) }
+        case .blob(let bytes): bytes.withUnsafeBytes { append($0) }
+        }
+    }
+
     mutating func append(_ row: RowSnapshot, _ column: Int, _ storage: ColumnStorage) {
         if row.isNull(column) { return appendNull() }
         switch storage {

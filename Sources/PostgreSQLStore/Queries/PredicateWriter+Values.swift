@@ -1,3 +1,4 @@
+internal import PredicateSQL
 internal import RowStore
 
 /// A value that a server can calculate from a row.
@@ -12,35 +13,35 @@ struct SQLValue {
 /// of characters. So only expressions are written that cannot fail and mean the same.
 extension PredicateWriter {
     /// - Returns: Nil for a value that only this side can calculate.
-    mutating func value(_ expression: RowExpression, depth: Int) -> SQLValue? {
-        guard depth < PredicateWriter.depthLimit else { return nil }
+    mutating func value(_ expression: RowExpression, level: Int) -> SQLValue? {
+        guard level < PostgreSQLPredicateDialect.limits.nesting else { return nil }
         switch expression {
         case .column(let column):
-            return self.column(column, depth: depth).map {
+            return self.column(column, level: level).map {
                 SQLValue(sql: $0, storage: layout.order(of: column).storage)
             }
         case .key: return SQLValue(sql: key, storage: .integer)
         case .constant(let value): return constant(value)
-        case .coalesce(let one, let other):
-            return combined(one, with: other, depth: depth) { "COALESCE(\($0), \($1))" }
-        case .conditional(let test, let one, let other):
-            let test = term(test, depth: depth + 1)
-            guard test.isExact else { return nil }
+        case .coalesce(let lhs, let rhs):
+            return combined(lhs, with: rhs, level: level) { "COALESCE(\($0), \($1))" }
+        case .conditional(let predicate, let lhs, let rhs):
+            let written = self.predicate(predicate, level: level + 1)
+            guard written.isExact else { return nil }
             // Null counts as false on the server too.
-            return combined(one, with: other, depth: depth) { "CASE WHEN \(test.sql) THEN \($0) ELSE \($1) END" }
-        case .arithmetic(let one, let operation, let other, .integer):
+            return combined(lhs, with: rhs, level: level) { "CASE WHEN \(written.sql) THEN \($0) ELSE \($1) END" }
+        case .arithmetic(let lhs, let operation, let rhs, .integer):
             guard let sign = operation.bitSign,
-                let value = combined(one, with: other, depth: depth, { "(\($0) \(sign) \($1))" }),
+                let value = combined(lhs, with: rhs, level: level, { "(\($0) \(sign) \($1))" }),
                 value.storage == .integer
             else { return nil }
             return value
         case .function(.onesComplement, let values, .integer):
-            guard values.count == 1, let value = value(values[0], depth: depth + 1), value.storage == .integer else {
+            guard values.count == 1, let value = value(values[0], level: level + 1), value.storage == .integer else {
                 return nil
             }
             return SQLValue(sql: "(~ \(value.sql))", storage: .integer)
         case .function(.length, let values, _):
-            guard values.count == 1, let value = value(values[0], depth: depth + 1), value.storage == .blob else {
+            guard values.count == 1, let value = value(values[0], level: level + 1), value.storage == .blob else {
                 return nil
             }
             return SQLValue(sql: "octet_length(\(value.sql))::bigint", storage: .integer)
@@ -49,7 +50,7 @@ extension PredicateWriter {
     }
 
     private mutating func constant(_ value: RowValue) -> SQLValue? {
-        guard value.isOnServers else { return nil }
+        if case .text(let text) = value, text.hasNUL { return nil }
         switch value {
         case .null: return nil
         case .integer: return SQLValue(sql: add(value, .integer), storage: .integer)
@@ -62,12 +63,43 @@ extension PredicateWriter {
     }
 
     private mutating func combined(
-        _ one: RowExpression, with other: RowExpression, depth: Int, _ sql: (String, String) -> String
+        _ lhs: RowExpression, with rhs: RowExpression, level: Int, _ sql: (String, String) -> String
     ) -> SQLValue? {
-        guard let left = value(one, depth: depth + 1), let right = value(other, depth: depth + 1),
-            left.storage == right.storage
+        guard let lhs = value(lhs, level: level + 1), let rhs = value(rhs, level: level + 1), lhs.storage == rhs.storage
         else { return nil }
-        return SQLValue(sql: sql(left.sql, right.sql), storage: left.storage)
+        return SQLValue(sql: sql(lhs.sql, rhs.sql), storage: lhs.storage)
+    }
+}
+
+extension PredicateWriter {
+    /// Whether two values with the same storage have that relation.
+    mutating func relation(
+        _ lhs: RowExpression, _ relation: ComparisonOperator, _ rhs: RowExpression, isNegated: Bool, level: Int
+    ) -> SQLPredicate {
+        // Only `=` can use an index, and it is not true for null.
+        let isNeverNull = lhs.isNeverNull || rhs.isNeverNull
+        guard let lhs = value(lhs, level: level), let rhs = value(rhs, level: level), lhs.storage == rhs.storage else {
+            return .unknown
+        }
+        let isEquality = relation == .equal || relation == .notEqual
+        switch isNegated && isEquality ? relation.negated : relation {
+        case .equal: return SQLPredicate("\(lhs.sql) \(isNeverNull ? "=" : "IS NOT DISTINCT FROM") \(rhs.sql)")
+        case .notEqual: return SQLPredicate("\(lhs.sql) IS DISTINCT FROM \(rhs.sql)")
+        default:
+            let sql = "\(lhs.sql) \(relation.sql) \(rhs.sql)"
+            return SQLPredicate(isNegated ? "(\(sql)) IS NOT TRUE" : sql)
+        }
+    }
+}
+
+extension RowExpression {
+    /// Whether it has a value in every row.
+    fileprivate var isNeverNull: Bool {
+        switch self {
+        case .key: true
+        case .constant(let value): value != .null
+        default: false
+        }
     }
 }
 
@@ -83,12 +115,12 @@ extension ArithmeticOperator {
     }
 }
 
-/// String operators that compare bytes. Folded strings, characters and regular expressions are tested on this side.
+/// String operators that compare bytes. Folded strings, characters and regular expressions are left to this side.
 extension PredicateWriter {
     mutating func text(
-        _ value: RowExpression, _ matcher: StringMatcher, isNegated: Bool, depth: Int
-    ) -> SQLTerm {
-        guard !matcher.options.folds, matcher.comparison != .matches, let value = self.value(value, depth: depth),
+        _ value: RowExpression, _ matcher: StringMatcher, isNegated: Bool, level: Int
+    ) -> SQLPredicate {
+        guard !matcher.options.folds, matcher.comparison != .matches, let value = self.value(value, level: level),
             value.storage == .text
         else { return .unknown }
         if matcher.comparison == .like {
@@ -102,43 +134,43 @@ extension PredicateWriter {
 
     /// A right side that is calculated for each row.
     mutating func text(
-        _ value: RowExpression, _ comparison: StringOperator, _ pattern: RowExpression, isNegated: Bool, depth: Int
-    ) -> SQLTerm {
-        guard comparison != .like, comparison != .matches, let value = self.value(value, depth: depth),
-            let pattern = self.value(pattern, depth: depth), value.storage == .text, pattern.storage == .text
+        _ value: RowExpression, _ comparison: StringOperator, _ pattern: RowExpression, isNegated: Bool, level: Int
+    ) -> SQLPredicate {
+        guard comparison != .like, comparison != .matches, let value = self.value(value, level: level),
+            let pattern = self.value(pattern, level: level), value.storage == .text, pattern.storage == .text
         else { return .unknown }
         return find(pattern.sql, in: value.sql, comparison, isNegated: isNegated)
     }
 
     private func find(
         _ pattern: String, in value: String, _ comparison: StringOperator, isNegated: Bool
-    ) -> SQLTerm {
-        let test =
+    ) -> SQLPredicate {
+        let sql =
             switch comparison {
             case .beginsWith: "starts_with(\(value), \(pattern))"
             // UTF-8 strings have the same ending if their last characters are the same.
             case .endsWith: "right(\(value), char_length(\(pattern))) = \(pattern)"
             default: "strpos(\(value), \(pattern)) > 0"
             }
-        return SQLTerm(sql: isNegated ? "(\(test)) IS NOT TRUE" : test)
+        return SQLPredicate(isNegated ? "(\(sql)) IS NOT TRUE" : sql)
     }
 
     /// Wildcards match characters as a person sees them, which a server does not know. It can search for the literal parts.
-    private mutating func like(_ value: SQLValue, _ literals: WildcardLiterals, isNegated: Bool) -> SQLTerm {
+    private mutating func like(_ value: SQLValue, _ literals: WildcardLiterals, isNegated: Bool) -> SQLPredicate {
         guard literals.hasWildcards else {
             if literals.longest.hasNUL { return .constant(isNegated) }
             let pattern = add(.text(literals.longest), .text)
-            return SQLTerm(sql: "\(value.sql) \(isNegated ? "IS DISTINCT FROM" : "=") \(pattern)")
+            return SQLPredicate("\(value.sql) \(isNegated ? "IS DISTINCT FROM" : "=") \(pattern)")
         }
         if isNegated { return .unknown }
         if literals.longest.hasNUL || literals.prefix.hasNUL { return .constant(false) }
         if !literals.prefix.isEmpty {
             let pattern = add(.text(literals.prefix), .text)
-            return SQLTerm(sql: find(pattern, in: value.sql, .beginsWith, isNegated: false).sql, isExact: false)
+            return SQLPredicate(find(pattern, in: value.sql, .beginsWith, isNegated: false).sql, isExact: false)
         }
         if literals.longest.isEmpty { return .unknown }
         let pattern = add(.text(literals.longest), .text)
-        return SQLTerm(sql: find(pattern, in: value.sql, .contains, isNegated: false).sql, isExact: false)
+        return SQLPredicate(find(pattern, in: value.sql, .contains, isNegated: false).sql, isExact: false)
     }
 }
 
@@ -169,4 +201,9 @@ struct WildcardLiterals {
         prefix = String(parts[0])
         longest = parts.max { $0.count < $1.count }.map { String($0) } ?? ""
     }
+}
+
+extension String {
+    /// Whether it contains a character that a string on a server cannot have.
+    fileprivate var hasNUL: Bool { utf8.contains(0) }
 }

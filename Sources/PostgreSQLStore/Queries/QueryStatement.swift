@@ -1,18 +1,19 @@
+package import PredicateSQL
 package import RowStore
 
 /// A query as a server answers it: the SQL, and the work that is left for this side.
 ///
-/// The server lacks this library's functions and orders. What it cannot test is tested on this side, row by row. If anything is
-/// left to test or to sort, limit and offset are applied on this side, too.
-package struct QueryStatement: Sendable {
+/// The server lacks this library's functions and orders. What it cannot evaluate is evaluated on this side, row by row. If
+/// anything is left to evaluate or to sort, limit and offset are applied on this side, too.
+package struct QueryStatement {
     /// Returns the key, ``columns`` and ``joined``, or one number if ``isCount``. Its values are `$1`, `$2`...
     package let sql: String
-    package let parameters: [QueryParameter]
+    package let parameters: [SQLParameter]
     /// The columns that each row has, in the order of the results after the key.
     package let columns: [Int]
     /// The numbers of the joined columns after them. The query's other joined columns are null.
     package let joined: [Int]
-    /// The test for each row on this side; nil for none.
+    /// The predicate for each row on this side; nil for none.
     package let filter: RowPredicate?
     /// Whether the rows come in the order of the query, or it has none.
     package let isSorted: Bool
@@ -36,22 +37,21 @@ package struct QueryStatement: Sendable {
     package init?(_ query: RowQuery, isCount: Bool = false, _ table: QueryTable, _ tables: [Int: QueryTable]) {
         self.query = query
         layout = table.layout
-        var writer = PredicateWriter(table, joined: query.joined, tables)
-        let (test, filter) = writer.split(query.predicate)
+        var writer = PredicateWriter(query, from: table, tables: tables, PostgreSQLPredicateDialect())
+        let (predicate, filter) = writer.split(query.predicate)
         self.filter = filter
         self.isCount = isCount && filter == nil
-        isEmpty = test.isNever || !isCount && query.limit.map { $0 <= 0 } ?? false
+        isEmpty = predicate.isNever || !isCount && query.limit.map { $0 <= 0 } ?? false
         let results = ResultColumns(query, filter, isCount: isCount, table)
         columns = results.columns
         joined = results.joined
         var names = self.isCount ? ["count(*)"] : [writer.key]
-        names += columns.map { "\(writer.scope.alias).\(table.columns[$0] ?? "")" }
-        for column in joined {
-            guard let name = writer.column(column, depth: 0) else { return nil }
+        for column in columns + joined {
+            guard let name = writer.column(column) else { return nil }
             names.append(name)
         }
-        var sql = "SELECT \(names.joined(separator: ", ")) FROM \(table.name) AS \(writer.scope.alias)"
-        if !test.isAlways { sql += " WHERE " + test.sql }
+        var sql = "SELECT \(names.joined(separator: ", ")) FROM \(table.name) AS \(PredicateWriter.outermost)"
+        if !predicate.isAlways { sql += " WHERE " + predicate.sql }
         let isOrdered = !isCount && query.isOrdered
         isSorted = !isOrdered || query.sort.allSatisfy { $0.isPortable(table.layout) }
         if isOrdered && isSorted { sql += " ORDER BY " + writer.order(query.sort, results) }
@@ -66,7 +66,7 @@ package struct QueryStatement: Sendable {
     }
 }
 
-/// The columns that a statement returns after the key: requested ones, and those that rows are sorted and tested by on this
+/// The columns that a statement returns after the key: requested ones, and those that rows are sorted and filtered by on this
 /// side.
 private struct ResultColumns {
     let columns: [Int]
@@ -77,10 +77,10 @@ private struct ResultColumns {
         _ = filter?.collectColumns(&needed)
         if !isCount {
             needed.formUnion(query.sort.map(\.column))
-            needed.formUnion(query.columns ?? Array(table.columns.keys))
+            needed.formUnion(query.columns ?? table.layout.storedColumns)
             if query.returnsJoined { needed.formUnion(query.joined.enumerated().map { $1.number(at: $0) }) }
         }
-        columns = needed.filter { table.columns[$0] != nil }.sorted()
+        columns = needed.filter { !JoinedColumn.isJoined($0) && table.columns[$0] != nil }.sorted()
         joined = needed.filter(JoinedColumn.isJoined).sorted()
     }
 
@@ -100,14 +100,16 @@ extension SortKey {
 
 extension PredicateWriter {
     /// Rows that compare equal come in the order of their row keys.
-    fileprivate func order(_ sort: [SortKey], _ results: ResultColumns) -> String {
-        let terms = sort.compactMap { key -> String? in
-            let name = scope.table.columns[key.column].map { "\(scope.alias).\($0)" }
-            guard let term = name ?? results.place(key.column).map(String.init) else { return nil }
-            return term + (key.isAscending ? " ASC NULLS FIRST" : " DESC NULLS LAST")
+    fileprivate mutating func order(_ sort: [SortKey], _ results: ResultColumns) -> String {
+        var columns: [String] = []
+        for key in sort {
+            let name =
+                results.columns.contains(key.column) ? column(key.column) : results.place(key.column).map(String.init)
+            guard let name else { continue }
+            columns.append(name + (key.isAscending ? " ASC NULLS FIRST" : " DESC NULLS LAST"))
         }
         // Keys are never null; their index has the default order.
-        return (terms + [key]).joined(separator: ", ")
+        return (columns + [key]).joined(separator: ", ")
     }
 }
 
@@ -191,23 +193,5 @@ extension QueryStatement {
     private func keep(_ end: Int, of rows: inout [StoredRow]) {
         rows.sort { $0.precedes($1, by: query.sort, layout) }
         if rows.count > end { rows.removeSubrange(end...) }
-    }
-}
-
-/// The names that queries need of the table of one concrete entity, or of links, all of them quoted.
-package struct QueryTable: Sendable {
-    package let layout: EntityLayout
-    /// The table, with its schema.
-    package let name: String
-    /// The column with the rows' keys.
-    package let key: String
-    /// The stored columns, by their numbers.
-    package let columns: [Int: String]
-
-    package init(_ layout: EntityLayout, name: String, key: String, columns: [Int: String]) {
-        self.layout = layout
-        self.name = name
-        self.key = key
-        self.columns = columns
     }
 }

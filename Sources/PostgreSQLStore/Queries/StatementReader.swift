@@ -1,3 +1,4 @@
+package import PredicateSQL
 package import RowStore
 
 /// Sends statements to a server and decodes what it returns, to answer queries.

@@ -1,4 +1,5 @@
 #if PostgreSQL
+internal import PredicateSQL
 internal import RowStore
 
 /// One reading connection of the pool.
@@ -186,22 +187,14 @@ extension PostgreSQLSchema {
 }
 
 extension WireValue {
-    fileprivate init(_ parameter: QueryParameter) {
+    fileprivate init(_ parameter: SQLParameter) {
         switch parameter {
         case .value(let value): self.init(value)
-        case .integers(let list): self.init(list)
-        case .reals(let list):
-            var array = WireBuffer(.real, count: list.count)
+        case .list(let list, let storage):
+            var array = WireBuffer(storage, count: list.count)
             for value in list { array.append(value) }
             self.init(array)
-        case .texts(let list):
-            var array = WireBuffer(.text, count: list.count)
-            for var text in list { text.withUTF8 { array.append(UnsafeRawBufferPointer($0)) } }
-            self.init(array)
-        case .blobs(let list):
-            var array = WireBuffer(.blob, count: list.count)
-            for bytes in list { bytes.withUnsafeBytes { array.append($0) } }
-            self.init(array)
+        case .predicate: preconditionFailure("A server passes no predicates back.")
         }
     }
 }

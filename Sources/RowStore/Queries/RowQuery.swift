@@ -123,7 +123,7 @@ package struct RowCursor: Sendable, Hashable {
     }
 }
 
-/// Tests rows for which a store's own language is not enough, and counts them for limit and offset.
+/// Evaluates a predicate for which a store's own language is not enough, and counts the rows for limit and offset.
 package struct RowFilter {
     let predicate: RowPredicate
     let budget: QueryBudget

@@ -1,46 +1,21 @@
 internal import CSQLite
+internal import PredicateSQL
 internal import RowStore
 
-/// A predicate that SQLite cannot express, and the positions of its columns among the arguments of a function.
-///
-/// It belongs to one statement, and only one thread at a time runs that.
-final class RowMatcher {
-    let predicate: RowPredicate
-    let layout: EntityLayout
-    /// In the order of the arguments.
-    let columns: [Int]
-    /// Whether the row's own key is the first of them.
-    let asksKey: Bool
-    /// How many joined columns its rows need.
-    private let joinedCount: Int
-    private let budget: QueryBudget
-    /// Why a row could not be tested; the statement then ends with an error.
-    private(set) var failure: DataSourceError?
-
-    init(_ predicate: RowPredicate, _ layout: EntityLayout, _ budget: QueryBudget) {
-        self.budget = budget
-        self.predicate = predicate
-        self.layout = layout
-        var columns: Set<Int> = []
-        asksKey = predicate.collectColumns(&columns)
-        self.columns = columns.sorted()
-        joinedCount = 1 + (columns.filter(JoinedColumn.isJoined).map(JoinedColumn.index).max() ?? -1)
-    }
-
+extension PredicateFunction {
     static var pointerType: UnsafePointer<CChar> {
-        UnsafeRawPointer(StaticString("RowMatcher").utf8Start).assumingMemoryBound(to: CChar.self)
+        UnsafeRawPointer(StaticString("PredicateFunction").utf8Start).assumingMemoryBound(to: CChar.self)
     }
 
-    /// The result of the predicate for a row with the values that it needs, as for rows in memory. Nil if there is none.
-    fileprivate func accepts(_ arguments: UnsafeMutablePointer<OpaquePointer?>) -> Bool? {
+    /// The result for the values of a row that SQLite passes back. Nil if there is none.
+    fileprivate func evaluate(_ arguments: UnsafeMutablePointer<OpaquePointer?>) -> Bool? {
         var argument = arguments
         var key: Int64 = 0
         if asksKey {
             key = sqlite3_value_int64(argument.pointee)
             argument += 1
         }
-        var row = StoredRow(key: key, row: RowSnapshot(columnCount: layout.columns.count))
-        if joinedCount > 0 { row.joined = RowSnapshot(columnCount: joinedCount) }
+        var row = emptyRow(key: key)
         for column in columns {
             let storage = layout.order(of: column).storage
             if JoinedColumn.isJoined(column) {
@@ -50,12 +25,7 @@ final class RowMatcher {
             }
             argument += 1
         }
-        do throws(DataSourceError) {
-            return try predicate.evaluate(row, layout, budget)
-        } catch {
-            failure = error
-            return nil
-        }
+        return evaluate(row)
     }
 }
 
@@ -72,7 +42,7 @@ extension RowSnapshot {
 }
 
 extension Statement {
-    /// Binds a list or a test, which lives until another value is bound.
+    /// Binds a list or a predicate, which lives until another value is bound.
     private func bind<Object: AnyObject>(
         _ object: Object, _ type: UnsafePointer<CChar>, _ parameter: Int32
     ) -> Int32 {
@@ -81,11 +51,11 @@ extension Statement {
         }
     }
 
-    func bind(_ value: BoundValue, _ parameter: Int32) -> Int32 {
+    func bind(_ value: SQLParameter, _ parameter: Int32) -> Int32 {
         switch value {
-        case .one(let value): bind(value, parameter)
-        case .list(let list): bind(list, ListedValues.pointerType, parameter)
-        case .test(let test): bind(test, RowMatcher.pointerType, parameter)
+        case .value(let value): bind(value, parameter)
+        case .list(let list, _): bind(ListedValues(list), ListedValues.pointerType, parameter)
+        case .predicate(let function): bind(function, PredicateFunction.pointerType, parameter)
         }
     }
 }
@@ -100,7 +70,7 @@ extension Connection {
         @convention(c) (OpaquePointer?, Int32, UnsafeMutablePointer<OpaquePointer?>?) -> Void
 
     /// Adds functions that SQLite lacks, to get the same answers as for rows in memory: the order of decimals, long lists of
-    /// values, tests that SQL cannot express, and the order of folded strings. The same functions answer in memory.
+    /// values, predicates that SQL cannot express, and the order of folded strings. The same functions answer in memory.
     func addFunctions() -> Int32 {
         var code = sqlite3_create_collation_v2(
             handle, "decimal", SQLITE_UTF8, nil,
@@ -112,7 +82,7 @@ extension Connection {
                     ).signum())
             }, nil)
         if code == SQLITE_OK { code = addListedValues() }
-        if code == SQLITE_OK { code = add("row_test", -1, rowTest) }
+        if code == SQLITE_OK { code = add("row_test", -1, evaluatePredicate) }
         if code == SQLITE_OK { code = add("text_sort_key", 2, textSortKey) }
         if code == SQLITE_OK { code = addAggregates() }
         return code
@@ -142,15 +112,15 @@ extension Connection {
     }
 }
 
-private func rowTest(
+private func evaluatePredicate(
     _ context: OpaquePointer?, _ count: Int32, _ arguments: UnsafeMutablePointer<OpaquePointer?>?
 ) {
-    guard let arguments, let pointer = sqlite3_value_pointer(arguments[0], RowMatcher.pointerType) else {
+    guard let arguments, let pointer = sqlite3_value_pointer(arguments[0], PredicateFunction.pointerType) else {
         return sqlite3_result_int(context, 0)
     }
-    let test = Unmanaged<RowMatcher>.fromOpaque(pointer).takeUnretainedValue()
-    guard let answer = test.accepts(arguments + 1) else {
-        return sqlite3_result_error(context, "a row could not be tested", -1)
+    let function = Unmanaged<PredicateFunction>.fromOpaque(pointer).takeUnretainedValue()
+    guard let answer = function.evaluate(arguments + 1) else {
+        return sqlite3_result_error(context, "a predicate could not be evaluated", -1)
     }
     sqlite3_result_int(context, answer ? 1 : 0)
 }

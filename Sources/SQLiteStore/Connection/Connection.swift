@@ -1,5 +1,6 @@
 internal import CSQLite
 internal import MigrationSQL
+internal import PredicateSQL
 internal import RowStore
 
 /// One SQLite connection and the statements prepared on it.
@@ -108,7 +109,7 @@ extension Connection {
 
     /// The statement of a query, with its values bound. It is prepared once for each SQL that is kept.
     func statement(
-        _ sql: String, _ values: [BoundValue], sortedBy sort: [SortKey], isKept: Bool
+        _ sql: String, _ values: [SQLParameter], sortedBy sort: [SortKey], isKept: Bool
     ) throws(DataSourceError) -> Statement {
         let known = queries[sql]
         let statement = if let known { known } else { try prepare(sql, sortedBy: sort, isKept: isKept) }

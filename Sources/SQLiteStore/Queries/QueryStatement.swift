@@ -1,4 +1,5 @@
 internal import ManagedModel
+internal import PredicateSQL
 internal import RowStore
 
 /// A query as SQL, the values of its parameters, and the contents of its rows.
@@ -7,7 +8,7 @@ internal import RowStore
 struct QueryStatement {
     private(set) var sql = ""
     /// The values of the parameters, from the first one on.
-    private(set) var values: [BoundValue] = []
+    private(set) var values: [SQLParameter] = []
     /// The columns that each row has, in the order of the results after the key.
     private(set) var columns: ContiguousArray<EntityTable.Column> = []
     /// The joined columns that come after them.
@@ -18,7 +19,7 @@ struct QueryStatement {
     /// Whether SQLite can't calculate the joined columns, so that the related rows are read here.
     private(set) var isJoinedHere = false
 
-    /// The longest condition of a statement that is kept: a longer one is seldom repeated.
+    /// The longest predicate of a statement that is kept: a longer one is seldom repeated.
     private static let keptLength = 6_000
 
     /// Whether the statement is worth keeping.
@@ -29,7 +30,7 @@ struct QueryStatement {
         case rows
         case count
         case aggregates([AggregateTerm])
-        /// Nothing: the SQL is the condition alone, for a statement that changes them.
+        /// Nothing: the SQL is the predicate alone, for a statement that changes them.
         case nothing
 
         /// What is selected, if that does not depend on the columns of the query.
@@ -48,16 +49,17 @@ struct QueryStatement {
     ) {
         let isOrdered = result == .rows && query.isOrdered
         sort = isOrdered ? query.sort : []
-        var writer = TermWriter(query, from: table, schema: schema, limits: limits)
+        var writer = PredicateWriter(
+            query, from: table.queryTable, tables: schema.queryTables, SQLitePredicateDialect(limits, table))
         var wanted = query.columns
-        let test = self.test(of: query, writer: &writer, columns: &wanted, limits: limits)
-        isKept = writer.values.count <= 38 && test.utf8.count <= QueryStatement.keptLength
+        let predicate = self.predicate(of: query, writer: &writer, columns: &wanted, limits: limits)
+        isKept = writer.parameters.count <= 38 && predicate.utf8.count <= QueryStatement.keptLength
         guard result == .rows else {
             let start = result.terms(table).map {
                 "SELECT \($0) FROM \(table.quotedName)" + QueryStatement.alias(writer)
             }
-            sql = start.map { $0 + QueryStatement.clause(test) } ?? test
-            values = writer.values
+            sql = start.map { $0 + QueryStatement.clause(predicate) } ?? predicate
+            values = writer.parameters
             return
         }
         var names = select(wanted, query, table)
@@ -74,45 +76,47 @@ struct QueryStatement {
                 "SELECT \(([EntityTable.quotedKey] + $0).joined(separator: ", ")) FROM \(table.quotedName)"
             }
             ?? table.selectSQL
-        sql = start + QueryStatement.alias(writer) + QueryStatement.clause(test)
+        sql = start + QueryStatement.alias(writer) + QueryStatement.clause(predicate)
         let hasWindow = query.limit != nil || query.offset > 0
         if isOrdered { sql += order(query, table, hasWindow: hasWindow) }
         if hasWindow { sql += window(query, &writer) }
-        values = writer.values
+        values = writer.parameters
     }
 
-    private static func clause(_ test: String) -> String { test.isEmpty ? "" : " WHERE " + test }
+    private static func clause(_ predicate: String) -> String { predicate.isEmpty ? "" : " WHERE " + predicate }
 
     /// The name of the table, if other queries refer to it.
-    private static func alias(_ writer: TermWriter) -> String {
-        writer.queries > 0 ? " AS \(TermWriter.outermost)" : ""
+    private static func alias(_ writer: PredicateWriter) -> String {
+        writer.namesOutermost ? " AS \(PredicateWriter.outermost)" : ""
     }
 
-    /// Whether SQLite tests the rows by itself.
-    var isTestedBySQLite: Bool { filter == nil && !isJoinedHere && !testsRows }
+    /// Whether SQLite evaluates the predicate by itself.
+    var isEvaluatedBySQLite: Bool { filter == nil && !isJoinedHere && !callsBack }
 
-    /// Whether SQLite calls back to test rows.
-    var testsRows: Bool {
-        values.contains { if case .test = $0 { true } else { false } }
+    /// Whether SQLite calls back to evaluate predicates.
+    var callsBack: Bool {
+        values.contains { if case .predicate = $0 { true } else { false } }
     }
 
-    /// Why SQLite could not test a row, if that ended the statement.
+    /// Why a predicate could not be evaluated, if that ended the statement.
     var failure: DataSourceError? {
-        for case .test(let test) in values { if let failure = test.failure { return failure } }
+        for case .predicate(let function) in values { if let failure = function.failure { return failure } }
         return nil
     }
 
-    /// The condition. What is too much for SQL is tested row by row, by SQLite if it can pass the columns on.
-    private mutating func test(
-        of query: RowQuery, writer: inout TermWriter, columns: inout [Int]?, limits: SQLLimits
+    /// The predicate as SQL. What is too much for SQL is evaluated row by row, by SQLite if it can pass the columns on.
+    private mutating func predicate(
+        of query: RowQuery, writer: inout PredicateWriter, columns: inout [Int]?, limits: SQLLimits
     ) -> String {
         let predicate = query.predicate
         if predicate == .constant(true) { return "" }
         let empty = writer
         // The columns take the rest of what SQLite accepts.
-        if let term = writer.term(predicate), term.utf8.count < limits.length / 2 { return term }
+        let whole = writer.predicate(predicate)
+        if whole.isExact, whole.sql.utf8.count < limits.length / 2 { return whole.sql }
         writer = empty
-        if let term = writer.test(predicate, isNegated: false, level: 0) { return term }
+        let passedBack = writer.fallback(predicate)
+        if passedBack.isExact { return passedBack.sql }
         writer = empty
         if predicate.asksJoined {
             isJoinedHere = true
@@ -131,7 +135,7 @@ struct QueryStatement {
             columns = table.columns.filter { all.contains($0.index) }
             return columns.count == table.columns.count ? nil : columns.map { table.terms[$0.index] }
         }
-        // What is tested or sorted outside of SQLite needs whole rows.
+        // What is evaluated or sorted outside of SQLite needs whole rows.
         guard query.defersValues, filter == nil, let terms = table.deferredTerms,
             !sort.contains(where: { table.layout.deferredColumns.contains($0.column) })
         else { return nil }
@@ -140,13 +144,13 @@ struct QueryStatement {
     }
 
     /// The joined columns that the rows must have; nil if SQL cannot express them.
-    private mutating func selectJoined(_ query: RowQuery, _ writer: inout TermWriter) -> [String]? {
+    private mutating func selectJoined(_ query: RowQuery, _ writer: inout PredicateWriter) -> [String]? {
         var wanted = (query.columns ?? []) + sort.map(\.column)
         if query.returnsJoined { wanted += query.joined.enumerated().map { $1.number(at: $0) } }
         joined = Set(wanted).filter(JoinedColumn.isJoined).sorted()
         var terms: [String] = []
         for column in joined {
-            guard let term = writer.column(column, 0) else { return nil }
+            guard let term = writer.column(column) else { return nil }
             terms.append("\(term) AS \(QueryStatement.alias(column))")
         }
         return terms
@@ -162,15 +166,15 @@ struct QueryStatement {
         return " ORDER BY " + (sort.map { table.sortTerm($0) } + [key]).joined(separator: ", ")
     }
 
-    private mutating func window(_ query: RowQuery, _ writer: inout TermWriter) -> String {
+    private mutating func window(_ query: RowQuery, _ writer: inout PredicateWriter) -> String {
         if filter != nil {
             // A filtered query counts its rows here.
             filter?.skip = max(0, query.offset)
             filter?.take = query.limit.map { max(0, $0) }
             return ""
         }
-        let limit = writer.parameter(.one(.integer(Int64(max(0, query.limit ?? Int.max)))))
-        let offset = writer.parameter(.one(.integer(Int64(max(0, query.offset)))))
+        let limit = writer.add(.integer(Int64(max(0, query.limit ?? Int.max))), .integer)
+        let offset = writer.add(.integer(Int64(max(0, query.offset))), .integer)
         return " LIMIT \(limit) OFFSET \(offset)"
     }
 }
@@ -193,6 +197,22 @@ extension EntityTable {
         case .collation(let collation) where order.storage == .text:
             return term + " COLLATE " + collation.name.quoted + direction
         default: return term + (order.isDecimal ? " COLLATE decimal" : "") + direction
+        }
+    }
+}
+
+extension RowPredicate {
+    /// Whether all matching rows are in a range of a column that an index can find.
+    fileprivate func isInRange(_ table: EntityTable) -> Bool {
+        switch self {
+        case .compare(let column, let relation, let value):
+            return relation != .equal && relation != .notEqual && value != .null
+                && table.indexedColumns.contains(column)
+        case .and(let parts): return parts.contains { $0.isInRange(table) }
+        case .or(let parts):
+            let rest = parts.filter { $0.truth(table.layout) != false }
+            return rest.count == 1 && rest[0].isInRange(table)
+        default: return false
         }
     }
 }

@@ -138,7 +138,7 @@ extension Reader: StoreReader {
         var filter = sql.filter
         try withFirstStep(statement, query.budget) { first throws(DataSourceError) in
             let rows = StatementRows(statement, sql, table, joinedCount: query.joined.count)
-            let code = try forEach(rows, first, mayReadAhead: !sql.testsRows) { stored throws(DataSourceError) in
+            let code = try forEach(rows, first, mayReadAhead: !sql.callsBack) { stored throws(DataSourceError) in
                 if filter == nil {
                     body(stored)
                     return true

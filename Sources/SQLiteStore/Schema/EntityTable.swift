@@ -1,3 +1,4 @@
+internal import PredicateSQL
 internal import RowStore
 
 /// The table of one concrete entity: its names, and SQL that does not depend on a query.
@@ -23,6 +24,8 @@ final class EntityTable: Sendable {
     let name: String
     /// The same as SQL.
     let quotedName: String
+    /// The names for predicates.
+    let queryTable: QueryTable
     let columns: ContiguousArray<Column>
     /// The same for ``deferredTerms``.
     let deferredColumns: ContiguousArray<Column>
@@ -90,6 +93,7 @@ final class EntityTable: Sendable {
         let table = name.quoted
         quotedName = table
         let key = EntityTable.quotedKey
+        queryTable = QueryTable(layout, name: table, key: key, columns: names.mapValues(\.quoted))
         let declarations = EntityTable.declarations(layout, terms)
         createSQL = "CREATE TABLE \(table) (" + declarations.joined(separator: ", ") + ")"
         shape = TableShape(name: name, declarations)

@@ -1,5 +1,6 @@
 internal import ManagedModel
 internal import ModelMigration
+internal import PredicateSQL
 internal import RowStore
 
 /// The tables and indexes that a model needs.
@@ -7,6 +8,8 @@ struct StoreSchema: Sendable {
     let layout: ModelLayout
     /// By the entities' numbers; nil for abstract ones.
     let tables: [EntityTable?]
+    /// The names in them for predicates, by the same numbers.
+    let queryTables: [Int: QueryTable]
     let joins: [JoinTable]
     /// By name. A name contains the whole definition.
     let indexes: [String: StoreIndex]
@@ -49,6 +52,8 @@ struct StoreSchema: Sendable {
             tables.append(table)
         }
         self.tables = tables
+        queryTables = Dictionary(
+            uniqueKeysWithValues: tables.compactMap { $0.map { ($0.layout.index, $0.queryTable) } })
         self.firstFreeStatement = firstStatement
         joins =
             try format == ManagedObjectModel.firstStoreFormat

@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import PredicateSQL
 internal import RowStore
 
 extension Writer {
@@ -7,7 +8,7 @@ extension Writer {
 
     /// Changes every row that matches.
     ///
-    /// - Parameter makeReader: Called if a predicate has more than SQLite can test by itself.
+    /// - Parameter makeReader: Called if SQLite cannot evaluate a predicate by itself.
     /// - Returns: How many rows changed.
     func make(
         _ change: BulkChange, _ makeReader: () throws(DataSourceError) -> Reader
@@ -21,10 +22,10 @@ extension Writer {
                 guard let table = schema.tables[query.entity] else { continue }
                 var query = query.unlimited
                 (query.sort, query.isOrdered, query.columns) = ([], false, [])
-                let condition = QueryStatement(
+                let predicate = QueryStatement(
                     query, selecting: .nothing, from: table, schema: schema, limits: connection.limits)
-                if condition.isTestedBySQLite {
-                    let statement = BulkStatement(change.values, condition, table)
+                if predicate.isEvaluatedBySQLite {
+                    let statement = BulkStatement(change.values, predicate, table)
                     count += try run(statement, isCancellable: query.budget.isCancellable, table)
                 } else {
                     let finder = if let reader { reader } else { try makeReader() }
@@ -90,25 +91,25 @@ extension Writer {
 /// A statement that changes rows of a table.
 private struct BulkStatement {
     let sql: String
-    let values: [BoundValue]
+    let values: [SQLParameter]
 
     /// For all rows that match.
-    init(_ values: [Int: RowValue]?, _ condition: QueryStatement, _ table: EntityTable) {
-        self.init(values, where: condition.sql, condition.values, table)
+    init(_ values: [Int: RowValue]?, _ predicate: QueryStatement, _ table: EntityTable) {
+        self.init(values, where: predicate.sql, predicate.values, table)
     }
 
     /// For the rows with those keys.
     init(_ values: [Int: RowValue]?, _ keys: [Int64], _ table: EntityTable) {
-        let list = BoundValue.list(ListedValues(keys.map { .integer($0) }))
+        let list = SQLParameter.list(keys.map { .integer($0) }, .integer)
         self.init(values, where: "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))", [list], table)
     }
 
     /// - Parameters:
-    ///   - condition: SQL; empty for all rows.
+    ///   - predicate: SQL; empty for all rows.
     ///   - first: The values of the parameters in it, from the first one on.
-    private init(_ new: [Int: RowValue]?, where condition: String, _ first: [BoundValue], _ table: EntityTable) {
+    private init(_ new: [Int: RowValue]?, where predicate: String, _ first: [SQLParameter], _ table: EntityTable) {
         guard let new else {
-            sql = "DELETE FROM \(table.quotedName)" + (condition.isEmpty ? "" : " WHERE \(condition)")
+            sql = "DELETE FROM \(table.quotedName)" + (predicate.isEmpty ? "" : " WHERE \(predicate)")
             values = first
             return
         }
@@ -117,8 +118,8 @@ private struct BulkStatement {
         let settings = terms.map { "\($0.name) = \($0.parameter)" }.joined(separator: ", ")
         // Rows that have the values already stay as they are.
         let differs = terms.map { "\($0.name) IS NOT \($0.parameter)" }.joined(separator: " OR ")
-        let tests = [condition, differs].filter { !$0.isEmpty }.map { "(\($0))" }.joined(separator: " AND ")
+        let tests = [predicate, differs].filter { !$0.isEmpty }.map { "(\($0))" }.joined(separator: " AND ")
         sql = "UPDATE \(table.quotedName) SET \(settings) WHERE \(tests)"
-        values = first + columns.map { .one(new[$0.index] ?? .null) }
+        values = first + columns.map { .value(new[$0.index] ?? .null) }
     }
 }

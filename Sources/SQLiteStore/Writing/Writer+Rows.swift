@@ -1,4 +1,5 @@
 internal import CSQLite
+internal import PredicateSQL
 internal import RowStore
 
 extension Writer {
@@ -70,9 +71,8 @@ extension Writer {
     func run(
         _ sql: String, on keys: [Int64], with values: [RowValue], in table: EntityTable
     ) throws(DataSourceError) -> Int {
-        let list = ListedValues(keys.map { .integer($0) })
         let statement = try connection.prepare(sql)
-        var code = statement.bind(.list(list), 1)
+        var code = statement.bind(.list(keys.map { .integer($0) }, .integer), 1)
         for (index, value) in values.enumerated() where code == SQLITE_OK {
             code = statement.bind(value, Int32(index + 2))
         }

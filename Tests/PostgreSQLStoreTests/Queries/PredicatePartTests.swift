@@ -11,13 +11,13 @@ struct PredicatePartTests {
 
     @Test func eachPartOfAConjunctionGoesWhereItCanBeTested() throws {
         let predicate = RowPredicate.and([local, .and([portable, .not(.or([local, .not(portable)]))])])
-        #expect(try QueryFixture.condition(predicate) == #"t0."integer" = $1::bigint AND t0."integer" = $2::bigint"#)
+        #expect(try QueryFixture.sql(predicate) == #"t0."integer" = $1::bigint AND t0."integer" = $2::bigint"#)
         #expect(try QueryFixture.filter(predicate) == .and([local, .not(local)]))
     }
 
     @Test func alternativesAreTestedTogether() throws {
         let predicate = RowPredicate.or([portable, local])
-        #expect(try QueryFixture.condition(predicate).isEmpty)
+        #expect(try QueryFixture.sql(predicate).isEmpty)
         #expect(try QueryFixture.parameters(predicate).isEmpty)
         #expect(try QueryFixture.filter(predicate) == predicate)
     }
@@ -25,24 +25,24 @@ struct PredicatePartTests {
     @Test func alternativesOfConjunctionsSendWhatEachOfThemCan() throws {
         let predicate = RowPredicate.or([.and([local, portable]), portable])
         #expect(
-            try QueryFixture.condition(predicate) == #"(t0."integer" = $1::bigint OR t0."integer" = $2::bigint)"#)
+            try QueryFixture.sql(predicate) == #"(t0."integer" = $1::bigint OR t0."integer" = $2::bigint)"#)
         #expect(try QueryFixture.filter(predicate) == predicate)
     }
 
     @Test func aNegationReachesTheComparisons() throws {
         let predicate = RowPredicate.not(.and([portable, .not(.compareKey(.less, 5))]))
         #expect(
-            try QueryFixture.condition(predicate)
+            try QueryFixture.sql(predicate)
                 == #"(t0."integer" IS DISTINCT FROM $1::bigint OR t0."_key" < $2::bigint)"#)
         #expect(try QueryFixture.filter(predicate) == nil)
     }
 
     @Test func partsThatDecideNothingAreLeftOut() throws {
-        #expect(try QueryFixture.condition(.and([.constant(true), portable])) == sql)
-        #expect(try QueryFixture.condition(.or([.constant(false), portable])) == sql)
-        #expect(try QueryFixture.condition(.or([.constant(true), portable])).isEmpty)
+        #expect(try QueryFixture.sql(.and([.constant(true), portable])) == sql)
+        #expect(try QueryFixture.sql(.or([.constant(false), portable])) == sql)
+        #expect(try QueryFixture.sql(.or([.constant(true), portable])).isEmpty)
         #expect(try QueryFixture.parameters(.or([portable, .constant(true)])).isEmpty)
-        #expect(try QueryFixture.condition(.and([])).isEmpty)
+        #expect(try QueryFixture.sql(.and([])).isEmpty)
     }
 
     @Test func aPredicateThatNoRowMatchesAsksNobody() throws {

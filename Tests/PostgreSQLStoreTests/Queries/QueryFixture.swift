@@ -1,4 +1,5 @@
 import PostgreSQLStore
+import PredicateSQL
 import RowStore
 import StoreTestModel
 import Testing
@@ -23,14 +24,14 @@ enum QueryFixture {
         return try statement(query)
     }
 
-    static func parameters(_ predicate: RowPredicate) throws -> [QueryParameter] {
+    static func parameters(_ predicate: RowPredicate) throws -> [SQLParameter] {
         try statement(predicate).parameters
     }
 
     static func filter(_ predicate: RowPredicate) throws -> RowPredicate? { try statement(predicate).filter }
 
-    /// What the server is asked to test of a predicate; empty for nothing.
-    static func condition(_ predicate: RowPredicate) throws -> String {
+    /// What the server evaluates of a predicate; empty for nothing.
+    static func sql(_ predicate: RowPredicate) throws -> String {
         let parts = try statement(predicate).sql.split(separator: " WHERE ", maxSplits: 1)
         return parts.count == 2 ? String(parts[1]) : ""
     }

@@ -1,4 +1,5 @@
 import PostgreSQLStore
+import PredicateSQL
 import RowStore
 import StoreTestModel
 import Testing
@@ -70,29 +71,29 @@ struct QueryOrderTests {
         let cursor = RowCursor(key: 8, values: [.integer(3), .real(0.5)])
         let predicate = RowPredicate.follows(cursor, sort)
         #expect(
-            try QueryFixture.condition(predicate)
+            try QueryFixture.sql(predicate)
                 == #"(t0."integer", t0."real", t0."_key") > ($1::bigint, $2::float8, $3::bigint)"#)
         #expect(try QueryFixture.filter(predicate) == nil)
-        #expect(try QueryFixture.condition(.follows(cursor, [])).isEmpty)
+        #expect(try QueryFixture.sql(.follows(cursor, [])).isEmpty)
         #expect(
-            try QueryFixture.condition(.follows(RowCursor(key: 8, values: []), [])) == #"t0."_key" > $1::bigint"#)
+            try QueryFixture.sql(.follows(RowCursor(key: 8, values: []), [])) == #"t0."_key" > $1::bigint"#)
     }
 
     @Test func otherOrdersGoOnAfterOneForEachKey() throws {
         let predicate = RowPredicate.follows(RowCursor(key: 8, values: [.text("a")]), [descending])
         #expect(
-            try QueryFixture.condition(predicate) == #"((t0."text" <= $1::text OR t0."text" IS NULL) AND "#
+            try QueryFixture.sql(predicate) == #"((t0."text" <= $1::text OR t0."text" IS NULL) AND "#
                 + #"(t0."text" < $2::text OR t0."text" IS NULL OR (t0."text" = $3::text AND t0."_key" > $4::bigint)))"#)
         let null = RowPredicate.follows(RowCursor(key: 8, values: [.null]), [ascending])
         #expect(
-            try QueryFixture.condition(null)
+            try QueryFixture.sql(null)
                 == #"(t0."integer" IS NOT NULL OR (t0."integer" IS NULL AND t0."_key" > $1::bigint))"#)
     }
 
     @Test func ordersOfThisSideGoOnHere() throws {
         let folded = [ascending, SortKey(column: TestModel.text, order: .folded(.caseInsensitive))]
         let predicate = RowPredicate.follows(RowCursor(key: 8, values: [.integer(3), .text("a")]), folded)
-        #expect(try QueryFixture.condition(predicate) == #"t0."integer" >= $1::bigint"#)
+        #expect(try QueryFixture.sql(predicate) == #"t0."integer" >= $1::bigint"#)
         #expect(try QueryFixture.filter(predicate) == predicate)
     }
 

@@ -139,7 +139,7 @@ package struct Join<View: RowView> {
 
     // MARK: Predicates
 
-    /// The predicate, with tests of related rows replaced by sets of keys.
+    /// The predicate, with predicates of related rows replaced by sets of keys.
     private func resolved(
         _ predicate: RowPredicate, _ joined: [JoinedColumn], _ layout: EntityLayout
     ) throws(DataSourceError) -> RowPredicate {
@@ -148,9 +148,9 @@ package struct Join<View: RowView> {
         case .or(let parts): return .or(try resolved(parts, joined, layout))
         case .not(let inner): return .not(try resolved(inner, joined, layout))
         default:
-            guard let test = RelatedMatcher(predicate, joined, layout) else { return predicate }
-            let members = try members(test.related)
-            return test.isNegated ? .not(members) : members
+            guard let (related, isNegated) = predicate.ofRelatedRows(joined, layout) else { return predicate }
+            let members = try members(related)
+            return isNegated ? .not(members) : members
         }
     }
 
@@ -162,7 +162,7 @@ package struct Join<View: RowView> {
         return resolved
     }
 
-    /// Finds the rows that have any of the related rows, as a test of their own columns.
+    /// Finds the rows that have any of the related rows, as a predicate of their own columns.
     private func members(_ related: RelatedRows) throws(DataSourceError) -> RowPredicate {
         var query = RowQuery(entity: related.destination, predicate: related.predicate, budget: budget)
         query.joined = related.joined

@@ -1,11 +1,12 @@
 import ManagedModel
 import PostgreSQLStore
+import PredicateSQL
 import RowStore
 import StoreTestModel
 import Testing
 
 /// What a server is asked about rows to which relationships lead.
-struct RelatedTermTests {
+struct RelatedSQLTests {
     private static let (integer, text) = (TestModel.integer, TestModel.text)
     private static let subItem = TestModel.layout.entity(named: "SubItem")
 
@@ -37,7 +38,7 @@ struct RelatedTermTests {
         QueryStatement(query, QueryFixture.table, Self.tables)
     }
 
-    private func condition(_ query: RowQuery) throws -> String {
+    private func sql(_ query: RowQuery) throws -> String {
         let statement = try #require(self.statement(query))
         #expect(statement.filter == nil && statement.joined.isEmpty)
         return try String(#require(statement.sql.split(separator: " WHERE ", maxSplits: 1).last))
@@ -46,12 +47,14 @@ struct RelatedTermTests {
     @Test func anAttributeBeyondARelationshipIsAskedOfTheRelatedRows() throws {
         let title = JoinedColumn(.value(related(), column: Self.text), .text)
         #expect(
-            try condition(query(title) { .compare(column: $0, .equal, .text("a")) })
-                == #"EXISTS (SELECT 1 FROM "s"."Item" AS t1 WHERE t1."_key" = t0."integer" AND t1."text" = $1::text)"#)
+            try sql(query(title) { .compare(column: $0, .equal, .text("a")) })
+                == #"EXISTS (SELECT 1 AS v FROM "s"."Item" AS t1 "#
+                + #"WHERE (t1."_key" = t0."integer") AND (t1."text" = $1::text))"#)
         // What leads nowhere is null, which is not equal to the string.
         #expect(
-            try condition(query(title) { .compare(column: $0, .notEqual, .text("a")) })
-                == #"NOT EXISTS (SELECT 1 FROM "s"."Item" AS t1 WHERE t1."_key" = t0."integer" AND t1."text" = $1::text)"#
+            try sql(query(title) { .compare(column: $0, .notEqual, .text("a")) })
+                == #"NOT EXISTS (SELECT 1 AS v FROM "s"."Item" AS t1 "#
+                + #"WHERE (t1."_key" = t0."integer") AND (t1."text" = $1::text))"#
         )
     }
 
@@ -59,14 +62,14 @@ struct RelatedTermTests {
         let sub = try #require(Self.subItem).index
         let any = JoinedColumn(.exists(related([TestModel.item, sub])), .boolean)
         let (item, other) = (
-            #"SELECT 1 FROM "s"."Item" AS t1 WHERE t1."_key" = t0."integer""#,
-            #"SELECT 1 FROM "s"."SubItem" AS t2 WHERE t2."_key" = t0."integer""#
+            #"SELECT 1 AS v FROM "s"."Item" AS t1 WHERE (t1."_key" = t0."integer")"#,
+            #"SELECT 1 AS v FROM "s"."SubItem" AS t2 WHERE (t2."_key" = t0."integer")"#
         )
         #expect(
-            try condition(query(any) { .compare(column: $0, .equal, .integer(1)) })
+            try sql(query(any) { .compare(column: $0, .equal, .integer(1)) })
                 == "(EXISTS (\(item)) OR EXISTS (\(other)))")
         #expect(
-            try condition(query(any) { .compare(column: $0, .equal, .integer(0)) })
+            try sql(query(any) { .compare(column: $0, .equal, .integer(0)) })
                 == "(NOT EXISTS (\(item)) AND NOT EXISTS (\(other)))")
     }
 
@@ -78,8 +81,8 @@ struct RelatedTermTests {
         query.limit = 3
         let statement = try #require(self.statement(query))
         #expect(
-            statement.sql == #"SELECT t0."_key", (SELECT t1."text" FROM "s"."Item" AS t1 "#
-                + #"WHERE t1."_key" = t0."integer" LIMIT 1) FROM "s"."Item" AS t0 "#
+            statement.sql == #"SELECT t0."_key", (SELECT t1."text" AS v FROM "s"."Item" AS t1 "#
+                + #"WHERE (t1."_key" = t0."integer") LIMIT 1) FROM "s"."Item" AS t0 "#
                 + #"ORDER BY 2 DESC NULLS LAST, t0."_key" LIMIT $1::bigint"#)
         #expect(statement.joined == [title.number(at: 0)])
     }
@@ -95,12 +98,14 @@ struct RelatedTermTests {
     @Test func countsAreMadeThereAndSumsHere() throws {
         let count = JoinedColumn(.aggregate(related(), .count, column: nil), .integer)
         #expect(
-            try condition(query(count) { .compare(column: $0, .greater, .integer(2)) })
-                == #"(SELECT count(1) FROM "s"."Item" AS t1 WHERE t1."_key" = t0."integer") > $1::bigint"#)
+            try sql(query(count) { .compare(column: $0, .greater, .integer(2)) })
+                == #"(SELECT count(*) FROM (SELECT 1 AS v FROM "s"."Item" AS t1 "#
+                + #"WHERE (t1."_key" = t0."integer")) AS related) > $1::bigint"#)
         let least = JoinedColumn(.aggregate(related(), .min, column: Self.text), .text)
         #expect(
-            try condition(query(least) { .compare(column: $0, .equal, .text("a")) })
-                == #"(SELECT min(t1."text") FROM "s"."Item" AS t1 WHERE t1."_key" = t0."integer") = $1::text"#)
+            try sql(query(least) { .compare(column: $0, .equal, .text("a")) })
+                == #"(SELECT min(v) FROM (SELECT t1."text" AS v FROM "s"."Item" AS t1 "#
+                + #"WHERE (t1."_key" = t0."integer")) AS related) = $1::text"#)
         // A server would refuse the whole statement for a sum that is too large.
         let sum = JoinedColumn(.aggregate(related(), .sum, column: Self.integer), .integer)
         #expect(statement(query(sum) { .compare(column: $0, .greater, .integer(2)) }) == nil)

@@ -1,43 +1,36 @@
-/// A test of one joined column, rewritten as a test whether any related row passes.
-///
-/// It can be evaluated on the related rows first, by any index that they have.
-package struct RelatedMatcher {
-    package let related: RelatedRows
-    /// Whether a row without such a related row passes.
-    package let isNegated: Bool
-
-    /// - Returns: Nil if the test cannot be rewritten.
-    package init?(_ predicate: RowPredicate, _ joined: [JoinedColumn], _ layout: EntityLayout) {
+extension RowPredicate {
+    /// A predicate of one joined column, rewritten as one of the related rows, which can use any index that they have.
+    ///
+    /// - Returns: The rows of which a row must have one to match or, if it is negated, have none. Nil if the predicate cannot be
+    ///   rewritten.
+    package func ofRelatedRows(
+        _ joined: [JoinedColumn], _ layout: EntityLayout
+    ) -> (related: RelatedRows, isNegated: Bool)? {
         var columns: Set<Int> = []
-        guard !predicate.collectColumns(&columns), columns.count == 1, let number = columns.first,
-            JoinedColumn.isJoined(number), !predicate.holdsOthers
+        guard !collectColumns(&columns), columns.count == 1, let number = columns.first,
+            JoinedColumn.isJoined(number), !holdsOthers
         else { return nil }
         switch joined[JoinedColumn.index(number)].source {
         case .exists(let related) where !related.isCorrelated:
-            guard case .compare(_, .equal, .integer(let wanted)) = predicate else { return nil }
-            self.related = related
-            isNegated = wanted == 0
+            guard case .compare(_, .equal, .integer(let wanted)) = self else { return nil }
+            return (related, wanted == 0)
         case .value(var related, let column) where !related.isCorrelated:
             // If null passes, a row that leads nowhere passes: so all pass except those that lead to a row that fails.
-            guard let holdsForNull = predicate.holdsForNull(layout) else { return nil }
-            let test = predicate.mappingColumns { $0 == number ? column : $0 }
-            let wanted = holdsForNull ? RowPredicate.not(test) : test
+            guard let holdsForNull = holdsForNull(layout) else { return nil }
+            let predicate = mappingColumns { $0 == number ? column : $0 }
+            let wanted = holdsForNull ? RowPredicate.not(predicate) : predicate
             related.predicate = related.predicate == .constant(true) ? wanted : .and([related.predicate, wanted])
-            self.related = related
-            isNegated = holdsForNull
+            return (related, holdsForNull)
         case .key(var related) where !related.isCorrelated:
-            guard let holdsForNull = predicate.holdsForNull(layout), let test = predicate.aboutKey else { return nil }
-            related.predicate = holdsForNull ? .not(test) : test
-            self.related = related
-            isNegated = holdsForNull
+            guard let holdsForNull = holdsForNull(layout), let predicate = ofKey else { return nil }
+            related.predicate = holdsForNull ? .not(predicate) : predicate
+            return (related, holdsForNull)
         default: return nil
         }
     }
-}
 
-extension RowPredicate {
-    /// The same test on the row's own key, if it is a test of equality.
-    fileprivate var aboutKey: RowPredicate? {
+    /// The same predicate of the row's own key, if it is one of equality.
+    private var ofKey: RowPredicate? {
         switch self {
         case .compare(_, .equal, .null): .constant(false)
         case .compare(_, .notEqual, .null): .constant(true)
@@ -50,7 +43,7 @@ extension RowPredicate {
     }
 
     /// Whether it consists of other predicates.
-    fileprivate var holdsOthers: Bool {
+    private var holdsOthers: Bool {
         switch self {
         case .not, .and, .or, .constant, .follows: true
         default: false
@@ -58,7 +51,7 @@ extension RowPredicate {
     }
 
     /// The result for a row with null in its only column, a joined one; nil if it is not known.
-    fileprivate func holdsForNull(_ layout: EntityLayout) -> Bool? {
+    private func holdsForNull(_ layout: EntityLayout) -> Bool? {
         try? evaluate(StoredRow(key: 0, row: RowSnapshot(columnCount: 1)), layout, QueryBudget())
     }
 

@@ -1,19 +1,20 @@
 import PostgreSQLStore
+import PredicateSQL
 import RowStore
 import StoreTestModel
 import Testing
 
 /// What a server is asked, word by word.
-struct PredicateTermTests {
+struct PredicateSQLTests {
     private static let (integer, real, text, blob) = (
         TestModel.integer, TestModel.real, TestModel.text, TestModel.blob
     )
 
     private func expect(
-        _ predicate: RowPredicate, _ sql: String, _ parameters: QueryParameter..., filtersHere: Bool = false,
+        _ predicate: RowPredicate, _ sql: String, _ parameters: SQLParameter..., filtersHere: Bool = false,
         at location: SourceLocation = #_sourceLocation
     ) throws {
-        #expect(try QueryFixture.condition(predicate) == sql, sourceLocation: location)
+        #expect(try QueryFixture.sql(predicate) == sql, sourceLocation: location)
         #expect(try QueryFixture.parameters(predicate) == parameters, sourceLocation: location)
         #expect(try (QueryFixture.filter(predicate) != nil) == filtersHere, sourceLocation: location)
     }
@@ -74,17 +75,20 @@ struct PredicateTermTests {
     @Test func listsAreOneParameter() throws {
         let list = RowPredicate.isIn(column: Self.integer, [.integer(1), .null, .text("no"), .integer(2)])
         try expect(
-            list, #"(t0."integer" IS NULL OR t0."integer" = ANY($1::bigint[]))"#, .integers([1, 2]))
+            list, #"(t0."integer" IS NULL OR t0."integer" = ANY($1::bigint[]))"#,
+            .list([.integer(1), .integer(2)], .integer))
         try expect(
             .not(.isIn(column: Self.text, [.text("a"), .text("b\0")])),
-            #"(t0."text" = ANY($1::text[])) IS NOT TRUE"#, .texts(["a"]))
+            #"(t0."text" = ANY($1::text[])) IS NOT TRUE"#, .list([.text("a")], .text))
         try expect(
-            .isMember(.key, ValueList([.integer(4)], .natural)), #"t0."_key" = ANY($1::bigint[])"#, .integers([4]))
+            .isMember(.key, ValueList([.integer(4)], .natural)), #"t0."_key" = ANY($1::bigint[])"#,
+            .list([.integer(4)], .integer))
         try expect(.isIn(column: Self.blob, [.null]), #"t0."blob" IS NULL"#)
         try expect(.not(.isIn(column: Self.blob, [.null])), #"t0."blob" IS NOT NULL"#)
         try expect(.isIn(column: Self.blob, []), "FALSE")
         try expect(
-            .isIn(column: Self.real, [.real(0.5), .real(.nan)]), #"t0."real" = ANY($1::float8[])"#, .reals([0.5]))
+            .isIn(column: Self.real, [.real(0.5), .real(.nan)]), #"t0."real" = ANY($1::float8[])"#,
+            .list([.real(0.5)], .real))
     }
 
     @Test func decimalsAreEqualThereAndOrderedHere() throws {

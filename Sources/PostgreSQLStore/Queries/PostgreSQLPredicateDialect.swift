@@ -1,0 +1,100 @@
+internal import PredicateSQL
+internal import RowStore
+
+/// Predicates as a server evaluates them. What it cannot do is left to this side.
+struct PostgreSQLPredicateDialect: PredicateDialect {
+    /// The server has a stack, the protocol has 16 bits for the number of values, and with many tables planning takes long.
+    static let limits = PredicateLimits(nesting: 50, values: 10_000, tables: 100, predicates: .max)
+
+    var limits: PredicateLimits { PostgreSQLPredicateDialect.limits }
+    var qualifiesAllColumns: Bool { true }
+    var listsOwners: Bool { false }
+    var isDifferent: String { "IS DISTINCT FROM" }
+    var decimalCollation: String? { nil }
+
+    /// It is cast to its type, so that the server need not guess.
+    func parameter(_ number: Int, _ storage: ColumnStorage) -> String { "$\(number)::\(storage.castName)" }
+
+    func null(_ storage: ColumnStorage) -> String { "NULL::\(storage.castName)" }
+
+    func comparable(_ relation: ComparisonOperator, _ value: RowValue) -> (ComparisonOperator, RowValue)? {
+        guard case .text(let text) = value, let end = text.utf8.firstIndex(of: 0) else { return (relation, value) }
+        // Of strings without NUL, those that are less than `a\0b` are `a` and everything less than `a`.
+        let start = RowValue.text(String(text[..<end]))
+        switch relation {
+        case .less, .lessOrEqual: return (.lessOrEqual, start)
+        case .greater, .greaterOrEqual: return (.greater, start)
+        case .equal, .notEqual: return nil
+        }
+    }
+
+    /// An index can find both.
+    func negation(of column: String, _ relation: ComparisonOperator, _ value: String) -> String {
+        "(\(column) \(relation.negated.sql) \(value) OR \(column) IS NULL)"
+    }
+
+    func membership(
+        of value: String, in list: [RowValue], _ storage: ColumnStorage, _ writer: inout PredicateWriter
+    ) -> String {
+        "\(value) = ANY(\(writer.add(.list(list, storage), storage))[])"
+    }
+
+    /// It can use an index as a whole. Where null comes first, no null comes after a value.
+    func rowComparison(
+        _ cursor: RowCursor, _ sort: [SortKey], level: Int, _ writer: inout PredicateWriter
+    ) -> SQLPredicate? {
+        guard !sort.isEmpty, sort.allSatisfy(\.isAscending),
+            cursor.values.allSatisfy({ $0 != .null && comparable(.equal, $0) != nil })
+        else { return nil }
+        var (names, values): ([String], [String]) = ([], [])
+        for (key, value) in zip(sort, cursor.values) {
+            guard let name = writer.column(key.column, level: level) else { return nil }
+            names.append(name)
+            values.append(writer.add(value, writer.layout.order(of: key.column).storage))
+        }
+        names.append(writer.key)
+        values.append(writer.add(.integer(cursor.key), .integer))
+        return SQLPredicate("(\(names.joined(separator: ", "))) > (\(values.joined(separator: ", ")))")
+    }
+
+    func fallback(
+        _ predicate: RowPredicate, isNegated: Bool, level: Int, _ writer: inout PredicateWriter
+    ) -> SQLPredicate {
+        switch predicate {
+        case .relate(let lhs, let relation, let rhs, .natural):
+            return writer.relation(lhs, relation, rhs, isNegated: isNegated, level: level)
+        case .isMember(let value, let list) where list.order == .natural:
+            guard let value = writer.value(value, level: level) else { return .unknown }
+            return writer.membership(of: value.sql, in: list.elements, value.storage, isNegated: isNegated)
+        case .text(let value, let matcher):
+            return writer.text(value, matcher, isNegated: isNegated, level: level)
+        case .textOf(let value, let comparison, let pattern, let options) where !options.folds:
+            return writer.text(value, comparison, pattern, isNegated: isNegated, level: level)
+        default: return .unknown
+        }
+    }
+
+    /// A server refuses more than one, which only another program can have written.
+    func value(of query: String) -> String { "(\(query) LIMIT 1)" }
+
+    func existence(of query: String) -> String { "(CASE WHEN EXISTS (\(query)) THEN 1 ELSE 0 END)::bigint" }
+
+    func aggregate(_ function: String, of query: String) -> String { "(SELECT \(function) FROM (\(query)) AS related)" }
+
+    /// Sums could overflow there, and only this side adds reals exactly and orders decimals.
+    func aggregateName(_ function: FetchFunction, _ kind: ValueKind) -> String? {
+        (function == .min || function == .max) && kind != .decimal && kind.storage != .blob ? function.rawValue : nil
+    }
+}
+
+extension ColumnStorage {
+    /// The type of a value in SQL.
+    var castName: String {
+        switch self {
+        case .integer: "bigint"
+        case .real: "float8"
+        case .text: "text"
+        case .blob: "bytea"
+        }
+    }
+}

@@ -1,0 +1,139 @@
+internal import RowStore
+
+/// Related rows: queries inside the query.
+extension PredicateWriter {
+    /// How many levels of a parser's stack a query of related rows uses in a predicate.
+    private static let queryLevels = 4
+    /// The most entities whose tables one query combines.
+    private static let mostEntities = 100
+
+    /// Where the related rows of one entity are.
+    private struct Source {
+        let from: String
+        /// The key of the row's owner, or that of the row itself if the owner has that.
+        let end: String
+    }
+
+    /// What to select of the related rows: the ends of all of them, or a value `v` of those of one owner.
+    private enum Selection {
+        case ends, one, key
+        case column(Int)
+    }
+
+    /// Whether a row has a related row; nil if SQL cannot express it.
+    mutating func existence(of related: RelatedRows, isNegated: Bool, level: Int) -> SQLPredicate? {
+        let mark = parameters.count
+        guard let (owner, queries) = self.queries(related, dialect.listsOwners ? .ends : .one, level: level) else {
+            takeBack(to: mark)
+            return nil
+        }
+        if dialect.listsOwners, !queries.isEmpty {
+            let sql = "\(owner) IN (\(queries.joined(separator: " UNION ALL ")))"
+            return SQLPredicate(isNegated ? "(\(sql)) IS NOT TRUE" : sql)
+        }
+        let parts = queries.map { SQLPredicate("\(isNegated ? "NOT " : "")EXISTS (\($0))") }
+        return PredicateWriter.joined(parts, isAnd: isNegated)
+    }
+
+    /// The value of a joined column; nil if SQL cannot express it.
+    mutating func joined(_ joined: JoinedColumn, level: Int) -> String? {
+        switch joined.source {
+        case .outer(let column): return outside { $0.column(column, level: level) }
+        case .outerKey: return outside { $0.key }
+        case .key(let related): return union(related, .key, .integer, level: level).map(dialect.value)
+        case .value(let related, let column):
+            return union(related, .column(column), joined.kind.storage, level: level).map(dialect.value)
+        case .exists(let related): return union(related, .one, .integer, level: level).map(dialect.existence)
+        case .aggregate(let related, _, nil):
+            return union(related, .one, .integer, level: level).map { dialect.aggregate("count(*)", of: $0) }
+        case .aggregate(let related, let function, let column?):
+            guard let name = dialect.aggregateName(function, joined.calculation) else { return nil }
+            return union(related, .column(column), joined.kind.storage, level: level)
+                .map { dialect.aggregate("\(name)(v)", of: $0) }
+        }
+    }
+
+    /// Writes a value of the row from which a relationship led here.
+    private mutating func outside(_ write: (inout PredicateWriter) -> String?) -> String? {
+        let inner = scopes.removeLast()
+        defer { scopes.append(inner) }
+        return write(&self)
+    }
+
+    /// One query for a value of all related rows.
+    private mutating func union(
+        _ related: RelatedRows, _ selection: Selection, _ storage: ColumnStorage, level: Int
+    ) -> String? {
+        guard level < limits.nesting, let (_, queries) = self.queries(related, selection, level: level) else {
+            return nil
+        }
+        if queries.isEmpty { return "SELECT \(dialect.null(storage)) AS v WHERE \(SQLPredicate.constant(false).sql)" }
+        return queries.joined(separator: " UNION ALL ")
+    }
+
+    /// A query for the related rows of each entity, and what leads to their ends; nil if SQL cannot express them.
+    private mutating func queries(
+        _ related: RelatedRows, _ selection: Selection, level: Int
+    ) -> (owner: String, queries: [String])? {
+        guard related.family.count <= PredicateWriter.mostEntities else { return nil }
+        let wasQualified = isQualified
+        isQualified = true
+        defer { isQualified = wasQualified }
+        var owner = key
+        if case .destination(let number) = related.link {
+            guard let column = self.column(number, level: level) else { return nil }
+            owner = column
+        }
+        var queries: [String] = []
+        for entity in related.family {
+            guard tableCount < limits.tables, predicateCount < limits.predicates, let table = tables[entity],
+                let source = enter(related, table)
+            else { return nil }
+            defer { scopes.removeLast() }
+            let written = predicate(related.predicate, level: level + PredicateWriter.queryLevels)
+            guard written.isExact else { return nil }
+            if written.isNever { continue }
+            guard let selected = selected(selection, source, level: level + PredicateWriter.queryLevels) else {
+                return nil
+            }
+            var parts = written.isAlways ? [] : ["(\(written.sql))"]
+            if case .ends = selection {} else { parts.insert("(\(source.end) = \(owner))", at: 0) }
+            let clause = parts.isEmpty ? "" : " WHERE " + parts.joined(separator: " AND ")
+            queries.append("SELECT \(selected) FROM \(source.from)\(clause)")
+        }
+        return (owner, queries)
+    }
+
+    private mutating func selected(_ selection: Selection, _ source: Source, level: Int) -> String? {
+        switch selection {
+        case .ends: source.end
+        case .one: "1 AS v"
+        case .key: "\(key) AS v"
+        case .column(let column): self.column(column, level: level).map { "\($0) AS v" }
+        }
+    }
+
+    /// Makes the related rows of one entity the innermost table.
+    private mutating func enter(_ related: RelatedRows, _ table: QueryTable) -> Source? {
+        tableCount += 1
+        let alias = "t\(tableCount)"
+        let key = "\(alias).\(table.key)"
+        let from = "\(table.name) AS \(alias)"
+        let source: Source
+        switch related.link {
+        case .destination: source = Source(from: from, end: key)
+        case .source(let column):
+            guard let name = table.columns[column] else { return nil }
+            source = Source(from: from, end: "\(alias).\(name)")
+        case .pairs(let layout, let own, let other):
+            guard let pairs = tables[layout], let own = pairs.columns[own], let other = pairs.columns[other] else {
+                return nil
+            }
+            let links = "j\(tableCount)"
+            source = Source(
+                from: "\(pairs.name) AS \(links) JOIN \(from) ON \(key) = \(links).\(other)", end: "\(links).\(own)")
+        }
+        scopes.append(Scope(table: table, alias: alias, joined: related.joined))
+        return source
+    }
+}
