@@ -134,7 +134,7 @@ import Testing
         #expect(
             outcome.errors == """
                 model-reset: error: the store was made for the configuration User. The model Shop has no configuration User. \
-                Use one of: Person. Or name another with --configuration.
+                Use one of: Person. Or name another configuration with --configuration.
                 Try model-reset --help.
 
                 """)

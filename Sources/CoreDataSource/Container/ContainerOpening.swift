@@ -13,8 +13,8 @@ struct ContainerOpening: Sendable {
 
     /// - Throws: `unreadableModel`, `unknownEntity`.
     init(
-        _ model: ManagedObjectModel, _ location: StoreLocation, _ databaseKey: String?,
-        _ configuration: PersistentContainer.Configuration
+        _ model: ManagedObjectModel, store location: StoreLocation, databaseKey: String?,
+        configuration: PersistentContainer.Configuration
     ) throws(DataSourceError) {
         do { try model.validate() } catch {
             throw DataSourceError(
@@ -82,7 +82,8 @@ extension PersistentContainer {
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: Configuration = Configuration()
     ) throws -> PersistentContainer {
-        let opening = try ContainerOpening(model, location, databaseKey, configuration)
+        let opening = try ContainerOpening(
+            model, store: location, databaseKey: databaseKey, configuration: configuration)
         return PersistentContainer(opening, try opening.runAndWait())
     }
 

@@ -152,7 +152,8 @@ public final class PersistentContainer: Sendable {
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: Configuration = Configuration()
     ) async throws {
-        let opening = try ContainerOpening(model, location, databaseKey, configuration)
+        let opening = try ContainerOpening(
+            model, store: location, databaseKey: databaseKey, configuration: configuration)
         self.init(opening, try await BlockingExecutor.run { try opening.run() })
     }
 

@@ -44,25 +44,7 @@ struct NameMatching {
         }
         let newNames = NewNames(new)
         var taken: Set<Int> = []
-        let passes: [(Named<Name>) -> Int?] = [
-            { element in element.identifier == element.name ? oldNames.names[element.name] : nil },
-            { element in
-                element.identifier.flatMap { identifier in
-                    oldNames.names[element.name].flatMap { old[$0].identifier == identifier ? $0 : nil }
-                }
-            },
-            { element in
-                element.identifier.flatMap { oldNames.identifiers[$0] }.flatMap { match in
-                    // Another new element claims the match, so this identifier is the name of an old element.
-                    oldNames.hasTwoMatches(element.identifier) && newNames.identifiers.contains(old[match].name)
-                        ? nil : match
-                }
-            },
-            { $0.identifier.flatMap { oldNames.names[$0] } },
-            { oldNames.names[$0.name] },
-            { oldNames.identifiers[$0.name] },
-        ]
-        for find in passes {
+        for find in NameMatching.passes(old, oldNames, newNames) {
             var found: [Int: Int] = [:]
             for (position, element) in new.enumerated() where pairs[position] == nil {
                 guard let match = find(element), !taken.contains(match) else { continue }
@@ -80,6 +62,30 @@ struct NameMatching {
         ambiguous = new.indices.filter {
             isAmbiguous($0, from: old, to: new, oldNames: oldNames, newNames: newNames, taken: taken)
         }
+    }
+
+    /// The rules, in their order: each finds the old element of a new one.
+    private static func passes<Name: Hashable>(
+        _ old: [Named<Name>], _ oldNames: OldNames<Name>, _ newNames: NewNames<Name>
+    ) -> [(Named<Name>) -> Int?] {
+        [
+            { element in element.identifier == element.name ? oldNames.names[element.name] : nil },
+            { element in
+                element.identifier.flatMap { identifier in
+                    oldNames.names[element.name].flatMap { old[$0].identifier == identifier ? $0 : nil }
+                }
+            },
+            { element in
+                element.identifier.flatMap { oldNames.identifiers[$0] }.flatMap { match in
+                    // Another new element claims the match, so this identifier is the name of an old element.
+                    oldNames.hasTwoMatches(element.identifier) && newNames.identifiers.contains(old[match].name)
+                        ? nil : match
+                }
+            },
+            { $0.identifier.flatMap { oldNames.names[$0] } },
+            { oldNames.names[$0.name] },
+            { oldNames.identifiers[$0.name] },
+        ]
     }
 
     private func isAmbiguous<Name: Hashable>(

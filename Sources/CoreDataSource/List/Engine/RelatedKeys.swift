@@ -151,10 +151,7 @@ package struct RelatedKeys: Sendable, Equatable {
             switch related.link {
             case .destination(let column):
                 if let held {
-                    held.forEach { row in
-                        let link = row.stored.row
-                        if !link.isNull(column), destinations.contains(link.integer(column)) { owners.insert(row.key) }
-                    }
+                    owners.formUnion(held.keys(leadingTo: destinations, by: column))
                     continue
                 }
                 for row in try view.rows(family, .column(column), in: Array(destinations), columns: [], budget) {
@@ -169,9 +166,7 @@ package struct RelatedKeys: Sendable, Equatable {
             case .pairs(let layout, let own, let other):
                 owners.formUnion(ends[layout]?[own] ?? [])
                 if let held, held.count < RelatedKeys.fewRows {
-                    var keys: [Int64] = []
-                    held.forEach { keys.append($0.key) }
-                    for row in try view.rows([layout], .column(own), in: keys, columns: [own, other], budget)
+                    for row in try view.rows([layout], .column(own), in: held.keys(), columns: [own, other], budget)
                     where destinations.contains(row.row.integer(other)) {
                         owners.insert(row.row.integer(own))
                     }
@@ -183,5 +178,23 @@ package struct RelatedKeys: Sendable, Equatable {
             }
         }
         return owners
+    }
+}
+
+extension RowStorage {
+    fileprivate func keys() -> [Int64] {
+        var keys: [Int64] = []
+        forEach { keys.append($0.key) }
+        return keys
+    }
+
+    /// The keys of the rows with one of the destinations in a column.
+    fileprivate func keys(leadingTo destinations: Set<Int64>, by column: Int) -> [Int64] {
+        var keys: [Int64] = []
+        forEach { listed in
+            let row = listed.stored.row
+            if !row.isNull(column), destinations.contains(row.integer(column)) { keys.append(listed.key) }
+        }
+        return keys
     }
 }
