@@ -45,6 +45,20 @@ struct LeasePromises {
         }
     }
 
+    /// Another data source of the member may wait meanwhile.
+    @Test(arguments: TestedStore.shared)
+    func whoHasItsLeasesGetsNoTicketOfOthers(kind: TestedStore) async throws {
+        try await kind.withMembers(2) { members in
+            _ = try members[0].sharing.takeLeases([LeasePromises.item], for: "a")
+            _ = try members[1].sharing.takeLeases([LeasePromises.sub], for: "b")
+            let waiting = try members[1].sharing.takeLeases([LeasePromises.item], for: "c")
+            #expect(waiting.ticket != nil)
+            let again = try members[1].sharing.takeLeases([LeasePromises.sub], for: "b")
+            #expect(again.ticket == nil)
+            #expect(again.table.tickets.map(\.number) == [waiting.ticket])
+        }
+    }
+
     @Test(arguments: TestedStore.shared)
     func leasesGoToThoseWhoWaitInTheOrderOfAsking(kind: TestedStore) async throws {
         try await kind.withMembers(4) { members in

@@ -53,10 +53,15 @@ extension LeaseStore {
         _ entities: [Int], for source: String
     ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
         let (names, own) = (names(entities), member.number)
-        let table = try change { desk, facts in _ = desk.draw(names, for: source, by: own, at: facts.now) }
-        // A ticket has the number of the version in which it was drawn.
-        let waits = table.tickets.contains { $0.number == table.version && $0.member.number == own }
-        return (waits ? table.version : nil, table)
+        // If the change is tried again, the last number counts.
+        let drawn = Guarded<Int64>(0)
+        let table = try change { desk, facts in
+            let number = desk.draw(names, for: source, by: own, at: facts.now)
+            drawn.withLock { $0 = number }
+        }
+        let ticket = drawn.withLock { $0 }
+        let waits = table.tickets.contains { $0.number == ticket && $0.member.number == own }
+        return (waits ? ticket : nil, table)
     }
 
     package func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable {
