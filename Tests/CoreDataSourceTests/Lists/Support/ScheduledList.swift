@@ -13,8 +13,12 @@ struct ScheduledList {
     private let rowsByKey = RowsByKey()
     private let isEverySaveWanted: Bool
     private let pendingByteLimit: Int
-    /// What the schedule was not notified of yet.
-    private var notices: [ListSchedule.Event] = []
+    /// What the schedule was not notified of yet, and the moment that each is of.
+    private var notices: [(event: ListSchedule.Event, moment: Int)] = []
+    /// What the list had to show at each moment, one after the other.
+    private var moments: [ShownList] = []
+    /// The notices that the schedule does not count as settled yet, by their numbers, and the moment that each is of.
+    private var unsettled: [(notice: Int, moment: Int)] = []
     private var running: Running?
     private var screen: ShownList
     /// What the list had to show after each save. Before and after a reset it is the same save.
@@ -46,7 +50,10 @@ struct ScheduledList {
         notePast()
     }
 
-    private mutating func notePast() { past[world.lastSave, default: []].append(world.shown(plan)) }
+    private mutating func notePast() {
+        moments.append(world.shown(plan))
+        past[world.lastSave, default: []].append(world.shown(plan))
+    }
 
     // MARK: Events
 
@@ -60,32 +67,50 @@ struct ScheduledList {
         case 31..<36: try endWork()
         case 36: reset()
         case 37:
-            notices.removeAll { if case .saves = $0 { true } else { false } }
-            notices.append(.reload(.backlog))
+            notices.removeAll { if case .saves = $0.event { true } else { false } }
+            notices.append((.reload(.backlog), moments.count - 1))
         case 38 where running == nil: try perform(schedule.take(.workEnded(.mustRead)))
         case 39 where random.next(below: 20) == 0: finish()
         default: break
         }
+        checkSettled()
+    }
+
+    /// Whoever waits for a notice goes on when it counts as settled, and has to see on the screen what it is of, or something newer.
+    private mutating func checkSettled() {
+        // Without work, nobody waits: there is nothing to do, or the rows could not be read.
+        guard schedule.isWorking, !isFinished else { return unsettled = [] }
+        while let first = unsettled.first, schedule.isSettled(first.notice) {
+            unsettled.removeFirst()
+            // Rows that were read one by one may be newer than others.
+            if plan.query.followsRelatedRows { continue }
+            if !moments[first.moment...].contains(screen) {
+                complain("notice \(first.notice) is settled, but not shown")
+            }
+        }
     }
 
     private mutating func save(_ random: inout SeededRandom) {
-        notices.append(.saves([world.save(&random)]))
+        let save = world.save(&random)
         notePast()
+        notices.append((.saves([save]), moments.count - 1))
     }
 
     private mutating func reset() {
         world.reset()
         notePast()
-        notices = [.reload(.reset)]
+        notices = [(.reload(.reset), moments.count - 1)]
     }
 
     private mutating func notify() {
-        for notice in notices {
+        for (notice, moment) in notices {
             if case .reload(.reset) = notice {
                 owesReset = true
                 running?.isBeforeReset = true
             }
+            let count = schedule.noticeCount
             guard case .none = schedule.take(notice) else { return complain("a notice made something happen") }
+            if schedule.noticeCount > count { unsettled.append((schedule.noticeCount, moment)) }
         }
         notices = []
         if schedule.pendingByteCount > pendingByteLimit { complain("\(schedule.pendingByteCount) bytes wait") }
@@ -124,7 +149,9 @@ struct ScheduledList {
     private mutating func perform(_ action: ListSchedule.Action, isBeforeReset: Bool = false) throws {
         if case .none = action {} else if isFinished { complain("something happened after the end") }
         switch action {
-        case .none, .fail: break
+        case .none: break
+        // What could not be read is settled, too.
+        case .fail: unsettled = []
         case .run(let work, let onMain):
             check(work)
             if onMain {
