@@ -43,10 +43,10 @@ struct ContainerOpening: Sendable {
             !QueueExecutor.isAnyCurrent,
             "openAndWait was called inside a private context or container.read, where it could wait for itself. Open the container before."
         )
-        guard !location.isOnServer else {
+        if let host = location.waitingHost {
             throw DataSourceError(
                 .openingWouldBlock,
-                "A store on a server cannot be opened while a thread waits, because the server may answer late or never. Use try await PersistentContainer(model:store:databaseKey:configuration:)."
+                "\(host) cannot be opened while this thread waits, because the answer may come late or never. Use try await PersistentContainer(model:store:databaseKey:configuration:)."
             )
         }
         var opening = self
@@ -63,8 +63,9 @@ extension PersistentContainer {
     /// let container = try PersistentContainer.openAndWait(model: .contacts, store: .sqlite(url))
     /// ```
     ///
-    /// On the main thread the wait is short: a store that would have to be migrated or upgraded is not opened. While another
-    /// container of this process closes the store, the call waits for it, for at most 10 seconds. In code that can wait with
+    /// On the main thread the wait is short: a store that would have to be migrated or upgraded is not opened, and neither is a
+    /// custom store. While another container of this process closes the store, or another process opens a shared one, the call
+    /// waits for that, for at most 10 seconds. In code that can wait with
     /// `await`, use ``init(model:store:databaseKey:configuration:)``.
     ///
     /// **Isolation**: none.
@@ -76,8 +77,8 @@ extension PersistentContainer {
     ///   - databaseKey: The app's own label for the contents, in clear text. If the store has another one, it is reset. Nil, the
     ///     default, is whatever the store has.
     ///   - configuration: How the container treats the store; each setting has its own default.
-    /// - Throws: `openingWouldBlock` for a store on a server, and on the main thread for a store that must be migrated or
-    ///   upgraded first; otherwise what ``init(model:store:databaseKey:configuration:)`` throws. No file has changed then.
+    /// - Throws: `openingWouldBlock` for a store on a server, and on the main thread for a custom store and for a store that must
+    ///   be migrated or upgraded first; otherwise what ``init(model:store:databaseKey:configuration:)`` throws. No file has changed then.
     public static func openAndWait(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: Configuration = Configuration()

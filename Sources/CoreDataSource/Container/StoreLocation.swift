@@ -73,13 +73,13 @@ package struct CustomLocation: Sendable, Hashable {
 }
 
 extension StoreLocation {
-    /// Whether opening it waits for a server.
-    var isOnServer: Bool {
+    /// The store for which this thread must not wait, as the subject of a sentence: one on a server and, on the main thread, a
+    /// custom one, which is opened on a thread that may wait; nil for others.
+    var waitingHost: String? {
         #if PostgreSQL
-        server != nil
-        #else
-        false
+        if server != nil { return "A store on a server" }
         #endif
+        return custom != nil && MainQueue.isCurrent ? "A custom store" : nil
     }
 
     /// Opens the store, or makes it.

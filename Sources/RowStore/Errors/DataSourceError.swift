@@ -186,8 +186,8 @@ extension DataSourceError.Code {
     /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``, or the store is on a
     /// server.
     public static let modelChanged = Self(rawValue: "modelChanged")
-    /// The store cannot be opened while a thread waits for it: it is on a server, or it must be migrated first and the thread is
-    /// the main thread.
+    /// The store cannot be opened while a thread waits for it: it is on a server or, if the thread is the main thread, it must be
+    /// migrated first or is a custom store.
     public static let openingWouldBlock = Self(rawValue: "openingWouldBlock")
     /// The model breaks a rule, or cannot be read.
     public static let unreadableModel = Self(rawValue: "unreadableModel")

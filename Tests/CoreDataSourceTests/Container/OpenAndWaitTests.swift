@@ -1,6 +1,8 @@
 import CoreDataSource
+import CoreDataSourceStores
 import ErrorExpectations
 import Foundation
+import RowStore
 import Testing
 
 /// Opening while a thread waits.
@@ -58,6 +60,25 @@ struct OpenAndWaitTests {
         try await before.close()
         let container = try PersistentContainer.openAndWait(model: try changedModel(), store: .sqlite(directory.store))
         #expect(container.startup.isReset && container.startup.rowsDropped == 3)
+        try await container.close()
+    }
+
+    /// A custom store may block for as long as it likes when it is opened.
+    @Test func onMainACustomStoreIsNotOpened() async throws {
+        let opened = Guarded(0)
+        let location = StoreLocation.custom("memory") { options in
+            opened.withLock { $0 += 1 }
+            return (InMemoryStore(options.layout), StoreStartup(reason: .firstLaunch))
+        }
+        let error = expectError(.openingWouldBlock) {
+            try PersistentContainer.openAndWait(model: .contacts, store: location)
+        }
+        #expect(error?.message.hasPrefix("A custom store cannot be opened while this thread waits") == true)
+        #expect(opened.withLock { $0 } == 0)
+        let container = try await Task.detached {
+            try PersistentContainer.openAndWait(model: .contacts, store: location)
+        }.value
+        #expect(opened.withLock { $0 } == 1)
         try await container.close()
     }
 
