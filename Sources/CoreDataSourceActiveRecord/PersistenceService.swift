@@ -70,7 +70,14 @@ open class PersistenceService {
     /// Whether the stores are open.
     public var isLoaded: Bool { !order.isEmpty }
 
-    /// Opens the stores of ``descriptions``, or makes them, and ``defaultDirectory`` if it is missing. A service that is loaded stays as it is.
+    /// Opens the stores of ``descriptions``, or makes them, and ``defaultDirectory`` if it is missing. A service that is loaded
+    /// stays as it is.
+    ///
+    /// ```swift
+    /// try await Persistence.shared.load()
+    /// ```
+    ///
+    /// - Precondition: There is a description, and each has a name of its own.
     ///
     /// - Throws: The error of the first description that cannot be opened; the others are closed again then. The errors are
     ///   those of ``PersistentContainer/init(name:model:databaseKey:configuration:fileID:)`` and
@@ -78,6 +85,7 @@ open class PersistenceService {
     public func load() async throws {
         if isLoaded { return }
         if let loading { return try await loading.value }
+        precondition(!descriptions.isEmpty, PersistenceService.nothingDescribed)
         let task = Task { try await open() }
         loading = task
         defer { loading = nil }
@@ -99,22 +107,30 @@ open class PersistenceService {
 
     /// Opens the stores of ``descriptions``, or makes them, and blocks the main thread until that is done.
     ///
+    /// ```swift
+    /// try Persistence.shared.loadAndWait()
+    /// ```
+    ///
+    /// - Precondition: There is a description, and each has a name of its own.
     /// - Throws: `openingWouldBlock` for a store on a server, and for one that must be migrated first; otherwise what
     ///   ``load()`` throws.
     public func loadAndWait() throws {
         guard !isLoaded else { return }
-        let model = try prepare()
-        var opened: [String: PersistentContainer] = [:]
-        for description in descriptions {
-            opened[description.name] = try PersistentContainer.openAndWait(description, model: model)
-        }
-        keep(opened, in: descriptions.map(\.name))
+        precondition(!descriptions.isEmpty, PersistenceService.nothingDescribed)
+        keep(
+            try PersistentContainer.openAndWait(descriptions, model: try prepare()), in: descriptions.map(\.name))
     }
 
-    /// Closes the stores, as ``PersistentContainer/close()``. The service can be loaded again.
+    private static var nothingDescribed: String {
+        "\(self) was loaded without a description, so there is no store to open. Add a StoreDescription to descriptions."
+    }
+
+    /// Closes the stores, as ``PersistentContainer/close()``. The service can be loaded again. If it is being loaded, the call
+    /// waits for that first.
     ///
     /// - Throws: The first error of a store; all stores are closed all the same.
     public func close() async throws {
+        try? await loading?.value
         let containers = order.compactMap { stores[$0] }
         (stores, order) = ([:], [])
         var failure: (any Error)?
@@ -163,19 +179,18 @@ open class PersistenceService {
     ///
     /// - Throws: What ``PersistentContainer/dataSource(_:)`` throws.
     public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {
-        let owner = order.lazy.compactMap { self.stores[$0] }.first { container in
+        let owner = firstContainer { container in
             type.entities.allSatisfy { entity in container.main.model.entity(named: entity.entityName) != nil }
         }
         return try (owner ?? container).dataSource(type)
     }
-}
 
-extension PersistentContainer {
-    fileprivate static func openAndWait(
-        _ description: StoreDescription, model: ManagedObjectModel
-    ) throws -> PersistentContainer {
-        try openAndWait(
-            model: try description.restricted(model), store: description.location, databaseKey: description.databaseKey,
-            configuration: description.configuration)
+    /// The container of a data source; that of the first description if it is another one's, which refuses the data source.
+    func container(of source: EntityDataSource) -> PersistentContainer {
+        firstContainer { $0.owns(source) } ?? container
+    }
+
+    private func firstContainer(where isWanted: (PersistentContainer) -> Bool) -> PersistentContainer? {
+        order.lazy.compactMap { self.stores[$0] }.first(where: isWanted)
     }
 }

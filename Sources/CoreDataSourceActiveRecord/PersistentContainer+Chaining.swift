@@ -46,16 +46,6 @@ extension PersistentContainer {
         return self
     }
 
-    /// Reads what main shows, at once. ``read(_:)`` reads off the main actor.
-    ///
-    /// **Isolation**: the main actor.
-    @MainActor
-    @discardableResult
-    public func readSync(_ work: (MainContext) throws -> Void) rethrows -> Self {
-        try work(main)
-        return self
-    }
-
     /// Empties the store: ``reset()`` under the name that it has in Skopelos. Unlike there, it does not block.
     ///
     /// - Throws: What ``reset()`` throws; every row is unchanged then.

@@ -11,7 +11,22 @@ public import ManagedModel
 ///
 /// ``PersistentContainer`` and ``PersistenceService`` read and write; a ``ReadOnlyContainer`` reads.
 public protocol PersistenceReading {
+    /// The context that the user interface reads.
+    @MainActor var main: MainContext { get }
+
+    /// Reads one state of all rows off the main actor, and returns the result of the body: ``PersistentContainer/read(_:)``.
+    ///
+    /// - Parameter body: It reads, and returns values. Objects cannot leave it.
+    /// - Throws: What the body throws, what the store throws, and `CancellationError`.
+    func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result
+}
+
+extension PersistenceReading {
     /// Reads what main shows, at once.
+    ///
+    /// ```swift
+    /// container.readSync { main in print(try ContactEntity.count(in: main)) }
+    /// ```
     ///
     /// **Isolation**: the main actor.
     ///
@@ -19,13 +34,10 @@ public protocol PersistenceReading {
     /// - Throws: What the work throws.
     @MainActor
     @discardableResult
-    func readSync(_ work: (MainContext) throws -> Void) rethrows -> Self
-
-    /// Reads one state of all rows off the main actor, and returns the result of the body: ``PersistentContainer/read(_:)``.
-    ///
-    /// - Parameter body: It reads, and returns values. Objects cannot leave it.
-    /// - Throws: What the body throws, what the store throws, and `CancellationError`.
-    func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result
+    public func readSync(_ work: (MainContext) throws -> Void) rethrows -> Self {
+        try work(main)
+        return self
+    }
 }
 
 /// Writing as well: the command side of CQRS.
@@ -60,11 +72,7 @@ public protocol PersistenceWriting: PersistenceReading {
 extension PersistentContainer: PersistenceWriting {}
 
 extension PersistenceService: @MainActor PersistenceWriting {
-    @discardableResult
-    public func readSync(_ work: (MainContext) throws -> Void) rethrows -> Self {
-        try work(container.main)
-        return self
-    }
+    public var main: MainContext { container.main }
 
     public func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result {
         try await container.read(body)
@@ -74,7 +82,7 @@ extension PersistenceService: @MainActor PersistenceWriting {
     public func writeSync(
         in source: EntityDataSource, _ work: @Sendable (PrivateContext) throws -> Void
     ) throws -> Self {
-        try source.writeSync(work)
+        try container(of: source).writeSync(in: source, work)
         return self
     }
 
@@ -83,7 +91,7 @@ extension PersistenceService: @MainActor PersistenceWriting {
         in source: EntityDataSource, _ work: @escaping @Sendable (PrivateContext) throws -> Void,
         callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)? = nil
     ) -> Self {
-        source.writeAsync(work, callback: callback)
+        container(of: source).writeAsync(in: source, work, callback: callback)
         return self
     }
 }
@@ -119,13 +127,6 @@ public final class ReadOnlyContainer: PersistenceReading, Sendable {
 
     /// The context that the user interface reads.
     @MainActor public var main: MainContext { container.main }
-
-    @MainActor
-    @discardableResult
-    public func readSync(_ work: (MainContext) throws -> Void) rethrows -> Self {
-        try work(container.main)
-        return self
-    }
 
     public func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result {
         try await container.read(body)

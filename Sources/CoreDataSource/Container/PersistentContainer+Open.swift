@@ -63,6 +63,20 @@ extension PersistentContainer {
             configuration: description.configuration)
     }
 
+    /// Opens the stores one after the other, and blocks the thread until that is done.
+    ///
+    /// - Throws: The first error; the stores before it are closed again then.
+    package static func openAndWait(
+        _ descriptions: [StoreDescription], model: ManagedObjectModel
+    ) throws -> [String: PersistentContainer] {
+        requireDistinct(descriptions)
+        return try descriptions.reduce(into: [:]) { opened, description in
+            opened[description.name] = try openAndWait(
+                model: try description.restricted(model), store: description.location,
+                databaseKey: description.databaseKey, configuration: description.configuration)
+        }
+    }
+
     private static func requireDistinct(_ descriptions: [StoreDescription]) {
         var names: Set<String> = []
         for description in descriptions {

@@ -60,10 +60,12 @@ extension PersistentContainer {
         return tiers
     }
 
+    package func owns(_ source: EntityDataSource) -> Bool { source.tier.stack === stack }
+
     /// Traps if the data source belongs to another container.
     package func requireOwn(_ source: EntityDataSource, for call: StaticString) {
         precondition(
-            source.tier.stack === stack,
+            owns(source),
             "A \(source.tier.owner) of another container was passed to \(call). Use the data sources of this container."
         )
     }

@@ -50,6 +50,61 @@ struct PersistenceServiceTests {
         try await service.close()
     }
 
+    @Test func aServiceThatIsClosedWhileItIsLoadedIsClosed() async throws {
+        let directory = try TemporaryDirectory()
+        let service = Persistence(name: "Contacts", store: .sqlite(directory.store))
+        var hasBegun = false
+        let loading = Task {
+            hasBegun = true
+            try await service.load()
+        }
+        while !hasBegun { await Task.yield() }
+        try await service.close()
+        try await loading.value
+        #expect(!service.isLoaded)
+        let container = try await PersistentContainer(model: .contacts, store: .sqlite(directory.store))
+        try await container.close()
+    }
+
+    @Test func eachStoreGetsTheWritesOfItsDataSources() async throws {
+        let service = Persistence(name: "Stores", model: .chat)
+        service.descriptions = [
+            StoreDescription(name: "first", location: .inMemory), StoreDescription(name: "second", location: .inMemory),
+        ]
+        try service.loadAndWait()
+        let second = try #require(service.container(named: "second"))
+        try service.writeSync(in: try second.dataSource(SenderDataSource.self)) { try Sender.create(in: $0).key = "a" }
+        #expect(try second.main.count(Sender.self) == 1)
+        #expect(try service.main.count(Sender.self) == 0)
+        try await service.close()
+    }
+
+    @Test func aDataSourceOfAnotherContainerTraps() async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) { @MainActor in
+            let service = PersistenceService(name: "Contacts", model: .contacts, store: .inMemory)
+            try service.loadAndWait()
+            let other = try PersistentContainer.openAndWait(model: .contacts, store: .inMemory)
+            try service.writeSync(in: try other.dataSource(ContactDataSource.self)) { _ in }
+        }
+        #expect(
+            result?.standardErrorString.contains(
+                "A ContactDataSource of another container was passed to writeSync(in:).")
+                == true)
+    }
+
+    @Test(arguments: [true, false])
+    func aServiceWithoutADescriptionTraps(blocks: Bool) async {
+        let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
+            [blocks = blocks as Bool] in
+            let service = await PersistenceService(name: "Contacts", model: .contacts)
+            await MainActor.run { service.descriptions = [] }
+            if blocks { try await MainActor.run { try service.loadAndWait() } } else { try await service.load() }
+        }
+        #expect(
+            result?.standardErrorString.contains(
+                "PersistenceService was loaded without a description, so there is no store to open.") == true)
+    }
+
     @Test func aFailedWriteWithoutACallbackIsHandled() async throws {
         let service = Persistence(name: "Contacts", store: .inMemory)
         try await service.load()
