@@ -3,7 +3,7 @@ public import RowStore
 
 extension StoreLocation {
     /// A custom store: a file format, a web service, or anything else that keeps rows. <doc:WritingAStore> explains how to
-    /// write one.
+    /// write a custom store.
     ///
     /// ```swift
     /// let location = StoreLocation.custom(folder.path) { options in
@@ -17,11 +17,12 @@ extension StoreLocation {
     /// with the library's own stores only.
     ///
     /// - Parameters:
-    ///   - name: What the store is, such as its path. Locations with the same name are equal, and
-    ///     ``PersistentContainer/open(_:model:)`` opens only one of them.
+    ///   - name: A name for the store, such as its path. Locations with the same name are equal, and
+    ///     ``PersistentContainer/open(_:model:)`` opens only the first of them.
     ///   - open: Makes or opens the store, once for each container, on a thread that may wait. The store belongs to this
-    ///     container alone; if another process may have it open, and it has no ``PersistentStore/sharing``, throw `storeInUse`.
-    ///     If the closure throws, opening the container throws that error, and the store must be unchanged.
+    ///     container alone: throw `storeInUse` if another process may have the store open and the store has no
+    ///     ``PersistentStore/sharing``. If the closure throws, opening the container throws the same error. The closure must
+    ///     change nothing before it throws.
     public static func custom(
         _ name: String,
         open:

@@ -2,7 +2,7 @@ public import ManagedModel
 internal import ModelMigration
 internal import RowStore
 
-/// The opening of one store: its arguments are checked before anything is read.
+/// Checks the arguments of an opening before anything is read, and then opens the store.
 struct ContainerOpening: Sendable {
     typealias Opened = (store: any PersistentStore, startup: StoreStartup)
 
@@ -55,30 +55,30 @@ struct ContainerOpening: Sendable {
     }
 }
 
-/// Opening while a thread waits, for `didFinishLaunching` and for tools without an event loop.
+/// Opening a store while the calling thread waits, for `didFinishLaunching` and for tools without an event loop.
 extension PersistentContainer {
-    /// Opens the store, or makes it, and blocks the thread until that is done.
+    /// Opens or makes the store, and blocks the thread until the store is open.
     ///
     /// ```swift
     /// let container = try PersistentContainer.openAndWait(model: .contacts, store: .sqlite(url))
     /// ```
     ///
-    /// On the main thread the wait is short: a store that would have to be migrated or upgraded is not opened, and neither is a
-    /// custom store. While another container of this process closes the store, or another process opens a shared one, the call
-    /// waits for that, for at most 10 seconds. In code that can wait with
-    /// `await`, use ``init(model:store:databaseKey:configuration:)``.
+    /// On the main thread the call neither migrates or upgrades a store nor opens a custom store, so the wait is short. If another
+    /// container of this process is closing the store, or another process is opening a shared one, the call waits for that for
+    /// at most 10 seconds. In `async` code, use ``init(model:store:databaseKey:configuration:)``.
     ///
     /// **Isolation**: none.
     ///
-    /// - Precondition: It is not called in a hook, in `perform { }` or in `container.read { }`.
+    /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`.
     /// - Parameters:
     ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
     ///   - location: Where the rows are kept.
-    ///   - databaseKey: The app's own label for the contents, in clear text. If the store has another one, it is reset. Nil, the
-    ///     default, is whatever the store has.
-    ///   - configuration: How the container treats the store; each setting has its own default.
+    ///   - databaseKey: The app's own label for the contents, in clear text. A store with a different label is reset. Nil, the
+    ///     default, keeps the label of the store.
+    ///   - configuration: The settings of the container.
     /// - Throws: `openingWouldBlock` for a store on a server, and on the main thread for a custom store and for a store that must
-    ///   be migrated or upgraded first; otherwise what ``init(model:store:databaseKey:configuration:)`` throws. No file has changed then.
+    ///   be migrated or upgraded; otherwise what ``init(model:store:databaseKey:configuration:)`` throws. If the call throws, it
+    ///   changes no file.
     public static func openAndWait(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: Configuration = Configuration()
@@ -88,7 +88,7 @@ extension PersistentContainer {
         return PersistentContainer(opening, try opening.runAndWait())
     }
 
-    /// Opens the store of that name, or makes it, and blocks the thread until that is done.
+    /// Opens or makes the store with a name, and blocks the thread until the store is open.
     ///
     /// ```swift
     /// let container = try PersistentContainer.openAndWait(name: "Contacts")
@@ -96,16 +96,16 @@ extension PersistentContainer {
     ///
     /// **Isolation**: none.
     ///
-    /// - Precondition: It is not called in a hook, in `perform { }` or in `container.read { }`.
+    /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`.
     /// - Parameters:
     ///   - name: A file name without an extension, which most often is the name of the model.
-    ///   - model: The model; nil, the default, for the one with that name.
-    ///   - databaseKey: The app's own label for the contents, in clear text. If the store has another one, it is reset. Nil, the
-    ///     default, is whatever the store has.
-    ///   - configuration: How the container treats the store, and in which directory it is; each setting has its own default.
-    ///   - fileID: Names the module that has the model. Leave it out.
+    ///   - model: The model; by default the model with that name.
+    ///   - databaseKey: The app's own label for the contents, in clear text. A store with a different label is reset. Nil, the
+    ///     default, keeps the label of the store.
+    ///   - configuration: The settings of the container, among them the directory of the store.
+    ///   - fileID: Identifies the module that has the model. Leave it out.
     /// - Throws: What ``openAndWait(model:store:databaseKey:configuration:)`` throws, and what
-    ///   ``init(name:model:databaseKey:configuration:fileID:)`` throws. No file has changed then.
+    ///   ``init(name:model:databaseKey:configuration:fileID:)`` throws. If the call throws, it changes no file.
     public static func openAndWait(
         name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,
         configuration: Configuration = Configuration(), fileID: String = #fileID

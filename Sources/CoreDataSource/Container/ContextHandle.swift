@@ -1,21 +1,21 @@
 internal import RowStore
 
-/// Works in the background again and again: with the private contexts of some data sources, or reading only.
+/// Runs work in the background: on the private contexts of some data sources, or on a context that only reads.
 ///
 /// ```swift
 /// let background = container.newBackgroundContext(for: contacts)
 /// try await background.perform { context in
-///     try ContactEntity.create(in: context).uid = "1"
+///     try context.insert(ContactEntity.self).uid = "1"
 /// }
 /// ```
 ///
-/// It is a handle, not a context: it keeps no objects between two calls. It writes through the one private context of each
-/// data source, so all writes to a data source are serial, and writes to different data sources run side by side. Calls that
-/// only read run side by side, at most 6 at once, and each sees one state of all rows.
+/// The handle keeps no objects between two calls. It writes through the private context of each data source, so all writes to
+/// one data source are serial, and writes to different data sources run in parallel. At most 6 calls that only read run in
+/// parallel, and each reads one state of all rows.
 ///
-/// A background context keeps its container and its data sources alive.
+/// A handle keeps its container and its data sources alive.
 ///
-/// **Isolation**: none; it may be used from anywhere, by several calls at once.
+/// **Isolation**: none; several calls may use the handle at once.
 public struct ContextHandle<Contexts>: Sendable {
     private let enter: @Sendable (@Sendable (Contexts) throws -> Void) async throws -> Void
 
@@ -23,13 +23,19 @@ public struct ContextHandle<Contexts>: Sendable {
         self.enter = enter
     }
 
-    /// Runs the work in the background, saves what it edited as one save, and returns its result once the rows are in the
-    /// store.
+    /// Runs the work in the background, saves its edits as one save, and returns the result of the work once the rows are in
+    /// the store.
+    ///
+    /// ```swift
+    /// let names = try await container.newBackgroundContext().perform { context in
+    ///     try context.values(ObjectRequest<ContactEntity>(), \.name)
+    /// }
+    /// ```
     ///
     /// **Isolation**: the queues of the contexts. The contexts are valid only in the work.
     ///
-    /// - Throws: What the work throws; nothing has happened then. Otherwise what
-    ///   ``PersistentContainer/perform(in:waitFor:_:)`` or ``PersistentContainer/read(_:)`` throws.
+    /// - Throws: What the work throws; nothing is saved then. Otherwise what ``PersistentContainer/perform(in:waitFor:_:)`` or
+    ///   ``PersistentContainer/read(_:)`` throws.
     @discardableResult
     public func perform<Result: Sendable>(_ work: @Sendable (Contexts) throws -> Result) async throws -> Result {
         let outcome = Guarded<Result?>(nil)
@@ -46,10 +52,15 @@ public struct ContextHandle<Contexts>: Sendable {
 
 /// Background contexts, under the names that `NSPersistentContainer` uses.
 ///
-/// One thing differs from Core Data: a background context names the data sources whose entities it changes. Without any it only
-/// reads. Everything else is as ``perform(in:waitFor:_:)`` and ``read(_:)`` describe.
+/// Unlike in Core Data, a background context names the data sources whose entities it changes. Without data sources it only
+/// reads. ``perform(in:waitFor:_:)`` and ``read(_:)`` describe everything else.
 extension PersistentContainer {
-    /// A background context that only reads. Each of its calls sees one state of all rows.
+    /// A background context that only reads. Each of its calls reads one state of all rows.
+    ///
+    /// ```swift
+    /// let background = container.newBackgroundContext()
+    /// let count = try await background.perform { try $0.count(ContactEntity.self) }
+    /// ```
     public func newBackgroundContext() -> ContextHandle<ReadContext> {
         ContextHandle { work in try await self.read(work) }
     }
@@ -57,14 +68,14 @@ extension PersistentContainer {
     /// A background context that writes the entities of data sources; each call is one save.
     ///
     /// ```swift
-    /// let background = container.newBackgroundContext(for: contacts, messages)
-    /// try await background.perform { contacts, messages in
-    ///     try ContactEntity.removeAll(in: contacts)
-    ///     try MessageEntity.removeAll(in: messages)
+    /// let background = container.newBackgroundContext(for: contacts, groups)
+    /// try await background.perform { contacts, groups in
+    ///     try contacts.delete(ContactEntity.self, where: nil)
+    ///     try groups.delete(GroupEntity.self, where: nil)
     /// }
     /// ```
     ///
-    /// - Parameter sources: Data sources of this container. The contexts come in their order.
+    /// - Parameter sources: Data sources of this container. The work gets their contexts in the same order.
     public func newBackgroundContext<each Source: DataSourceProtocol>(
         for sources: repeat each Source
     ) -> ContextHandle<(repeat (each Source).Context)> {
@@ -79,6 +90,10 @@ extension PersistentContainer {
 
     /// Reads in the background once, as ``read(_:)`` does.
     ///
+    /// ```swift
+    /// let count = try await container.performBackgroundTask { try $0.count(ContactEntity.self) }
+    /// ```
+    ///
     /// - Throws: What the work throws, what the store throws, and `CancellationError` if the task is cancelled.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
@@ -87,12 +102,16 @@ extension PersistentContainer {
         try await read(work)
     }
 
-    /// Writes the entities of data sources in the background once, as ``perform(in:waitFor:_:)`` does.
+    /// Writes the entities of data sources in the background as one save, as ``perform(in:waitFor:_:)`` does.
+    ///
+    /// ```swift
+    /// try await container.performBackgroundTask(for: contacts) { try $0.delete(ContactEntity.self, where: \.age < 18) }
+    /// ```
     ///
     /// - Parameters:
     ///   - sources: Data sources of this container, at least one.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    ///   - work: It gets the contexts in the order of the data sources, and runs once.
+    ///   - work: Runs once, with the contexts in the order of the data sources.
     /// - Throws: What ``perform(in:waitFor:_:)`` throws.
     @discardableResult
     public func performBackgroundTask<each Source: DataSourceProtocol, Result: Sendable>(

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The data sources of one container, and who owns which entity.
+/// The data sources of one container, and the owner of each entity.
 @MainActor
 final class DataSourceDirectory {
     private var sources: [ObjectIdentifier: EntityDataSource] = [:]
@@ -54,11 +54,15 @@ final class DataSourceDirectory {
     }
 }
 
-/// Keys of single data sources: `[ContactDataSource.self: "7"]`.
+/// The database keys of single data sources.
 ///
-/// The database key covers all rows; the key of a data source covers the rows of its entities. If you change it, the next start
-/// drops those rows and keeps all others. The key is stored in clear text. An empty key is the same as none: the rows keep the key that
-/// they have.
+/// ```swift
+/// let configuration = PersistentContainer.Configuration(databaseKeys: [ContactDataSource.self: "7"])
+/// ```
+///
+/// The database key of the container covers all rows. The key of a data source covers only the rows of its entities: if the key
+/// changes, the next start drops those rows and keeps all others. Keys are stored in clear text. An empty key counts as no key:
+/// the rows keep the key that they have.
 public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
     private var keys: [(source: EntityDataSource.Type, key: String)]
 
@@ -72,7 +76,7 @@ public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
         for (source, key) in elements { self[source] = key }
     }
 
-    /// The key of a data source.
+    /// The key of a data source; nil if the data source has none.
     public subscript(source: EntityDataSource.Type) -> String? {
         get { keys.first { $0.source == source }?.key }
         set {
@@ -86,7 +90,7 @@ public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
         var entityKeys: [String: String] = [:]
         for (source, key) in keys {
             for object in source.entities {
-                // A name that is not in the model becomes an error when the data source is made.
+                // An entity name that the model lacks is reported when the data source is made.
                 for entity in layout.entity(named: object.entityName)?.concreteFamily ?? [] {
                     entityKeys[layout.entities[entity].name] = key
                 }

@@ -2,27 +2,28 @@ public import Foundation
 internal import RowStore
 internal import SQLiteStore
 
-/// Copying a store while it is open, and restoring one while it is closed.
+/// Copying an open store, and restoring or removing a closed store.
 extension PersistentContainer {
-    /// Copies the store to a new file while the container continues to save.
+    /// Copies the store to a new file while the container goes on saving.
     ///
     /// ```swift
     /// try await container.backup(to: folder.appending(component: "contacts-\(Date.now.ISO8601Format()).sqlite"))
     /// ```
     ///
-    /// The copy is one file without a write-ahead log: the whole store at one moment. It contains every save that was
-    /// acknowledged before the call, including those with `waitFor: .main`, which are written first as by ``flush()``. Its
-    /// permissions are `0o600`. It gets its final name once all of it is on the disk. A process that is killed before that
-    /// leaves at most `<file>.partial`, which the next backup to the same file removes.
+    /// The copy is one file without a write-ahead log, and has the state of one moment. It contains every save that was
+    /// acknowledged before the call. Saves with `waitFor: .main` are written to the store first, as by ``flush()``. The
+    /// permissions of the file are `0o600`. The file gets its final name once all of it is on the disk. A process that is
+    /// killed earlier leaves at most `<file>.partial`, which the next backup to the same file removes. The cost is proportional
+    /// to the size of the store.
     ///
-    /// **Isolation**: none. The copy is made on a queue of the container, beside other reads and saves. It counts as a long
-    /// read: the write-ahead log grows while it runs, which ``failures`` may report.
+    /// **Isolation**: none. The copy is made on a queue of the container, in parallel with other reads and saves. A backup
+    /// counts as a long read: the write-ahead log grows meanwhile, which ``failures`` may report.
     ///
-    /// - Parameter url: The new file. Its folder must exist.
+    /// - Parameter url: The new file. The folder of the file must exist.
     /// - Throws: `fileExists` if the file, or a log or a journal of that name, exists; `storeUnreadable` if the store is in
-    ///   memory, on a server, or a custom one; the error that keeps pending saves from being written; `storeClosed`,
-    ///   `notAFile`, `permissionDenied`, `diskFull`, `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is
-    ///   cancelled. No new file exists then.
+    ///   memory, on a server, or a custom store; what ``flush()`` throws; `storeClosed`, `notAFile`, `permissionDenied`,
+    ///   `diskFull`, `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is cancelled. If the call throws, no
+    ///   new file exists.
     public func backup(to url: URL) async throws {
         guard let store = stack.root.store as? SQLiteStore else {
             throw DataSourceError(
@@ -45,25 +46,26 @@ extension PersistentContainer {
     /// try await PersistentContainer.restore(backup, to: url, replacingStore: true)
     /// ```
     ///
-    /// The backup can come from ``backup(to:)``, from a ``ResetPolicy``, or from any other copy of a closed store. It is
-    /// checked first and never changed. Then it is copied beside the store, and the copy gets the store's name once it is on
-    /// the disk. So a process that is killed meanwhile leaves either the old store or the restored one, whole. The next
-    /// container opens the store like any other: if it was made for another model or key, the
+    /// The backup can come from ``backup(to:)``, from a ``ResetPolicy``, or from any other copy of a closed store. The backup
+    /// is checked first and never changed. Then it is copied beside the store, and the copy replaces the store once all of it
+    /// is on the disk. A process that is killed meanwhile leaves the whole old store or the whole restored store. The next
+    /// container opens the store like any other: if the model or a key differs, the
     /// ``Configuration/resetPolicy-swift.property`` decides.
     ///
-    /// **Isolation**: none. It blocks a background thread while it copies. If a container of this process is closing the store
-    /// at the moment, it waits for that, for at most 10 seconds.
+    /// **Isolation**: none. The copy is made on a background thread, at a cost proportional to the size of the backup. If a
+    /// container of this process is closing the store, the call waits for that container for at most 10 seconds.
     ///
     /// - Parameters:
     ///   - backup: A store that no container has open for writing.
-    ///   - store: The main file of the restored store. Its folder must exist. New files get the permissions `0o600`, or those
-    ///     of the store that is replaced.
-    ///   - isReplacing: Whether an existing store is replaced, even if it is damaged or was made for another model; false by
-    ///     default. Its log is copied into it first, so the old store is whole until it is replaced.
-    /// - Throws: `fileExists` if there is a store and it may not be replaced; `storeInUse` if a container or process has one of
-    ///   the two open; `foreignDatabase`, `notADatabase`, `newerFormat` or `storeCorrupt` if this release cannot read the whole
-    ///   backup; `storeBusy`, `notAFile`, `permissionDenied`, `diskFull`, `storeUnreadable`; `CancellationError` if the task is
-    ///   cancelled while it copies.
+    ///   - store: The main file of the restored store. The folder of the file must exist. New files get the permissions
+    ///     `0o600`, or the permissions of the store that is replaced.
+    ///   - isReplacing: Whether an existing store is replaced, even if it is damaged or was made for a different model; false
+    ///     by default. The log of the old store is first copied into its main file, so the old store is whole until it is
+    ///     replaced.
+    /// - Throws: `fileExists` if the store exists and may not be replaced; `storeInUse` if a container or process has the
+    ///   backup or the store open; `foreignDatabase`, `notADatabase`, `newerFormat` or `storeCorrupt` if this release cannot
+    ///   read the whole backup; `storeBusy`, `notAFile`, `permissionDenied`, `diskFull`, `storeUnreadable`; `CancellationError`
+    ///   if the task is cancelled while it copies.
     @concurrent
     public static func restore(_ backup: URL, to store: URL, replacingStore isReplacing: Bool = false) async throws {
         try await BlockingExecutor.run {
@@ -75,18 +77,23 @@ extension PersistentContainer {
 
     /// Removes a store that no container has open, without reading it.
     ///
-    /// Its main file is removed first and then its log, so that a process that is killed meanwhile leaves the whole store or
-    /// none. The lock file stays, because another process may be waiting for it. Does nothing if there is no store.
+    /// ```swift
+    /// try await container.close()
+    /// try await PersistentContainer.destroy(storeAt: url)
+    /// ```
     ///
-    /// **Isolation**: none. If a container of this process is closing the store at the moment, it waits for that, for at most
+    /// The main file is removed first and the log second, so a process that is killed meanwhile leaves the whole store or no
+    /// store. The lock file stays, because another process may be waiting for it. Does nothing if the store does not exist.
+    ///
+    /// **Isolation**: none. If a container of this process is closing the store, the call waits for that container for at most
     /// 10 seconds.
     ///
     /// - Parameters:
-    ///   - store: The store's main file.
+    ///   - store: The main file of the store.
     ///   - removesBackups: Whether the backups that resets made beside the store are removed first; false by default. Files
-    ///     that ``backup(to:)`` made stay.
+    ///     from ``backup(to:)`` stay.
     /// - Throws: `storeInUse` if a container or process has the store open; `notAFile`, `permissionDenied`, `storeUnreadable`.
-    ///   You can call it again.
+    ///   After an error, you can repeat the call.
     @concurrent
     public static func destroy(storeAt store: URL, includingBackups removesBackups: Bool = false) async throws {
         try await BlockingExecutor.run { try SQLiteStore.destroy(store, removesBackups: removesBackups) }

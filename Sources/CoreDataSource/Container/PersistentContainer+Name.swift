@@ -5,15 +5,15 @@ internal import SQLiteStore
 
 /// Containers that are opened by name, as with `NSPersistentContainer`.
 extension PersistentContainer {
-    /// Opens the store of that name, or makes it: `<directory>/<name>.sqlite`.
+    /// Opens or makes the store with a name, `<directory>/<name>.sqlite`.
     ///
     /// ```swift
     /// let container = try await PersistentContainer(name: "Contacts")
     /// ```
     ///
-    /// The model is the one with that name that `ModelPlugin` compiled into the module of the call. For a model of another
-    /// module, pass the model. If it is not compiled into the app at all, the product `ModelReader` finds it by its name:
-    /// `try ModelReader.read(named: "Contacts").model`.
+    /// By default the model is the model of that name that `ModelPlugin` compiled into the calling module. To use a model of
+    /// another module, pass it as an argument. The product `ModelReader` finds a model that is not compiled into the app: `try
+    /// ModelReader.read(named: "Contacts").model`.
     ///
     /// Missing directories on the path are made with the permissions `0o700`, unless the store is read-only.
     ///
@@ -21,13 +21,13 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - name: A file name without an extension, which most often is the name of the model.
-    ///   - model: The model; nil, the default, for the one with that name.
-    ///   - databaseKey: The app's own label for the contents, in clear text. If it is not the one that the store has, the store is
-    ///     reset. Nil, the default, is whatever the store has.
-    ///   - configuration: How the container treats the store, and in which directory it is; each setting has its own default.
-    ///   - fileID: Names the module that has the model. Leave it out.
+    ///   - model: The model; by default the model with that name.
+    ///   - databaseKey: The app's own label for the contents, in clear text. A store with a different label is reset. Nil, the
+    ///     default, keeps the label of the store.
+    ///   - configuration: The settings of the container, among them the directory of the store.
+    ///   - fileID: Identifies the module that has the model. Leave it out.
     /// - Throws: `notAFile` if the name cannot be a file name; `unreadableModel` if the module has no model with that name;
-    ///   otherwise what ``init(model:store:databaseKey:configuration:)`` throws. No file has changed then.
+    ///   otherwise what ``init(model:store:databaseKey:configuration:)`` throws. If the call throws, it changes no file.
     @concurrent
     public convenience init(
         name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,
@@ -40,7 +40,7 @@ extension PersistentContainer {
 }
 
 extension PersistentContainer {
-    /// Makes the directory and those that are missing on its path, with the permissions `0o700`.
+    /// Makes the directory, and the missing directories on its path, with the permissions `0o700`.
     package static func makeDirectory(_ url: URL) throws(DataSourceError) { try StoreFolder.make(url) }
 }
 
@@ -70,7 +70,7 @@ struct NamedStore {
 }
 
 extension ManagedObjectModel {
-    /// The model with that name that was generated for a module.
+    /// The model that `ModelPlugin` generated for a module under a name.
     ///
     /// - Parameter fileID: `Module/File.swift`.
     package static func compiled(
@@ -93,7 +93,7 @@ extension PersistentContainer.Configuration {
     ///
     /// On Apple platforms it is a folder in the user's Application Support. On other platforms it is a folder in
     /// `$XDG_DATA_HOME`, or in `~/.local/share` if that variable is unset or not absolute. The folder is named after the bundle
-    /// identifier of the app, or after the program's file if there is none. It need not exist.
+    /// identifier of the app, or after the program's file if there is none. The folder need not exist.
     public static var defaultDirectory: URL {
         let app = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         #if canImport(Darwin)
@@ -113,7 +113,7 @@ extension PersistentContainer.Configuration {
     }
 }
 
-/// One of several stores of an app: its name, its entities, where it is, and how it is treated.
+/// One of several stores of an app: its name, entities, location and settings.
 ///
 /// ```swift
 /// let description = StoreDescription(name: "contacts", location: .sqlite(url), databaseKey: userID)
@@ -121,26 +121,26 @@ extension PersistentContainer.Configuration {
 /// let container = try stores.container(named: "contacts")
 /// ```
 public struct StoreDescription: Sendable {
-    /// The app's name for the store. It is not part of the file.
+    /// The app's name for the store. The name is not part of the file.
     public var name: String
-    /// Where its rows are.
+    /// The location of the rows.
     public var location: StoreLocation
-    /// The configuration of the model whose entities it has; nil for all entities.
+    /// The model configuration whose entities the store has; nil for all entities.
     public var modelConfiguration: String?
-    /// The app's own label for its contents, in clear text. If the store has another one, it is reset, and no other. Nil for whatever
-    /// it has.
+    /// The app's own label for the contents, in clear text. If the store has a different label, this store alone is reset. Nil
+    /// keeps the label of the store.
     public var databaseKey: String?
-    /// How the container treats it.
+    /// The settings of the container.
     public var configuration: PersistentContainer.Configuration
 
-    /// Describes a store; without a configuration of the model it has all entities.
+    /// Describes a store.
     ///
     /// - Parameters:
     ///   - name: The app's name for the store.
-    ///   - location: Where its rows are.
-    ///   - modelConfiguration: The configuration of the model whose entities it has; nil, the default, for all entities.
-    ///   - databaseKey: The app's own label for its contents, in clear text; nil, the default, for whatever the store has.
-    ///   - configuration: How the container treats the store; each setting has its own default.
+    ///   - location: The location of the rows.
+    ///   - modelConfiguration: The model configuration whose entities the store has; nil, the default, for all entities.
+    ///   - databaseKey: The app's own label for the contents, in clear text; nil, the default, keeps the label of the store.
+    ///   - configuration: The settings of the container.
     public init(
         name: String, location: StoreLocation, modelConfiguration: String? = nil, databaseKey: String? = nil,
         configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()

@@ -3,8 +3,8 @@ internal import RowStore
 
 /// Several stores of one app.
 extension PersistentContainer {
-    /// Opens several stores at once, each with a container of its own. If one cannot be opened, the others are opened all the
-    /// same.
+    /// Opens several stores at once, each with a container of its own. A store that cannot be opened does not affect the
+    /// others.
     ///
     /// ```swift
     /// let stores = await PersistentContainer.open(
@@ -16,19 +16,19 @@ extension PersistentContainer {
     /// if let error = stores.errors["cache"] { logger.error("\(error)") }
     /// ```
     ///
-    /// Each store holds the entities of one configuration of the model, and only a change of these entities resets it. A data
-    /// source belongs to the container whose store holds its entities. No relationship leads from one store to another, and no
+    /// Each store has the entities of one model configuration. A change of other entities does not reset the store. A data
+    /// source belongs to the container whose store has its entities. No relationship leads from one store to another, and no
     /// save spans two stores.
     ///
-    /// **Isolation**: none. Stores are opened side by side, off the main actor.
+    /// **Isolation**: none. Stores are opened in parallel, off the main actor.
     ///
     /// - Parameters:
-    ///   - descriptions: The stores, each under a name of its own; the same name twice is a programmer error and traps. If two
-    ///     have the same file, the later one gets `storeInUse`.
+    ///   - descriptions: The stores, each under a name of its own. A duplicate name is a programmer error and traps. If two
+    ///     descriptions have the same file, the second gets the error `storeInUse`.
     ///   - model: The model whose configurations the descriptions name.
     /// - Returns: A container or an error for each description. The errors are those of
-    ///   ``init(model:store:databaseKey:configuration:)``, and `unreadableModel` for a configuration that the model does not
-    ///   have, or that cannot have a store of its own.
+    ///   ``init(model:store:databaseKey:configuration:)``, and `unreadableModel` for a configuration that the model lacks, or
+    ///   that cannot have a store of its own.
     public static func open(_ descriptions: [StoreDescription], model: ManagedObjectModel) async -> OpenedStores {
         requireDistinct(descriptions)
         var locations: Set<StoreLocation> = []
@@ -88,9 +88,9 @@ extension PersistentContainer {
 }
 
 extension StoreDescription {
-    /// The part of the model that the store holds.
+    /// The part of the model that the store has.
     ///
-    /// - Throws: `unreadableModel` for a configuration that the model does not have, or that cannot have a store of its own.
+    /// - Throws: `unreadableModel` for a configuration that the model lacks, or that cannot have a store of its own.
     package func restricted(_ model: ManagedObjectModel) throws(DataSourceError) -> ManagedObjectModel {
         guard let modelConfiguration else { return model }
         do { return try model.restricted(toConfiguration: modelConfiguration) } catch {

@@ -1,28 +1,27 @@
 /// One save over several data sources.
 extension PersistentContainer {
-    /// Runs the work with the private contexts of the data sources, saves its edits as one save, and returns the result once the
+    /// Runs the work on the private contexts of the data sources, saves its edits as one save, and returns its result once the
     /// rows are in the store.
     ///
     /// ```swift
-    /// try await container.perform(in: contacts, messages) { contacts, messages in
-    ///     try contacts.delete(ContactEntity.self, where: \.uid == uid)
-    ///     try messages.delete(MessageEntity.self, where: \.sender == uid)
+    /// try await container.perform(in: contacts, groups) { contacts, groups in
+    ///     try contacts.delete(ContactEntity.self, where: \.age < 18)
+    ///     try groups.delete(GroupEntity.self, where: \.gid == "1")
     /// }
     /// ```
     ///
-    /// Each context edits the entities of its own data source and reads the rows of all: its fetches show its own edits, not
-    /// those of the other contexts. Objects of all contexts can be linked. Batches of these data sources wait until the call
-    /// ends. After such a save, the data sources depend on each other: if a save of one is taken back, later saves of all are
-    /// taken back too.
+    /// Each context edits the entities of its own data source and reads the rows of all entities. Its fetches show its own
+    /// edits, but not the edits of the other contexts. Objects of all contexts can be linked. Other batches of these data
+    /// sources wait until the call ends. After such a save, the data sources depend on each other: if a save of one data source
+    /// is taken back, the later saves of all of them are taken back too.
     ///
-    /// **Isolation**: the queues of the private contexts. They are always taken in the same order, so calls cannot deadlock.
+    /// **Isolation**: the queues of the private contexts. All calls take the queues in the same order, so they cannot deadlock.
     ///
     /// - Parameters:
     ///   - sources: Data sources of this container, at least one.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    ///   - work: It gets the contexts in the order of the data sources, and runs once.
-    /// - Throws: What the work throws; nothing has happened then. Otherwise what ``DataSource/add(_:waitFor:)-([Value],_)``
-    ///   throws.
+    ///   - work: Runs once, with the contexts in the order of the data sources.
+    /// - Throws: What the work throws; nothing is saved then. Otherwise what ``DataSource/add(_:waitFor:)-([Value],_)`` throws.
     @discardableResult
     public func perform<each Source: DataSourceProtocol, Result: Sendable>(
         in sources: repeat each Source, waitFor level: SaveLevel = .store,
@@ -71,9 +70,10 @@ extension PersistentContainer {
     }
 }
 
-/// The contexts of a call one after the other, each with the type that its data source gives it.
+/// Returns the contexts of a call one by one, each with the type that its data source declares.
 ///
-/// They are passed on as one pack: in a tuple of a value and a pack, Swift 6.3 releases the type of the value too often.
+/// The contexts are passed on as one pack, because Swift 6.3 releases the type of a value too often in a tuple of a value and a
+/// pack.
 final class ContextIterator {
     private let contexts: [PrivateContext]
     private var index = 0

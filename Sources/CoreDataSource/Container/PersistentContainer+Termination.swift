@@ -10,29 +10,33 @@ internal import AppKit
 
 /// Writing pending saves before the process ends.
 ///
-/// A call that waited for the store has nothing pending. Only saves with `waitFor: .main` can be pending, and saves that the
-/// disk refused.
+/// A save can be pending only if its call used `waitFor: .main`, or if the disk refused the save.
 extension PersistentContainer {
-    /// Flushes when the process ends: on SIGTERM, SIGINT and SIGHUP, which then have their usual effect; when the process calls
-    /// `exit`; and when it returns from its main function. A signal that the process ignores, such as SIGHUP under `nohup`,
-    /// stays ignored.
+    /// Flushes when the process ends.
     ///
-    /// `exit` may be called anywhere, also in a hook, in `perform { }`, in `read { }`, and where failures are handled. Changes that
-    /// are not saved by then are not written. The process waits at most 30 seconds for its stores, so that one that does not answer,
-    /// or that waits for the caller of `exit`, does not keep it alive.
+    /// ```swift
+    /// container.flushOnTermination()
+    /// ```
     ///
-    /// A library should not handle signals unasked, so call this once, early, in a server or a command-line tool. Apps on Apple
-    /// platforms need not: their containers flush when the app goes to the background, and before it is terminated.
+    /// The process ends on SIGTERM, SIGINT and SIGHUP, which have their usual effect after the flush; when it calls `exit`; and
+    /// when it returns from its main function. A signal that the process ignores, such as SIGHUP under `nohup`, stays ignored.
+    ///
+    /// `exit` may be called anywhere, also in a hook, in `perform { }`, in `read { }`, and in a handler of failures. Edits that
+    /// are not saved yet are not written. The process waits at most 30 seconds for its stores. Then it ends, even if a store
+    /// does not answer or waits for the caller of `exit`.
+    ///
+    /// The library handles no signals by default, so call this once, early, in a server or a command-line tool. Apps on Apple
+    /// platforms need no call: their containers flush when the app goes to the background, and before it is terminated.
     public func flushOnTermination() {
         TerminationSignals.shared.add(self)
     }
 }
 
-/// While it lives, listens to the platform's notices that the app goes to the background or ends.
+/// Calls a closure when the platform notifies the app that it goes to the background or ends.
 package final class AppStateObserver: Sendable {
     private let tokens: Guarded<[any NSObjectProtocol]>
 
-    /// - Parameter notices: Nil for those of the platform.
+    /// - Parameter notices: The names to observe; nil for those of the platform.
     package init(_ notices: [Notification.Name]? = nil, _ body: @escaping @Sendable () -> Void) {
         tokens = Guarded(
             (notices ?? AppStateObserver.notices).map { name in
@@ -96,18 +100,19 @@ private final class TerminationSignals: Sendable {
         }
     }
 
-    /// Writes what is pending in all stores at once, and blocks until that is done or the time is over.
+    /// Writes the pending saves of all stores at once, and blocks until all are written or the time is over.
     private func flush() {
         let pending = DispatchGroup()
         for container in entries.withLock({ $0.compactMap(\.container) }) {
             pending.enter()
-            // No caller is left to report to: what the disk refuses now is lost with the process.
+            // No caller is left to report to: a save that the disk refuses now is lost with the process.
             container.stack.root.flush { _ in pending.leave() }
         }
         _ = pending.wait(timeout: .now() + TerminationSignals.seconds)
     }
 
-    /// How long the process waits for its stores. `exit` may be called on a queue that a store needs.
+    /// How long the process waits for its stores. The limit is needed, because `exit` may be called on a queue that a store
+    /// needs.
     private static let seconds = 30.0
 
     private func end(by signal: Int32) {

@@ -12,11 +12,11 @@ package import RowStore
 /// ```
 ///
 /// Opening compares the model's hash and the database key with those that the store was made for. If one differs, the store is
-/// reset or migrated by the ``Configuration/resetPolicy``, and ``startup`` reports it. An error during opening never resets a
-/// store: it is thrown, and the files are unchanged.
+/// reset or migrated by the ``Configuration/resetPolicy``, and ``startup`` has the outcome. If opening fails, it throws and
+/// changes no file.
 ///
-/// The store is closed, and free for other processes, soon after the container and its data sources are released, or by
-/// ``close()``. Pending saves are written first.
+/// The store is closed by ``close()``, or soon after the container and its data sources are released. Pending saves are written
+/// first.
 public final class PersistentContainer: Sendable {
     /// How a container treats its store.
     ///
@@ -27,69 +27,70 @@ public final class PersistentContainer: Sendable {
     ///     model: .contacts, store: .sqlite(url), configuration: configuration)
     /// ```
     public struct Configuration: Sendable {
-        /// When a commit counts as done. `.full` by default: when the disk has it.
+        /// When a commit counts as done. By default, with `.full`, when it is on the disk.
         public var synchronous: SynchronousLevel
-        /// What happens to a store that was made for another model or database key. `.standard` by default: if the model
-        /// changed, the old store is set aside; if a key changed, it is dropped.
+        /// What happens to a store that was made for a different model or database key. By default, with `.standard`, the old
+        /// store is kept as a backup if the model changed, and dropped if a key changed.
         public var resetPolicy: ResetPolicy
-        /// Keys of single data sources. If one changes, only the rows of its data source are dropped. None by default.
+        /// The database keys of single data sources; none by default. If a key changes, only the rows of its data source are
+        /// dropped.
         public var databaseKeys: DataSourceKeys
-        /// How many bytes of objects each private context may keep registered between saves, so that they are found without a
-        /// fetch; 64 MiB by default. A batch may use more while it runs. After its save, objects beyond the limit are
-        /// forgotten, and read again when they are needed.
+        /// How many bytes of objects each private context keeps registered between saves, to find them without a fetch; 64 MiB
+        /// by default. A running batch may use more. After its save, the context forgets the objects beyond the limit, and
+        /// reads them again when they are needed.
         public var registeredObjectByteLimit: Int
-        /// How many bytes of saves may wait for the store before further calls are held; 64 MiB by default.
+        /// How many bytes of saves may wait for the store before further calls have to wait; 64 MiB by default.
         ///
-        /// A call is held before its batch begins, for at most 10 seconds; then it throws `storeUnavailable`. Forms with a
-        /// callback get that error at once.
+        /// A call waits before its batch begins, for at most 10 seconds. Then it throws `storeUnavailable`. A call with a
+        /// callback does not wait: the callback gets that error at once.
         public var pendingByteLimit: Int
-        /// How many values may wait for their batch or their callback before further calls are held, too; 1,000,000 by default.
+        /// How many values may wait for their batch or their callback before further calls have to wait; 1,000,000 by default.
         public var queuedValueLimit: Int
-        /// How many bytes of saves may wait for the main actor; 32 MiB by default. If more are waiting, main skips the single
-        /// saves and reloads what it shows.
+        /// How many bytes of saves may wait for the main actor; 32 MiB by default. Beyond the limit, main skips the single
+        /// saves and reloads its objects and lists.
         public var mainBacklogByteLimit: Int
         /// The permissions of the files that the container makes: the store, its log and shared memory, its lock file and its
-        /// backups. `0o600` by default, so that only their owner has access. An existing empty file gets these permissions too;
-        /// an existing store keeps its own.
+        /// backups. By default, with `0o600`, only the owner of the files has access. An existing empty file gets these
+        /// permissions too; an existing store keeps its own.
         public var fileMode: Int
         /// Whether the store is opened for reading only. False by default.
         ///
-        /// The store must exist and be made for this model and these keys. Saves throw `storeReadOnly`.
+        /// The store must exist, with the same model and keys. Saves throw `storeReadOnly`.
         ///
-        /// No file is made or changed, so the store may be on a read-only medium. Several containers may read one file. While they
-        /// do, no container can write it.
+        /// No file is made or changed, so the store may be on a read-only medium. Several containers may read one file.
+        /// Meanwhile no container can write the file.
         ///
-        /// A store on a server may be written meanwhile: lists follow what others save. The user needs no more than the right to read
-        /// its tables, and the server may be a standby. After a reset by others, reads throw `storeReset`.
+        /// Other processes may write a store on a server meanwhile, and lists show their saves. The database user needs only
+        /// the right to read the tables, and the server may be a standby. After another process has reset the store, reads
+        /// throw `storeReset`.
         public var isReadOnly: Bool
-        /// Called repeatedly while a migration (``ResetPolicy/migrate``) carries rows over, and once at its end. It is called
-        /// on the thread that opens the store, which waits for it.
+        /// Called repeatedly while a migration (``ResetPolicy/migrate``) copies rows, and once at the end of the migration. The
+        /// call blocks the thread that opens the store.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-        /// Called with every statement that the container's store runs once it is open. Nil by default, which costs nothing. A
-        /// store in memory runs no statements. With a listener, look-ups share no transaction.
+        /// Called with every statement that the open store runs. Nil by default, which costs nothing. A store in memory runs no
+        /// statements. If a closure is set, each look-up has a transaction of its own.
         ///
         /// ```swift
         /// configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }
         /// ```
         ///
-        /// **Isolation**: none; it is called on the thread that ran the statement, which may be the main thread, and blocks it.
-        /// Calls for statements of different threads may overlap. It must not use the container, a data source or an object, or
-        /// end the process: the store holds locks during the call.
+        /// **Isolation**: none. The call blocks the thread that ran the statement, which may be the main thread. Calls for
+        /// statements of different threads may overlap. The closure must not use the container, a data source or an object, or
+        /// end the process, because the store keeps locks during the call.
         public var trace: (@Sendable (StatementTrace) -> Void)?
-        /// Whether ``StatementTrace/sql`` shows the values of objects. False by default, because values do not belong in logs.
+        /// Whether ``StatementTrace/sql`` shows the values of objects; false by default, because values do not belong in logs.
         public var tracesValues: Bool
-        /// Where the stores are that are opened by name; nil, the default, for ``defaultDirectory``.
+        /// The directory of stores that are opened by name; nil, the default, for ``defaultDirectory``.
         public var directory: URL?
         /// How long the main actor waits for a server that does not answer; 10 seconds by default. Then the read throws
-        /// `storeUnavailable`. It does not concern stores that are on this machine.
+        /// `storeUnavailable`. Stores on this machine ignore the limit.
         public var mainPatience: Duration
-        /// How long a call waits for rows that another program keeps locked.
+        /// How long a call waits for rows that another program has locked.
         package var lockPatience = Duration.seconds(10)
         /// Whether opening may migrate or upgrade a store in a file.
         var mayMigrate = true
 
-        /// Makes a configuration. Each argument that is left out has its default; a limit that is too low is raised to the
-        /// lowest possible value.
+        /// Makes a configuration. A limit that is too low is raised to the lowest possible value.
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard,
             databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,
@@ -122,7 +123,7 @@ public final class PersistentContainer: Sendable {
         }
     }
 
-    /// What opening the store did: whether the store was made, kept, migrated or reset, and what was dropped.
+    /// The outcome of opening: whether the store was made, kept, migrated or reset, and what was dropped.
     public let startup: StoreStartup
     /// The context that the user interface reads.
     @MainActor public var main: MainContext { mainTier.context }
@@ -132,21 +133,25 @@ public final class PersistentContainer: Sendable {
     private let sources: DataSourceDirectory
     private let appState: AppStateObserver
 
-    /// Opens the store, or makes it.
+    /// Opens or makes the store.
     ///
-    /// **Isolation**: none. The work is done off the main actor and never waits for it, so the main thread may wait for the
-    /// container. If another container of this process is closing the store at the moment, opening waits for that, for at most
-    /// 10 seconds.
+    /// ```swift
+    /// let container = try await PersistentContainer(model: .contacts, store: .sqlite(url), databaseKey: "1000")
+    /// ```
+    ///
+    /// **Isolation**: none. Opening runs off the main actor and never waits for it, so the main thread may wait for the
+    /// container. If another container of this process is closing the store, opening waits for that container for at most 10
+    /// seconds.
     ///
     /// - Parameters:
     ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
-    ///   - location: Where the rows are kept.
-    ///   - databaseKey: The app's own label for the contents, in clear text. If it is not the one that the store has, the store is
-    ///     reset. Nil, the default, is whatever the store has.
-    ///   - configuration: How the container treats the store; each setting has its own default.
+    ///   - location: The location of the rows.
+    ///   - databaseKey: The app's own label for the contents, in clear text. A store with a different label is reset. Nil, the
+    ///     default, keeps the label of the store.
+    ///   - configuration: The settings of the container.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
-    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; no file has changed then. What a
-    ///   custom store throws when it is opened.
+    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; what a custom store throws. If
+    ///   opening throws, it changes no file.
     @concurrent
     public convenience init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
@@ -157,7 +162,6 @@ public final class PersistentContainer: Sendable {
         self.init(opening, try await BlockingExecutor.run { try opening.run() })
     }
 
-    /// Builds the tiers on what an opening has returned.
     convenience init(_ opening: ContainerOpening, _ opened: ContainerOpening.Opened) {
         self.init(opening.layout, opened.store, startup: opened.startup, configuration: opening.configuration)
     }
@@ -185,9 +189,13 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Data sources
 
-    /// The data source of that class. The first call makes it; later calls return the same instance.
+    /// The data source of a class. The first call makes the data source; later calls return the same instance.
     ///
-    /// **Isolation**: the main actor. While the main thread is blocked, this call waits.
+    /// ```swift
+    /// let contacts = try container.dataSource(ContactDataSource.self)
+    /// ```
+    ///
+    /// **Isolation**: the main actor. A call from elsewhere waits while the main thread is blocked.
     ///
     /// - Throws: `entityAlreadyOwned` if another data source of this container owns one of its entities; `unknownEntity`.
     @MainActor
@@ -197,26 +205,42 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Saves
 
-    /// How many saves main shows that are not in the store yet.
+    /// The number of saves that main shows and the store does not have yet.
     public var pendingSaveCount: Int { stack.root.pendingSaveCount }
 
-    /// Failures that no call can throw, from now on: of saves with `waitFor: .main`, and of the store itself.
+    /// A new stream of the failures that no call can throw: of saves with `waitFor: .main`, and of the store itself.
     ///
-    /// A loop over it ends when the container is closed. If no loop takes the failures, the newest 128 are kept.
+    /// ```swift
+    /// let log = Task {
+    ///     for await failure in container.failures { print(failure) }
+    /// }
+    /// ```
+    ///
+    /// The stream begins with the next failure, and ends when the container is closed. If no loop takes the failures, the
+    /// stream keeps the newest 128.
     public var failures: AsyncStream<StoreFailure> { stack.root.failures.stream() }
 
-    /// Returns once every earlier save is in the store. After a failed commit it tries again.
+    /// Waits until every earlier save is in the store. A commit that failed is tried again.
     ///
-    /// - Throws: What the store throws; saves with `waitFor: .main` stay pending then, and are tried again. If one of the saves
-    ///   was refused, the reason for that.
+    /// ```swift
+    /// try await contacts.add(Contact(uid: "4", name: "Zhao Yun"), waitFor: .main)
+    /// try await container.flush()
+    /// ```
+    ///
+    /// - Throws: What the store throws; saves with `waitFor: .main` then stay pending, and are tried again. If one of the saves
+    ///   was refused, the error of that save.
     public func flush() async throws {
         try await stack.root.flush()
     }
 
-    /// The blocking form of ``flush()``, for the end of a process. You can call it on the main thread.
+    /// The blocking form of ``flush()``, for the end of a process. The main thread may call it.
     ///
-    /// - Precondition: It is not called in a hook, in `perform { }` or in `container.read { }`: a reset could wait for those while
-    ///   they wait for it.
+    /// ```swift
+    /// try container.flushAndWait()
+    /// ```
+    ///
+    /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`, because a reset could wait for
+    ///   the caller while the caller waits for the reset.
     /// - Throws: What ``flush()`` throws.
     public func flushAndWait() throws {
         precondition(
@@ -226,10 +250,14 @@ public final class PersistentContainer: Sendable {
         try stack.root.flushAndWait()
     }
 
-    /// Takes back all saves that are not in the store yet, in all contexts. Use it when saves with `waitFor: .main` can never
-    /// be written.
+    /// Takes back all saves that are not in the store yet, in all contexts, for example when saves with `waitFor: .main` can
+    /// never be written.
     ///
-    /// When it returns, objects, fetches and lists of main show what the store has.
+    /// ```swift
+    /// await container.discardPending()
+    /// ```
+    ///
+    /// When the call returns, objects, fetches and lists of main show the rows of the store.
     ///
     /// - Returns: How many saves were taken back.
     @discardableResult
@@ -239,16 +267,21 @@ public final class PersistentContainer: Sendable {
         return discarded
     }
 
-    /// Empties the store while the app runs, for example at a logout. With ``ResetPolicy/backup(keep:)`` the old store is set
-    /// aside, as by a reset at a start. With every other policy it is dropped, together with the backups that
-    /// ``ResetPolicy/standard`` made.
+    /// Empties the store while the app runs, for example at a logout.
     ///
-    /// Data sources and contexts continue with the new store. When the call returns, objects that the app still holds count as
-    /// deleted, and lists show the new store. Saves that were not in the store yet, and calls under way, throw `storeReset`;
-    /// none of their changes are in the new store.
+    /// ```swift
+    /// try await container.reset()
+    /// ```
+    ///
+    /// With ``ResetPolicy/backup(keep:)`` the old store is kept as a backup, as by a reset at a start. With every other policy
+    /// the store is dropped, together with the backups that ``ResetPolicy/standard`` made.
+    ///
+    /// Data sources and contexts go on with the new store. When the call returns, objects of the old store count as deleted,
+    /// and lists show the new store. Calls that have not returned, and saves that were not in the store yet, throw
+    /// `storeReset`; none of their changes are in the new store.
     ///
     /// - Returns: How many objects were dropped, and where the backup is.
-    /// - Throws: What the store throws; every row is unchanged then.
+    /// - Throws: What the store throws. If the call throws, it changes no row.
     @discardableResult
     public func reset() async throws -> StoreStartup {
         let startup = try await stack.root.reset()
@@ -256,13 +289,17 @@ public final class PersistentContainer: Sendable {
         return startup
     }
 
-    /// Waits for earlier calls, writes what is pending, and closes the store. Later calls throw `storeClosed`; objects that are
-    /// still held stay readable.
+    /// Waits for earlier calls, writes pending saves, and closes the store. Later calls throw `storeClosed`; objects that the
+    /// app retains stay readable.
     ///
-    /// Lists show the last save, unless they have to read the store for it, and end as soon as the main actor is free:
-    /// ``ListUpdates`` finish, and other lists report ``ListReason/Kind/closed``. The call does not wait for that.
+    /// ```swift
+    /// try await container.close()
+    /// ```
     ///
-    /// - Throws: What the store throws; the store is closed all the same.
+    /// Lists show the last save, unless they would have to read the store for it. They end when the main actor is free:
+    /// ``ListUpdates`` finish, and other lists report ``ListReason/Kind/closed``. The call does not wait for the lists.
+    ///
+    /// - Throws: What the store throws. The store is closed even if the call throws.
     public func close() async throws {
         await stack.root.admission.close()
         await readers.close()
@@ -276,7 +313,7 @@ public final class PersistentContainer: Sendable {
     }
 }
 
-/// Reading off the main actor, beside all writers.
+/// Reading off the main actor, in parallel with all writers.
 extension PersistentContainer {
     /// Reads one state of all rows, and returns the result of the body.
     ///
@@ -286,14 +323,14 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// Everything that the body reads is from the same moment. It sees all earlier saves, including those that are not in the
-    /// store yet, and no later ones. It does not wait for writers, and writers do not wait for it. During a long body the
-    /// write-ahead log grows, which ``failures`` reports.
+    /// The body reads the state of one moment, with all earlier saves, also those that are not in the store yet, and without
+    /// later saves. The body does not wait for writers, and writers do not wait for it. During a long body the write-ahead log
+    /// grows, which ``failures`` reports.
     ///
     /// **Isolation**: none; the body runs on a queue of the container. At most 6 bodies run at once; further calls wait for
     /// their turn, in their order and without blocking a thread.
     ///
-    /// - Parameter body: It reads, and returns values. Objects cannot leave it.
+    /// - Parameter body: Reads, and returns values. Objects cannot leave the body.
     /// - Throws: What the body throws, what the store throws, and `CancellationError` if the task is cancelled while it waits
     ///   or while a query runs.
     public func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result {
@@ -303,14 +340,14 @@ extension PersistentContainer {
     }
 }
 
-/// The model and the container of a context, so that code which gets a context needs nothing else.
+/// The model and the container of a context.
 extension ManagedObjectContext {
     /// The model of the container.
     ///
     /// **Isolation**: that of the context. The model is a value and can be sent anywhere.
     public var model: ManagedObjectModel { stack.layout.model }
 
-    /// The container of the context; nil once it is gone.
+    /// The container of the context; nil after the container is released.
     ///
     /// A context does not keep its container alive.
     ///
@@ -319,7 +356,7 @@ extension ManagedObjectContext {
 }
 
 extension PersistentStack {
-    /// The container; nil once it is gone.
+    /// The container; nil after it is released.
     var container: PersistentContainer? { holder.withLock { $0.object } as? PersistentContainer }
 
     func connect(_ container: PersistentContainer) { holder.withLock { $0 = WeakReference(container) } }

@@ -2,17 +2,17 @@ internal import RowStore
 
 /// The right to write the objects of some entities, in a store that several processes share.
 ///
-/// A data source takes it before its first batch, and keeps it until another process asks for it.
+/// A data source takes a lease before its first batch, and keeps the lease until another process requests it.
 public struct StoreLease: Sendable, Hashable {
     /// The names of the entities, in alphabetical order.
     public let entities: [String]
-    /// The class of the data source that took it.
+    /// The class of the data source that took the lease.
     public let dataSourceName: String
-    /// The process that has it: `process 4711 (importer)`.
+    /// The process that has the lease: `process 4711 (importer)`.
     public let holder: String
-    /// Whether this container has it.
+    /// Whether this container has the lease.
     public let isHeldHere: Bool
-    /// The processes that wait for it, in the order of asking.
+    /// The processes that wait for the lease, in the order of their requests.
     public let waiting: [String]
 }
 
@@ -25,13 +25,14 @@ extension StoreLease: CustomStringConvertible {
 }
 
 extension PersistentContainer {
-    /// Who may write which entities at the moment, in a store that several processes share; empty for any other store.
+    /// The current leases of a store that several processes share: which process may write which entities. Empty for any other
+    /// store.
     ///
     /// ```swift
     /// for lease in try container.leases { print(lease) }
     /// ```
     ///
-    /// **Isolation**: none. It reads the store.
+    /// **Isolation**: none. Each access reads the store on the calling thread.
     ///
     /// - Throws: What the store throws.
     public var leases: [StoreLease] {
@@ -57,17 +58,22 @@ extension PersistentContainer {
     }
 }
 
-/// The result of opening several stores at once.
+/// The result of opening several stores at once, a container or an error for each.
+///
+/// ```swift
+/// let stores = await PersistentContainer.open([description], model: .contacts)
+/// let container = try stores.container(named: description.name)
+/// ```
 public struct OpenedStores: Sendable {
     /// The containers of the stores that were opened, by the names of their descriptions.
     public let containers: [String: PersistentContainer]
-    /// The errors of the other stores, by the names of their descriptions.
+    /// The errors of the stores that could not be opened, by the names of their descriptions.
     public let errors: [String: any Error]
 
-    /// The container of that store.
+    /// The container of the store with a name.
     ///
     /// - Parameter name: The name of one of the descriptions. Any other name is a programmer error and traps.
-    /// - Throws: Why the store could not be opened.
+    /// - Throws: The error that kept the store from being opened.
     public func container(named name: String) throws -> PersistentContainer {
         if let container = containers[name] { return container }
         guard let error = errors[name] else {
@@ -76,9 +82,9 @@ public struct OpenedStores: Sendable {
         throw error
     }
 
-    /// Closes every store that is open.
+    /// Closes all stores.
     ///
-    /// - Throws: The first error, in the order of the names. All stores are closed all the same.
+    /// - Throws: The first error, in the order of the names. All stores are closed even if the call throws.
     public func close() async throws {
         var failure: (any Error)?
         for (_, container) in containers.sorted(by: { $0.key < $1.key }) {

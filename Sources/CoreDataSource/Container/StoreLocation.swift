@@ -20,21 +20,29 @@ public struct StoreLocation: Sendable, Hashable {
     #if PostgreSQL
     package var server: ServerLocation?
     #endif
-    /// Who may have the store open.
+    /// Which containers may have the store open.
     package var sharing = StoreSharingMode.exclusive
 
-    /// An SQLite file. Its folder must exist. Beside the file are a write-ahead log (`-wal`), its index (`-shm`) and a `.lock`
-    /// file. If the file is a symbolic link, the store is the file that it leads to, and the other files are beside that.
+    /// An SQLite file.
+    ///
+    /// The folder of the file must exist. Beside the file, the store keeps a write-ahead log (`-wal`), the index of the log
+    /// (`-shm`) and a `.lock` file. A symbolic link is followed: the store is the target of the link, and the other files are
+    /// beside the target.
+    ///
+    /// ```swift
+    /// let shared = StoreLocation.sqlite(url, sharing: .processes)
+    /// ```
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - sharing: Who may have the store open; by default this container alone. With ``StoreSharingMode/processes`` there are
-    ///     also a `.gate`, a `.write` and a `.bell` file beside it. Do not remove them.
+    ///   - sharing: Which containers may have the store open; by default this container alone. With
+    ///     ``StoreSharingMode/processes`` the store also has a `.gate`, a `.write` and a `.bell` file. Do not remove these
+    ///     files.
     public static func sqlite(_ url: URL, sharing: StoreSharingMode = .exclusive) -> StoreLocation {
         StoreLocation(url: url, sharing: sharing)
     }
 
-    /// Memory. Each container has a store of its own, which is gone when the container is.
+    /// A store in memory. Each container has its own, which is gone after the container is released.
     public static let inMemory = StoreLocation(url: nil)
 
     package static func custom(_ location: CustomLocation) -> StoreLocation {
@@ -42,15 +50,16 @@ public struct StoreLocation: Sendable, Hashable {
     }
 }
 
-/// Who may have a store open.
+/// Which containers may have a store open.
 public enum StoreSharingMode: Sendable, Hashable {
     /// One container of one process. The default.
     case exclusive
-    /// Any number of processes of one machine, with any number of containers each. All of them must open it with this mode.
+    /// Any number of processes on one machine, each with any number of containers. All containers must open the store with this
+    /// mode.
     ///
-    /// Each process adds, syncs, deletes, reads and follows the others, as <doc:SharingAStore> explains. The file must be on a
-    /// local disk. The first container to open it may make, reset or migrate it; later ones throw `storeInUse` if they would
-    /// have to.
+    /// Each process reads and writes, and its lists show the saves of the others; see <doc:SharingAStore>. The file must be on
+    /// a local disk. The first container to open the store may make, reset or migrate it. A later container that would have to
+    /// reset or migrate the store throws `storeInUse`.
     case processes
 }
 
@@ -73,8 +82,8 @@ package struct CustomLocation: Sendable, Hashable {
 }
 
 extension StoreLocation {
-    /// The store for which this thread must not wait, as the subject of a sentence: one on a server and, on the main thread, a
-    /// custom one, which is opened on a thread that may wait; nil for others.
+    /// The store for which the current thread must not wait, as the subject of a sentence: a store on a server and, on the main
+    /// thread, a custom store. Nil for other stores.
     var waitingHost: String? {
         #if PostgreSQL
         if server != nil { return "A store on a server" }
@@ -82,7 +91,7 @@ extension StoreLocation {
         return custom != nil && MainQueue.isCurrent ? "A custom store" : nil
     }
 
-    /// Opens the store, or makes it.
+    /// Opens or makes the store.
     func open(
         _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: PersistentContainer.Configuration
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
@@ -138,7 +147,7 @@ extension StoreLocation {
 #if PostgreSQL
 /// A store in a database on a server.
 package struct ServerLocation: Sendable, Hashable {
-    /// It may contain a password, so it is never shown.
+    /// May contain a password, so no description shows it.
     package let connection: String
     package let name: String
 }
@@ -149,7 +158,7 @@ extension ServerLocation: CustomStringConvertible, CustomReflectable {
 }
 
 extension StoreLocation {
-    /// A store in a PostgreSQL database, for any number of processes on any number of machines. It needs the package trait
+    /// A store in a PostgreSQL database, for any number of processes on any number of machines. Requires the package trait
     /// `PostgreSQL`.
     ///
     /// ```swift
@@ -157,16 +166,16 @@ extension StoreLocation {
     ///     model: .contacts, store: .postgreSQL(connection, name: "contacts"))
     /// ```
     ///
-    /// Each process adds, syncs, deletes, reads and follows the others, as <doc:SharingAStore> explains. The first process to
-    /// open the store makes its tables, in a schema of their own. By default it is never reset: with another model or database
-    /// key, opening throws `modelChanged`. Only ``ResetPolicy/discard`` and ``ResetPolicy/backup(keep:)`` start over, once no
-    /// other process has the store open.
+    /// Each process reads and writes, and its lists show the saves of the others; see <doc:SharingAStore>. The first process to
+    /// open the store makes its tables, in a schema of their own. By default the store is never reset: opening it with a
+    /// different model or database key throws `modelChanged`. Only ``ResetPolicy/discard`` and ``ResetPolicy/backup(keep:)``
+    /// reset the store, once no other process has it open.
     ///
     /// - Parameters:
-    ///   - connection: A URI (`postgresql://app@db.example.com:5432/app`) or keywords (`host=... dbname=...`), as libpq reads them.
-    ///     Settings that it leaves out come from the environment (`PGHOST`, `PGPASSWORD`), the service file and the password
-    ///     file. The server must be PostgreSQL 13 or newer, and the database must have the encoding UTF-8.
-    ///   - name: The store's name. A database can have several stores.
+    ///   - connection: A URI (`postgresql://app@db.example.com:5432/app`) or keywords (`host=... dbname=...`), as libpq reads
+    ///     them. Settings that the string leaves out come from the environment (`PGHOST`, `PGPASSWORD`), the service file and
+    ///     the password file. The server must be PostgreSQL 13 or newer, and the database must have the encoding UTF-8.
+    ///   - name: The name of the store. A database can have several stores.
     public static func postgreSQL(_ connection: String, name: String) -> StoreLocation {
         var location = StoreLocation(url: nil)
         location.server = ServerLocation(connection: connection, name: name)
