@@ -2,25 +2,31 @@ internal import QueryLanguage
 
 /// Adding and deleting plain values.
 ///
-/// Each call is one save. Values reach the hooks in their order; calls of one task are saved in the order in which they were
-/// made.
+/// Each call is one save. Values reach the hooks in their order. The calls of a task are saved in their order. The cost of a
+/// call grows with the number of its values; ``prepare(_:in:)`` can look up their objects together.
 ///
-/// When a call throws, none of its changes remain: not in the store, and not in any context or list. Main may have shown them
-/// before; lists report that they are gone. Later saves of the same data source that were still waiting for the store may
-/// depend on them, so they are taken back too, and throw `saveTakenBack`.
+/// If a call throws, all its changes are taken back, in the store and in every context and list. Main may have shown the
+/// changes before; lists then report their removal. Later saves of the same data source may depend on the changes. Those that
+/// still wait for the store are taken back too, and throw `saveTakenBack`.
 ///
-/// When a call is made on the main actor, fetches, objects and lists there show its save when it returns. A call from elsewhere
-/// never waits for the main actor, unless with `waitFor: .main`.
+/// After a call on the main actor has returned, fetches, objects and lists of main show its save. A call that is not on the
+/// main actor waits for the main actor only with `waitFor: .main`.
 ///
-/// While too much is waiting to be written, calls are held before they begin, for at most 10 seconds; then they throw
-/// `storeUnavailable`. Forms with a callback get that error at once.
+/// While too many saves wait for the store, a call waits before it begins, for at most 10 seconds. Then it throws
+/// `storeUnavailable`. A call with a callback does not wait: the callback gets that error at once.
 extension DataSource {
     /// Adds the values through ``onAdd(_:in:)``, and links their objects through ``onLink(_:for:in:)``.
     ///
+    /// ```swift
+    /// let report = try await contacts.add([Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
+    /// print("\(report.inserted) new, \(report.updated) changed")
+    /// ```
+    ///
     /// - Parameters:
-    ///   - values: The values. All of them are one save.
+    ///   - values: The values of the save.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: What a hook throws; `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what the store throws.
+    /// - Throws: What a hook throws; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
+    ///   `entityNotOwned`; what the store throws; `CancellationError`.
     @discardableResult
     public nonisolated func add(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
         try await tier.perform(waitFor: level, values: max(1, values.count), deletes: false) {
@@ -28,21 +34,32 @@ extension DataSource {
         }.reportWithIgnored
     }
 
-    /// Adds one value.
+    /// Adds one value, as ``add(_:waitFor:)-([Value],_)``.
     ///
-    /// - Throws: What a hook throws; `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what the store throws.
+    /// ```swift
+    /// try await contacts.add(Contact(uid: "1", name: "Guan Yu"))
+    /// ```
+    ///
+    /// - Throws: What a hook throws; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
+    ///   `entityNotOwned`; what the store throws; `CancellationError`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated func add(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
         try await add([value], waitFor: level)
     }
 
-    /// Adds the values in the background; calls are saved in the order in which they were made.
+    /// Adds the values in the background, and returns at once. Calls are saved in their order.
+    ///
+    /// ```swift
+    /// contacts.add([Contact(uid: "1", name: "Guan Yu")]) { result in
+    ///     if case .failure(let error) = result { print(error) }
+    /// }
+    /// ```
     ///
     /// - Parameters:
-    ///   - values: The values. All of them are one save.
-    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and the objects and
-    ///     lists of main show them, or when the save has failed. It is not called while the main thread is blocked.
+    ///   - values: The values of the save.
+    ///   - callback: Called on the main actor, in the order of the calls: when the store has the rows and the objects and lists
+    ///     of main show them, or when the save has failed. While the main thread is blocked, the callback has to wait.
     public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
@@ -51,10 +68,16 @@ extension DataSource {
 
     /// Deletes the objects of the values through ``onDelete(_:in:)``.
     ///
+    /// ```swift
+    /// let report = try await contacts.delete([Contact(uid: "1", name: "Guan Yu")])
+    /// print("\(report.deleted) gone")
+    /// ```
+    ///
     /// - Parameters:
-    ///   - values: The values. All of them are one save.
+    ///   - values: The values of the save.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: What a hook throws; `entityNotOwned`; what the store throws.
+    /// - Throws: What a hook throws; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; what the store throws;
+    ///   `CancellationError`.
     @discardableResult
     public nonisolated func delete(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
         try await tier.perform(waitFor: level, values: max(1, values.count)) {
@@ -62,21 +85,22 @@ extension DataSource {
         }.report
     }
 
-    /// Deletes the object of one value.
+    /// Deletes the object of one value, as ``delete(_:waitFor:)-([Value],_)``.
     ///
-    /// - Throws: What a hook throws; `entityNotOwned`; what the store throws.
+    /// - Throws: What a hook throws; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; what the store throws;
+    ///   `CancellationError`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated func delete(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
         try await delete([value], waitFor: level)
     }
 
-    /// Deletes the objects of the values in the background.
+    /// Deletes the objects of the values in the background, and returns at once. Calls are saved in their order.
     ///
     /// - Parameters:
-    ///   - values: The values. All of them are one save.
-    ///   - callback: Called on the main actor, in the order of the calls: when the rows are gone from the store and from the
-    ///     lists of main, or when the save has failed. It is not called while the main thread is blocked.
+    ///   - values: The values of the save.
+    ///   - callback: Called on the main actor, in the order of the calls: when the store and the lists of main no longer have
+    ///     the rows, or when the save has failed. While the main thread is blocked, the callback has to wait.
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
@@ -86,7 +110,7 @@ extension DataSource {
         }
     }
 
-    /// - Parameter work: Returns how many values were ignored.
+    /// - Parameter work: Returns the number of ignored values.
     private nonisolated func saveLater(
         _ values: [Value], deletes: Bool,
         _ callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void,
@@ -97,7 +121,7 @@ extension DataSource {
         }
     }
 
-    /// Gives the values to the hook one by one; returns for how many it returned nil.
+    /// Adds the values through the hooks. Returns the number of values that ``onAdd(_:in:)`` ignored.
     private nonisolated func onAdd(all values: [Value], in context: PrivateContext) throws -> Int {
         var ignored = 0
         let objects = try add(values, in: context) { if $0 == nil { ignored += 1 } }
@@ -105,7 +129,7 @@ extension DataSource {
         return ignored
     }
 
-    /// Gives all values to the hook that adds, and then to the one that links.
+    /// Calls ``onAdd(_:in:)`` for all values, and then ``onLink(_:for:in:)`` for their objects.
     ///
     /// - Parameter meet: Called with the object of each value, before the next value.
     /// - Returns: The object of each value.
@@ -117,7 +141,7 @@ extension DataSource {
         try prepare(values, in: context)
         var objects: [ManagedObject?] = []
         objects.reserveCapacity(values.count)
-        // Where they are, not copied: a copy of a value retains everything in it.
+        // Reads the values in place, because a copy of a value retains everything in it.
         try values.withUnsafeBufferPointer { values in
             for index in values.indices {
                 try checkCancellation(index)
@@ -142,7 +166,7 @@ extension DataSource {
         }
     }
 
-    /// Gives a value to the hook. If the hook returns nil, the value must not be a class.
+    /// Calls ``onAdd(_:in:)``, and throws if it ignores a class that was passed as a value.
     private nonisolated func onAdd(checked value: Value, in context: PrivateContext) throws -> ManagedObject? {
         if let object = try onAdd(value, in: context) { return object }
         try refuseClass(value, "added", "Give values to add, or insert an object in perform.")
@@ -150,8 +174,8 @@ extension DataSource {
     }
 }
 
-/// A hook for any kind of value would ignore a class of objects like any other value that is not for its data source, so a
-/// class is refused here.
+/// Throws if the value is a class of objects. A hook for any kind of value would ignore the class, as it ignores the values of
+/// other data sources.
 private func refuseClass(_ value: some Sendable, _ done: String, _ advice: String) throws(DataSourceError) {
     guard let type = value as? ManagedObject.Type else { return }
     throw DataSourceError(
@@ -160,7 +184,7 @@ private func refuseClass(_ value: some Sendable, _ done: String, _ advice: Strin
 }
 
 extension SavedWork where Result == Int {
-    /// The report, with the number that the work returned as ignored values.
+    /// The report, with the number of ignored values that the work returned.
     fileprivate var reportWithIgnored: SaveReport {
         var report = report
         report.ignored = result
@@ -168,9 +192,10 @@ extension SavedWork where Result == Int {
     }
 }
 
-/// Looking up objects that may have to be loaded first.
+/// Looking up an object, or loading it if it is missing.
 extension DataSource {
-    /// The value of the object with that key. If there is no such object, the value that the loader returns is added first.
+    /// Returns the value of the object with a key. If the object is missing, the call first adds the value that the loader
+    /// returns.
     ///
     /// ```swift
     /// let contact = try await contacts.value(where: \.uid, equals: "7", as: ContactValue.self) { uid in
@@ -178,21 +203,21 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// If several tasks ask for the same object at once, one loader is called, once, and all of them get its result or its
-    /// error. Errors are not kept: the next call loads again. A cancelled task returns at once; the load is cancelled when all
-    /// tasks that wait for it are.
+    /// If several tasks look up the same missing object at once, a single loader runs, and all of them get its result or its
+    /// error. Errors are not kept: the next call loads again. A cancelled task returns at once. The load is cancelled after all
+    /// its waiting tasks are cancelled.
     ///
-    /// The look-up is made in the private context, after all earlier calls, and costs as much as
-    /// ``ManagedObjectContext/first(_:where:equals:)``. On the main actor, the call returns when main shows the added object.
+    /// The look-up runs in the private context, after all earlier calls. Its cost is that of
+    /// ``ManagedObjectContext/first(_:where:equals:)``. On the main actor, the call returns after main shows the added object.
     ///
-    /// **Isolation**: none. The loader runs in a task of its own, off the main actor. It must not ask for the same object,
-    /// because it would wait for itself.
+    /// **Isolation**: none. The loader runs in a task of its own, off the main actor. It must not look up the same object with
+    /// this function, because it would wait for itself.
     ///
     /// - Parameters:
-    ///   - attribute: The attribute to search. It should have a uniqueness constraint in the model.
-    ///   - key: The value to look for. It is passed to the loader.
-    ///   - type: The type of the value that is returned.
-    ///   - load: Loads the value to add; returns nil if there is none.
+    ///   - attribute: The attribute to search. Give the attribute a uniqueness constraint in the model.
+    ///   - key: The value to look for, which the loader gets too.
+    ///   - type: The type of the returned value.
+    ///   - load: Loads the value to add, or returns nil.
     /// - Returns: Nil if nothing was loaded, or if the loaded object has another value of the attribute.
     /// - Throws: What the loader throws; what ``add(_:waitFor:)-([Value],_)`` throws; what the value's initializer throws;
     ///   `CancellationError`.
@@ -202,7 +227,7 @@ extension DataSource {
     ) async throws -> Result? {
         if let found = try await find(attribute, key, type) { return found }
         try await tier.loads.run(CoalescedLoads.Key(attribute: attribute, value: key.storedValue)) {
-            // A load that ended between the look-up and now may have added it.
+            // A load that ended since the look-up may have added the object.
             if try await self.find(attribute, key, type) != nil { return }
             guard let value = try await load(key) else { return }
             try await self.add([value])

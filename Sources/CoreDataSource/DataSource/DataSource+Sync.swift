@@ -1,34 +1,38 @@
 internal import RowStore
 
-/// Making stored objects equal to a list, for example one from a server.
+/// Making stored objects equal to a list, such as the response of a server.
 extension DataSource {
-    /// Makes the objects in scope equal to the list: new objects are added through ``onAdd(_:in:)``, changed ones updated,
-    /// missing ones deleted, all in one save.
+    /// Makes the objects in scope equal to a list, in one save: inserts and updates objects through ``onAdd(_:in:)``, and
+    /// deletes the objects that the list lacks.
     ///
-    /// The objects that the hook returns are those of the list. Objects that already match the list are neither written nor
-    /// reported. If the entity has an Integer or Boolean attribute `syncFlag`, it is set to 1 for the objects of the list.
+    /// The objects of the list are the objects that the hook returns. Objects that already match the list are neither written
+    /// nor reported. If the entity has an Integer or Boolean attribute `syncFlag`, the sync sets it to 1 in the objects of the
+    /// list.
     ///
     /// ```swift
     /// let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
     /// ```
     ///
-    /// If the hook ignores a value (returns nil), the sync deletes nothing, because it cannot know which object the value
-    /// stands for, unless ``SyncOptions/allowsIgnoredValues`` is given. The report counts the objects as ``SyncReport/kept``.
+    /// If the hook returns nil for a value, the sync cannot know the object of the value. It then deletes nothing, and counts
+    /// the objects that the list lacks as ``SyncReport/kept``, unless the options contain ``SyncOptions/allowsIgnoredValues``.
     ///
-    /// To go on at once, call it in a `Task`.
+    /// To continue without waiting, call `sync` in a `Task`.
+    ///
+    /// The cost is proportional to the number of values and of objects in scope.
     ///
     /// - Parameters:
-    ///   - values: The whole list, in the order in which the hooks get it.
+    ///   - values: The whole list. The hooks get the values in this order.
     ///   - entity: The entity to make equal to the list. The data source must own it.
-    ///   - scope: Which of its objects the list covers; nil, the default, for all. Objects out of scope are never deleted.
-    ///   - deleting: Whether objects that the list lacks are deleted, and at most how many; `.all` by default.
-    ///   - operations: What the sync may do to objects; `.all` by default. Objects that it may not insert or update are counted
-    ///     as ``SyncReport/skipped``.
-    ///   - options: Whether an empty list, or one with ignored values, may delete objects, and whether the report has ids; none
-    ///     by default.
+    ///   - scope: A predicate for the objects that the list covers; nil, the default, for all objects. Objects out of scope are
+    ///     never deleted.
+    ///   - deleting: How many of the objects that the list lacks may be deleted; `.all` by default.
+    ///   - operations: The changes that the sync may make; `.all` by default. Objects that the sync may not insert or update
+    ///     count as ``SyncReport/skipped``.
+    ///   - options: Whether an empty list, or a list with ignored values, may delete objects, and whether the report has IDs;
+    ///     none by default.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: `emptySync` if the list is empty, or has only ignored values, and everything in scope would be deleted;
-    ///   `syncDeletesTooMuch`; `syncEntityMismatch`; what `add` throws. Nothing has happened then.
+    ///   `syncDeletesTooMuch`; `syncEntityMismatch`; what `add` throws. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func sync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
@@ -40,7 +44,12 @@ extension DataSource {
         }.result
     }
 
-    /// What ``sync(_:entity:scope:deleting:operations:options:waitFor:)`` would do with the same arguments. Nothing is saved.
+    /// Returns the report that ``sync(_:entity:scope:deleting:operations:options:waitFor:)`` would return for the same
+    /// arguments, and saves nothing.
+    ///
+    /// ```swift
+    /// let plan = try await contacts.planSync(serverList, entity: ContactEntity.self)
+    /// ```
     ///
     /// - Parameters:
     ///   - values: The whole list.
@@ -49,7 +58,7 @@ extension DataSource {
     ///   - deleting: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - operations: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    /// - Throws: What the sync itself would throw.
+    /// - Throws: The errors of the sync.
     public nonisolated func planSync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
         operations: SyncOperations = .all, options: SyncOptions = []
@@ -71,9 +80,9 @@ extension DataSource {
     }
 }
 
-/// Marks the objects that a list stands for, and deletes those in scope that it lacks.
+/// Marks the objects of a list, and deletes the unmarked objects in scope.
 ///
-/// The mark is a number in the object, not a stored attribute: rows that did not change are not written.
+/// The mark is a number in the object and not a stored attribute, so unchanged rows are not written.
 struct SyncSweep {
     private let entity: EntityLayout
     private let rules: SyncRules
@@ -95,7 +104,7 @@ struct SyncSweep {
         if rules.options.contains(.reportsIDs) { report.ids = SyncReport.IDs() }
     }
 
-    /// Takes the object that the hook returned for the next value.
+    /// Marks the object that the hook returned for the next value.
     mutating func meet(_ object: ManagedObject?, in context: PrivateContext) throws {
         report.read += 1
         guard let object else {
@@ -117,7 +126,7 @@ struct SyncSweep {
         if let flagColumn { object.setValue(.integer(1), flagColumn) }
     }
 
-    /// Deletes what the list lacks, including the children of its objects, and counts.
+    /// Deletes the objects and the children that the list lacks, and completes the report.
     mutating func end(_ stored: [ManagedObject], in context: PrivateContext) throws -> SyncReport {
         let children = try context.endSweeps(met, rules)
         report.deletedChildren = children.deleted.count
@@ -130,7 +139,7 @@ struct SyncSweep {
         return report
     }
 
-    /// Deletes the objects of the scope that the list lacks.
+    /// Deletes the objects in scope that the list lacks.
     private mutating func deleteMissing(_ stored: [ManagedObject], in context: PrivateContext) throws {
         let missing = stored.filter { $0.syncMark != mark && !$0.isDeleted }
         guard rules.deletes, !missing.isEmpty else {
@@ -153,7 +162,7 @@ struct SyncSweep {
         report.deleted = missing.count
     }
 
-    /// Takes back what the hooks have done beside the objects of the list, where the sync may not do it.
+    /// Undoes changes of hooks to other objects, if the operations of the sync do not allow them.
     private mutating func skipChildren(in context: PrivateContext) {
         if rules.operations.isSuperset(of: [.insert, .update]) { return }
         for object in context.changed where object.syncMark != mark {
@@ -169,7 +178,7 @@ struct SyncSweep {
         }
     }
 
-    /// Counts what the hooks have done beside the objects of the list. Links with rows of their own are no objects.
+    /// Counts the other objects that hooks inserted or updated. Rows of links do not count.
     private mutating func countChildren(in context: PrivateContext) {
         for object in context.changed where object.syncMark != mark && object.layout.links == nil {
             if object.state == .inserted {
@@ -217,7 +226,7 @@ struct SyncSweep {
 }
 
 extension PrivateContext {
-    /// Takes back what the batch has done to one object.
+    /// Undoes the changes of the batch to one object.
     fileprivate func undo(_ object: ManagedObject) {
         if object.state == .inserted { return delete(object) }
         object.restoreSavedRow()
@@ -227,58 +236,56 @@ extension PrivateContext {
     }
 }
 
-/// What a sync did, or would do.
+/// The counts of a sync, or of its plan.
 ///
 /// ```swift
 /// let sync = try await contacts.sync(serverList)
 /// print("\(sync.inserted) new, \(sync.updated) changed, \(sync.unchanged) the same, \(sync.deleted) gone")
 /// ```
 public struct SyncReport: Sendable, Hashable {
-    /// The values in the list.
+    /// The number of values in the list.
     public var read = 0
-    /// Objects of the list that are new.
+    /// Objects of the list that were inserted.
     public var inserted = 0
-    /// Objects of the list that have at least one value that differs from before.
+    /// Objects of the list that got at least one different value.
     public var updated = 0
-    /// Objects of the list that already matched it. They are neither written nor reported to lists.
+    /// Objects of the list that already matched. They are neither written nor reported.
     public var unchanged = 0
-    /// Objects of the scope that the list lacks.
+    /// Objects in scope that were deleted because the list lacks them.
     public var deleted = 0
-    /// Objects of the scope that the list lacks and that were kept, because the sync may not delete them, or because values
-    /// were ignored.
+    /// Objects in scope that the list lacks and the sync kept, because it may not delete them or because values were ignored.
     public var kept = 0
-    /// Objects of the list, and others that hooks have changed, that were neither inserted nor updated, because the sync may not
-    /// do so.
+    /// Objects of the list, and others that hooks changed, that the operations of the sync do not allow to insert or update.
     public var skipped = 0
-    /// Values whose object an earlier value of the list already had; the later value wins.
+    /// Values with the same object as an earlier value of the list. The later value wins.
     public var duplicates = 0
     /// Values for which the hook returned nil.
     public var ignored = 0
-    /// Objects that hooks inserted beside those of the list.
+    /// Other objects that hooks inserted.
     public var insertedChildren = 0
-    /// Objects beside those of the list that hooks gave at least one value that differs from before.
+    /// Other objects that got at least one different value from hooks.
     public var updatedChildren = 0
-    /// Objects that a `sweep` in the hook deleted, because the list of their parent lacks them.
+    /// Children that a `sweep` in the hook deleted, because the list of their parent lacks them.
     public var deletedChildren = 0
-    /// Objects that the list of their parent lacks and that were kept, because the sync or the sweep may not delete them, or
+    /// Children that the list of their parent lacks and that were kept, because the sync or the sweep may not delete them or
     /// because values were ignored.
     public var keptChildren = 0
-    /// The objects that were inserted, updated and deleted; nil unless ``SyncOptions/reportsIDs`` was given.
+    /// The IDs of the objects that were inserted, updated and deleted; nil without ``SyncOptions/reportsIDs``.
     public var ids: IDs?
 
-    /// The objects that a sync changed, in the order of the list; deleted ones in no order.
+    /// The IDs of the objects that a sync changed, in the order of the list. Deleted objects have no order.
     public struct IDs: Sendable, Hashable {
-        /// Objects that are new.
+        /// Objects of the list that were inserted.
         public var inserted: [ManagedObjectID] = []
-        /// Objects that have at least one changed value.
+        /// Objects of the list that got at least one different value.
         public var updated: [ManagedObjectID] = []
-        /// Objects that are gone.
+        /// Objects that were deleted because the list lacks them.
         public var deleted: [ManagedObjectID] = []
-        /// New objects beside those of the list.
+        /// Other objects that hooks inserted.
         public var insertedChildren: [ManagedObjectID] = []
-        /// Objects beside those of the list that have at least one changed value.
+        /// Other objects that got at least one different value.
         public var updatedChildren: [ManagedObjectID] = []
-        /// Swept objects that are gone.
+        /// Children that a `sweep` deleted.
         public var deletedChildren: [ManagedObjectID] = []
 
         /// No objects.

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// The data of one feature of an app: a set of entities that no other data source may change, and a private context.
+/// The data of one feature of an app: a set of entities that only this data source may change, and a private context.
 ///
-/// Subclass it, list the entities, and define how a plain value becomes an object:
+/// In a subclass, list the entities and define how a plain value becomes an object:
 ///
 /// ```swift
 /// struct Contact: Sendable { var uid: String; var name: String }
@@ -22,81 +22,104 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// ``PersistentContainer/dataSource(_:)`` makes the only instance of each subclass. If values and objects have one key each,
-/// ``KeyedDataSource`` needs less code. For several kinds of values, use an enum or `any Sendable` as the value.
+/// ``PersistentContainer/dataSource(_:)`` makes the only instance of each subclass. If a value and its object have one key
+/// each, ``KeyedDataSource`` needs less code. For several kinds of values, use an enum or `any Sendable` as the value.
 ///
 /// **Isolation**: reading is on the main actor; adding, deleting and syncing can be called anywhere; hooks run on the queue of
-/// the private context, where the compiler lets them touch nothing else.
+/// the private context, and the compiler keeps them from using anything else.
 @MainActor
 open class DataSource<Value: Sendable>: EntityDataSource {
     /// Finds or makes the object for a value, and sets its contents.
     ///
-    /// Called for each value of `add` and `sync`, in their order. Look for the object by its key first, so that adding a value
-    /// twice is the same as adding it once.
+    /// ```swift
+    /// nonisolated override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
+    ///     let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
+    ///     entity.name = contact.name
+    ///     return entity
+    /// }
+    /// ```
     ///
-    /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
+    /// The library calls the hook for each value of `add` and `sync`, in their order. Look for the object by its key first, so
+    /// that a value that is added twice has one object.
+    ///
+    /// **Isolation**: the queue of the private context. Neither the context nor an object may leave the hook.
     ///
     /// - Parameters:
-    ///   - value: One of the values of the call.
+    ///   - value: A value of the call.
     ///   - context: The private context that the batch runs in.
-    /// - Returns: The object, or nil to ignore the value; reports count ignored values.
-    /// - Throws: Any error; nothing of the whole batch is saved then. The default throws `hookNotOverridden`.
+    /// - Returns: The object, or nil to ignore the value. Reports count ignored values.
+    /// - Throws: Any error; the whole batch is taken back then. The default throws `hookNotOverridden`.
     open nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
         throw DataSourceError(hook: "onAdd(_:in:)", of: self, for: "add")
     }
 
     /// Links the object of a value to objects that may come later in the list.
     ///
-    /// Called once all values of `add` or `sync` were added, in their order, for each value whose object ``onAdd(_:in:)``
-    /// returned and which still exists. So this hook can find every object of the list, wherever it is in the list:
+    /// The library calls the hook after all values of `add` or `sync` were added, in their order, for each object that
+    /// ``onAdd(_:in:)`` returned and that was not deleted since. So the hook finds the object of every value in the list:
     ///
     /// ```swift
-    /// nonisolated override func onLink(_ object: ManagedObject, for task: TaskValue, in context: PrivateContext) throws {
-    ///     guard let entity = object as? TaskEntity else { return }
-    ///     entity.follows = try task.followed.flatMap { try context.first(TaskEntity.self, where: \.uid, equals: $0) }
+    /// nonisolated override func onLink(_ object: ManagedObject, for recruit: Recruit, in context: PrivateContext) throws {
+    ///     guard let contact = object as? ContactEntity else { return }
+    ///     contact.group = try recruit.gid.flatMap { try context.first(GroupEntity.self, where: \.gid, equals: $0) }
     /// }
     /// ```
     ///
-    /// An object that `first` does not find is neither stored nor in the list: link to nothing, or throw. The default does
+    /// If `first` finds no object, the object is neither stored nor in the list: link nothing, or throw. The default does
     /// nothing.
     ///
-    /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
+    /// **Isolation**: the queue of the private context. Neither the context nor an object may leave the hook.
     ///
     /// - Parameters:
-    ///   - object: What ``onAdd(_:in:)`` returned for the value.
-    ///   - value: One of the values of the call.
+    ///   - object: The object that ``onAdd(_:in:)`` returned for the value.
+    ///   - value: A value of the call.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; nothing of the whole batch is saved then.
+    /// - Throws: Any error; the whole batch is taken back then.
     open nonisolated func onLink(_ object: ManagedObject, for value: Value, in context: PrivateContext) throws {}
 
-    /// Deletes the object that stands for a value, if there is one.
+    /// Deletes the object of a value, if it exists.
     ///
-    /// Called for each value of `delete`, in their order.
+    /// ```swift
+    /// nonisolated override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
+    ///     try context.delete(ContactEntity.self, where: \.uid == contact.uid)
+    /// }
+    /// ```
     ///
-    /// **Isolation**: the queue of the private context. Neither the context nor an object can be kept.
+    /// The library calls the hook for each value of `delete`, in their order.
+    ///
+    /// **Isolation**: the queue of the private context. Neither the context nor an object may leave the hook.
     ///
     /// - Parameters:
-    ///   - value: One of the values of the call.
+    ///   - value: A value of the call.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; nothing of the whole batch is saved then. The default throws `hookNotOverridden`.
+    /// - Throws: Any error; the whole batch is taken back then. The default throws `hookNotOverridden`.
     open nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
         throw DataSourceError(hook: "onDelete(_:in:)", of: self, for: "delete")
     }
 
-    /// Called once for each batch of values, before the hook gets the first of them.
+    /// Reads the objects that the other hooks will look up, all at once.
     ///
-    /// Override it to read at once, with ``PrivateContext/preload(_:where:in:)``, what the hooks will look up one by one. The
-    /// default does nothing.
+    /// ```swift
+    /// nonisolated override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {
+    ///     try context.preload(ContactEntity.self, where: \.uid, in: contacts.map(\.uid))
+    /// }
+    /// ```
+    ///
+    /// The library calls the hook once for each batch, before the hook for its first value. With
+    /// ``PrivateContext/preload(_:where:in:)``, later look-ups of the objects read nothing from the store. The default does
+    /// nothing.
+    ///
+    /// **Isolation**: the queue of the private context. Neither the context nor an object may leave the hook.
     ///
     /// - Parameters:
     ///   - values: All values of the call, in their order.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; nothing of the whole batch is saved then.
+    /// - Throws: Any error; the whole batch is taken back then.
     open nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {}
 }
 
 extension DataSourceError {
-    /// A hook that a data source needs for a value, and does not override.
+    /// The error of a data source that does not override a hook.
     init(hook: String, of source: EntityDataSource, for use: String) {
         self.init(
             .hookNotOverridden,
@@ -104,14 +127,12 @@ extension DataSourceError {
     }
 }
 
-/// Any data source, as a constraint of functions that take several of them.
+/// Any data source, as a constraint of functions that take several data sources.
 ///
-/// ``PersistentContainer/perform(in:waitFor:_:)`` takes a parameter pack of data sources and passes one context for each. The
-/// type of the context has to be an associated type for that: Swift cannot repeat a type that is the same for every element of
-/// a pack.
+/// ``PersistentContainer/perform(in:waitFor:_:)`` takes a parameter pack of data sources and passes a context for each. The
+/// type of the context is an associated type, because Swift cannot repeat a type that is the same for every element of a pack.
 ///
-/// Do not conform to it: subclass ``DataSource``. A type of your own that conforms to it ends the process when it is passed to a
-/// container.
+/// Subclass ``DataSource`` instead of conforming to the protocol. A call that gets another conforming type traps.
 public nonisolated protocol DataSourceProtocol: AnyObject, Sendable {
     /// The context in which the entities of the data source are changed: always ``PrivateContext``.
     associatedtype Context: PrivateContext = PrivateContext
@@ -119,9 +140,9 @@ public nonisolated protocol DataSourceProtocol: AnyObject, Sendable {
 
 extension EntityDataSource: DataSourceProtocol {}
 
-/// A data source whose values stand for one object each, matched by one key on either side.
+/// A data source in which each value has one object with the same key.
 ///
-/// Adding, deleting and syncing are derived from the key, and the objects of a batch are looked up together.
+/// Adding, deleting and syncing find objects by the key, and the objects of a batch are looked up together.
 ///
 /// ```swift
 /// final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
@@ -133,38 +154,49 @@ extension EntityDataSource: DataSourceProtocol {}
 /// }
 /// ```
 ///
-/// Give the attribute a uniqueness constraint in the model. The data source owns the entity of `Object`; override
-/// ``EntityDataSource/entities`` to own others too.
+/// Give the attribute a uniqueness constraint in the model. The data source owns the entity of `Object`. To own more entities,
+/// override ``EntityDataSource/entities``.
 ///
 /// **Isolation**: as ``DataSource``.
 @MainActor
 open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<Value> {
-    /// The property of a value and the attribute of an object that are the key.
+    /// The key: a property of the value, and an attribute of the object.
+    ///
+    /// ```swift
+    /// nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
+    /// ```
     nonisolated open class var key: ObjectKey<Value, Object> {
         preconditionFailure("\(self) has no key. Override the class property key.")
     }
 
-    /// Sets the contents of an object from its value. The key is already set.
+    /// Sets the contents of an object from its value. The key of the object is already set.
+    ///
+    /// ```swift
+    /// nonisolated override func update(_ entity: ContactEntity, from contact: Contact) {
+    ///     entity.name = contact.name
+    ///     entity.phone = contact.phone
+    /// }
+    /// ```
     ///
     /// **Isolation**: the queue of the private context, which is the object's ``ManagedObject/context``.
     ///
     /// - Parameters:
-    ///   - object: The object to change: the one with the value's key, or a new one.
+    ///   - object: The stored object with the value's key, or a new object.
     ///   - value: The value that was added or synced.
-    /// - Throws: Any error; nothing of the whole batch is saved then. The default throws `hookNotOverridden`.
+    /// - Throws: Any error; the whole batch is taken back then. The default throws `hookNotOverridden`.
     open nonisolated func update(_ object: Object, from value: Value) throws {
         throw DataSourceError(hook: "update(_:from:)", of: self, for: "add")
     }
 
-    /// Links an object to others, which may come later in the list than its value.
+    /// Links an object to objects whose values may come later in the list.
     ///
-    /// Called for each value once all values of the batch were added, as ``DataSource/onLink(_:for:in:)``. The default does
-    /// nothing. For example:
+    /// The library calls the hook for each value after all values of the batch were added, as ``DataSource/onLink(_:for:in:)``.
+    /// The default does nothing.
     ///
     /// ```swift
-    /// nonisolated override func link(_ entity: TaskEntity, from task: TaskValue) throws {
-    ///     entity.follows = try task.followed.flatMap {
-    ///         try entity.context?.first(TaskEntity.self, where: \.uid, equals: $0)
+    /// nonisolated override func link(_ contact: ContactEntity, from recruit: Recruit) throws {
+    ///     contact.group = try recruit.gid.flatMap {
+    ///         try contact.context?.first(GroupEntity.self, where: \.gid, equals: $0)
     ///     }
     /// }
     /// ```
@@ -174,7 +206,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// - Parameters:
     ///   - object: The object of the value.
     ///   - value: The value that was added or synced.
-    /// - Throws: Any error; nothing of the whole batch is saved then.
+    /// - Throws: Any error; the whole batch is taken back then.
     open nonisolated func link(_ object: Object, from value: Value) throws {}
 
     nonisolated open override class var entities: [ManagedObject.Type] { [Object.self] }
@@ -199,7 +231,12 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
         try Self.key.preload(values, context)
     }
 
-    /// Makes the objects in scope equal to the list, as ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    /// Makes the objects in scope equal to a list, as ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///
+    /// ```swift
+    /// let report = try await contacts.sync(serverList, deleting: .atMost(0.2))
+    /// print("\(report.inserted) new, \(report.updated) changed, \(report.deleted) gone")
+    /// ```
     ///
     /// - Parameters:
     ///   - values: The whole list.
@@ -208,8 +245,8 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///   - operations: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - options: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: What ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)`` throws. Nothing has happened
-    ///   then.
+    /// - Throws: What ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)`` throws. If the call throws, it
+    ///   changes nothing.
     @discardableResult
     public nonisolated func sync(
         _ values: [Value], scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
@@ -221,13 +258,17 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     }
 }
 
-/// The property of a value and the attribute of an object by which the two are matched.
+/// The property of a value and the attribute of an object that match the two.
+///
+/// ```swift
+/// let key = ObjectKey(\Contact.uid, \ContactEntity.uid)
+/// ```
 public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
     let find: @Sendable (Value, PrivateContext) throws -> Object?
     let findOrInsert: @Sendable (Value, PrivateContext) throws -> Object
     let preload: @Sendable ([Value], PrivateContext) throws -> Void
 
-    /// The key of values and of objects.
+    /// A key with an attribute that is not optional.
     ///
     /// - Parameters:
     ///   - property: The key of a value.
@@ -242,7 +283,7 @@ public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
         }
     }
 
-    /// The same for an optional attribute.
+    /// A key with an optional attribute.
     ///
     /// - Parameters:
     ///   - property: The key of a value.

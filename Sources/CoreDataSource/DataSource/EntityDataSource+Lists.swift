@@ -1,15 +1,21 @@
 public import Foundation
 
-/// Reading registered lists, as they were last reported: during a group of calls as they are after it. The objects may be newer.
+/// Reading the registered lists.
 ///
-/// If the name is not registered, or its delegate is gone, the results are those of an empty list.
+/// The results have the state that the delegate was last notified of. During a group of calls, they have the state after the
+/// group. The objects may be newer. A data key that is not registered, or whose delegate is released, has the results of an
+/// empty list.
 extension EntityDataSource {
-    /// How many sections a list has; 1 without a section key, even if it is empty.
+    /// The number of sections of a list. A list without a section key has 1, even if the list is empty.
     public func numberOfSections(_ dataKey: String) -> Int {
         boundLists[dataKey]?.shown.sectionCount ?? 0
     }
 
-    /// How many objects a section has; 0 if there is no such section.
+    /// The number of objects in a section; 0 if the section does not exist.
+    ///
+    /// ```swift
+    /// let count = contacts.numberOfItems("list", inSection: 0)
+    /// ```
     ///
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.
@@ -19,10 +25,10 @@ extension EntityDataSource {
         return shown.range(ofSection: section).count
     }
 
-    /// The object at a place of a list; nil if there is none, or if it does not have that class.
+    /// The object at an index path of a list; nil if there is no object, or if the object has a different class.
     ///
-    /// It may be newer than the list. If it was deleted and the list has yet to report that, as a paused list has, its
-    /// ``ManagedObject/isDeleted`` is true.
+    /// The object may be newer than the list. If the object was deleted, and the list (such as a paused list) has not reported
+    /// the deletion yet, its ``ManagedObject/isDeleted`` is true.
     ///
     /// ```swift
     /// let contact = contacts.object(at: indexPath, dataKey: "list", as: ContactEntity.self)
@@ -38,17 +44,25 @@ extension EntityDataSource {
         boundLists[dataKey]?.object(at: indexPath) as? Object
     }
 
-    /// The place of an object in a list; nil if the list does not show it.
+    /// The index path of an object in a list; nil if the list does not show the object.
+    ///
+    /// ```swift
+    /// let indexPath = contacts.indexPath(of: contact.objectID, dataKey: "list")
+    /// ```
     ///
     /// - Parameters:
-    ///   - id: The object's id.
+    ///   - id: The ID of the object.
     ///   - dataKey: The name under which the list was registered.
     public func indexPath(of id: ManagedObjectID, dataKey: String) -> IndexPath? {
         guard let shown = boundLists[dataKey]?.shown else { return nil }
         return shown.index(ofKey: id.key).map(shown.indexPath)
     }
 
-    /// A section of a list, with its name; nil if there is none.
+    /// A section of a list; nil if the section does not exist.
+    ///
+    /// ```swift
+    /// let title = contacts.sectionInfo(at: 0, dataKey: "list")?.name
+    /// ```
     ///
     /// - Parameters:
     ///   - section: The section's index, counted from 0.
@@ -58,18 +72,22 @@ extension EntityDataSource {
         return ListSection(section, of: shown)
     }
 
-    /// All objects of a list in their order.
+    /// All objects of a list, in its order. The cost is proportional to the length of the list.
+    ///
+    /// ```swift
+    /// let shown = contacts.allObjects(dataKey: "list", as: ContactEntity.self)
+    /// ```
     ///
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.
-    ///   - type: The class of the objects. Objects of other classes are left out.
+    ///   - type: The class of the objects. The result leaves out objects of other classes.
     public func allObjects<Object: ManagedObject>(
         dataKey: String, as type: Object.Type = ManagedObject.self
     ) -> [Object] {
         boundLists[dataKey]?.allObjects.compactMap { $0 as? Object } ?? []
     }
 
-    /// A title for each section, for an index along the list; see
+    /// The titles of the sections, for an index beside the list; see
     /// ``DataSourceDelegate/sectionIndexTitle(forSectionName:dataKey:)``.
     public func sectionIndexTitles(dataKey: String) -> [String] {
         guard let list = boundLists[dataKey], let delegate = list.delegate else { return [] }
@@ -78,42 +96,54 @@ extension EntityDataSource {
         }
     }
 
-    /// Why a list last changed: which saves of which data sources, what they changed, and what the update cost; and whether the
-    /// list queries the store after each save.
+    /// The reason for the last change of a list: the saves, their data sources, their changes, and the cost of the update; and
+    /// whether the list queries the store after each save. Nil if the data key is not registered.
+    ///
+    /// ```swift
+    /// if let reason = contacts.lastUpdateReason(dataKey: "list") { print(reason) }
+    /// ```
     public func lastUpdateReason(dataKey: String) -> ListReason? {
         boundLists[dataKey].map { mainTier.explained($0.engine.lastUpdateReason, $0.engine.query, $0.page) }
     }
 }
 
-/// Lists that follow every save, bound to a delegate by a name.
+/// Lists that follow every save, each registered with a delegate under a data key.
 ///
 /// ```swift
 /// let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
 /// try contacts.register(self, dataKey: "list", request, sectionBy: \.initial)
 /// ```
 extension EntityDataSource {
-    /// Binds a list to a delegate: the list is filled at once, and the delegate is notified of every change from now on.
+    /// Registers a list with a delegate. The list is filled at once, and the delegate is notified of every later change.
     ///
-    /// The list compares the saved rows with what it shows and does not query the store again, so the cost depends on what
-    /// changed. Several saves that main merges at once make one report. Large changes are prepared off the main actor; until
-    /// then the list shows its previous state. Few lists query the store after each save, off the main actor: see
-    /// ``ListReason/requeriesStore``. No delegate is called before this returns.
+    /// ```swift
+    /// let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+    /// try contacts.register(view, dataKey: "list", request, sectionBy: \.isFavorite)
+    /// ```
     ///
-    /// Each data source has its own data keys: registering a key again replaces query and delegate, without a report. The
-    /// delegate is held weakly, and its list ends with it. Lists with the same query share their work.
+    /// Filling the list costs as much as a fetch of its rows. After a save, the list compares the saved rows with its own rows
+    /// and does not query the store, so the cost depends on the saved rows. A few kinds of lists query the store after each
+    /// save, off the main actor: see ``ListReason/requeriesStore``. Large changes are prepared off the main actor, and the list
+    /// shows its previous state until they are ready. If main merges several saves at once, the delegate gets one report for
+    /// all of them. The delegate is not called before `register` returns.
+    ///
+    /// Each data source has its own data keys. If a key is registered again, the new query and delegate replace the old ones,
+    /// without a report. The delegate is referenced weakly; when it is released, its list ends. Lists with the same query share
+    /// their work.
     ///
     /// - Parameters:
-    ///   - delegate: The object to notify, on the main actor. It is held weakly.
-    ///   - dataKey: The name of the list; every data source has its own names.
-    ///   - request: What to show, in which order, how many objects at most, and after which place. The entity may belong to
-    ///     another data source. When rows leave, the next ones take their place. The place of the cursor stays the same if its
-    ///     object is changed or deleted.
-    ///   - sectionBy: Objects with the same value are in one section. The list is sorted by it first: in the direction of the
-    ///     request's order if that begins with the same attribute, otherwise ascending. A property that is not a stored
-    ///     attribute must be computed from the object's attributes alone.
+    ///   - delegate: The object to notify on the main actor, referenced weakly.
+    ///   - dataKey: The name of the list in this data source.
+    ///   - request: The predicate, order, limit and cursor of the list. The entity may belong to another data source. If
+    ///     objects leave a list with a limit, the next objects enter the list. The cursor keeps its position even if its object
+    ///     is changed or deleted.
+    ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section. The list is
+    ///     sorted first by this property: in the direction of the request's order if the order begins with the same attribute,
+    ///     and otherwise ascending. A property that is not a stored attribute must be computed from the object's attributes
+    ///     alone.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws; `unsupportedQuery` also
-    ///   for a request with an offset, with a limit below 1, or for distinct values, and for a computed section, or a part of the
-    ///   predicate that needs the objects, that follows a relationship.
+    ///   for a request with an offset, with a limit below 1 or for distinct values; and if a computed section, or a part of the
+    ///   predicate that needs objects, follows a relationship.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
@@ -124,23 +154,23 @@ extension EntityDataSource {
         boundLists.bind(engine, page: ListPage(request, mainTier), dataKey: dataKey, to: delegate)
     }
 
-    /// Binds a list to a delegate as ``register(_:dataKey:_:sectionBy:)`` does, but reads its rows off the main actor first.
+    /// Registers a list with a delegate, as ``register(_:dataKey:_:sectionBy:)`` does, but reads its rows off the main actor.
     ///
-    /// It is for lists of very many rows: the main actor stays free while they are read and sorted. Until it returns, the data
-    /// key shows what it showed before. Then the list is filled, and the delegate is notified of every change from there on. If
-    /// the data key is registered again or unregistered meanwhile, that counts, and this call is cancelled.
+    /// Use it for lists with very many rows: the main actor stays free while the rows are read and sorted. Until the call
+    /// returns, the data key keeps its previous list. Then the list is filled, and the delegate is notified of every later
+    /// change. If the data key is registered again or unregistered meanwhile, the call is cancelled.
     ///
     /// ```swift
     /// try await contacts.registerOffMain(view, dataKey: "all", ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
     /// ```
     ///
     /// - Parameters:
-    ///   - delegate: The object to notify, on the main actor. It is held weakly once the list is filled.
-    ///   - dataKey: The name of the list; every data source has its own names.
-    ///   - request: What to show, as for ``register(_:dataKey:_:sectionBy:)``.
-    ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
-    /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws, and `CancellationError` if the task was cancelled, or the data
-    ///   key was used again; nothing is registered then.
+    ///   - delegate: The object to notify on the main actor, referenced weakly once the list is filled.
+    ///   - dataKey: The name of the list in this data source.
+    ///   - request: The request, as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
+    /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws, and `CancellationError` if the task was cancelled or the
+    ///   data key was used again. If the call throws, it registers nothing.
     public func registerOffMain<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
@@ -154,61 +184,70 @@ extension EntityDataSource {
         boundLists.bind(engine, page: ListPage(request, mainTier), dataKey: dataKey, to: delegate)
     }
 
-    /// Makes a list begin elsewhere, for example at another page. Only the rows that it then shows are read, and a few more. If
-    /// a section is computed, or the predicate needs the objects, all matching rows are read.
+    /// Moves a list to another page.
     ///
     /// ```swift
     /// let last = contacts.allObjects(dataKey: "list").last
     /// try contacts.moveWindow(dataKey: "list", after: last.map { FetchCursor($0) })
     /// ```
     ///
-    /// There is no report, and the list is no longer paused, as if it were registered again. To go back a page, pass the cursor
-    /// of that page. Does nothing if the key is not registered.
+    /// The call reads the rows of the new page and a few more. If a section is computed, or the predicate needs objects, it
+    /// reads all matching rows. The delegate gets no report, and a paused list is no longer paused, as after a new
+    /// registration. To go back a page, pass the cursor of that page. Does nothing if the data key is not registered.
     ///
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.
-    ///   - cursor: The list begins after that place; nil to begin with the first object.
-    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and what the store throws;
-    ///   the list stays where it is then.
+    ///   - cursor: The position after which the list begins; nil to begin with the first object.
+    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and what the store throws.
+    ///   If the call throws, the list does not move.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
         guard let list = boundLists[dataKey], let delegate = list.delegate else { return }
         boundLists.bind(try mainTier.moved(list.engine, after: cursor), page: list.page, dataKey: dataKey, to: delegate)
     }
 
-    /// Ends a list: its delegate is not called again. Does nothing if the key is not registered.
+    /// Ends a list: its delegate is not called again. Does nothing if the data key is not registered.
+    ///
+    /// ```swift
+    /// contacts.unregister(dataKey: "list")
+    /// ```
     public func unregister(dataKey: String) {
         boundLists.remove(dataKey)
     }
 
-    /// The names of the lists that have a delegate, in alphabetical order.
+    /// The data keys of the lists that have a delegate, in alphabetical order.
     public var dataKeys: [String] { boundLists.dataKeys }
 
-    /// The data keys of the lists that are paused, for lists that are off the screen. A paused list reports nothing, and keeps
-    /// showing its present state.
+    /// The data keys of the paused lists. Pause a list while it is off the screen: it reports nothing, and keeps its present
+    /// state.
     ///
     /// ```swift
     /// contacts.pausedDataKeys.insert("list")
     /// contacts.pausedDataKeys.remove("list")
     /// ```
     ///
-    /// A list whose data key is removed reports at once, as one group, everything that changed during the pause, and then every
-    /// change again. In a delegate's call it reports after the running group. Data keys that are not registered are dropped. A list is no longer paused when it is unregistered, moved or
-    /// registered again.
+    /// When a data key is removed from the set, its list reports all changes since the pause as one group, and then every
+    /// change. Inside a call of a delegate, the report follows the running group. Data keys that are not registered are
+    /// dropped. A list that is unregistered, moved or registered again is no longer paused.
     public var pausedDataKeys: Set<String> {
         get { boundLists.pausedDataKeys }
         set { boundLists.pausedDataKeys = newValue }
     }
 }
 
-/// Lists that are observed, or looped over.
+/// Lists that views observe, and lists as asynchronous sequences.
 extension EntityDataSource {
-    /// A list to observe, filled at once: see ``LiveList``.
+    /// Makes a list to observe, filled at once: see ``LiveList``.
+    ///
+    /// ```swift
+    /// let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]), sectionBy: \.isFavorite)
+    /// for section in list.sections { print(section.name, section.numberOfObjects) }
+    /// ```
     ///
     /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``.
     ///
     /// - Parameters:
-    ///   - request: What to show.
-    ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
+    ///   - request: The request, as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
     /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws.
     public func list<Object: ManagedObject>(
         _ request: ObjectRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil
@@ -216,39 +255,39 @@ extension EntityDataSource {
         try LiveList(ListRequest(request, sectionBy), mainTier)
     }
 
-    /// A list as values that follow every save: see ``ListUpdates``.
+    /// Makes an asynchronous sequence of the states of a list: see ``ListUpdates``.
     ///
     /// ```swift
     /// let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name, [.caseInsensitive])], limit: 50)
     /// for await update in contacts.updates(request, sectionBy: \.initial) { print(update.snapshot.count) }
     /// ```
     ///
-    /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``. An invalid request, or rows that cannot be read,
-    /// produce an update whose ``ListUpdate/reason`` is a ``ListReason/Kind/failure``.
+    /// For an invalid request, or if the rows cannot be read, the sequence has an update whose ``ListUpdate/reason`` is a
+    /// ``ListReason/Kind/failure``.
     ///
     /// - Parameters:
-    ///   - request: What to show, as for ``register(_:dataKey:_:sectionBy:)``.
-    ///   - sectionBy: Objects with the same value are in one section; nil, the default, for one section.
-    ///   - buffering: Which updates a loop gets if it is slower than the saves; `.latest` by default.
+    ///   - request: The request, as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
+    ///   - buffering: The updates that a slow loop gets; `.latest` by default.
     public nonisolated func updates<Object: ManagedObject>(
         _ request: ObjectRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil, buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
         ListUpdates(main: mainTier, request: ListRequest(request, sectionBy), buffering: buffering)
     }
 
-    /// A list of the objects that a to-many relationship of an object leads to, as values that follow every save.
+    /// Makes an asynchronous sequence of the states of a to-many relationship.
     ///
     /// ```swift
-    /// for await update in mail.updates(of: thread, \.messages, order: [.ascending(\.date)]) { show(update.snapshot) }
+    /// for await update in contacts.updates(of: group, \.members, order: [.ascending(\.name)]) { print(update.snapshot.count) }
     /// ```
     ///
-    /// For conditions and ordered relationships, make an `ObjectRequest` from the object and the key path.
+    /// For a predicate or an ordered relationship, make an `ObjectRequest` from the object and the key path.
     ///
     /// - Parameters:
-    ///   - owner: The object that has the relationship, from any context.
+    ///   - owner: The object with the relationship, from any context.
     ///   - keyPath: A to-many relationship that has an inverse and no order of its own.
-    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
-    ///   - buffering: Which updates a loop gets if it is slower than the saves; `.latest` by default.
+    ///   - order: The sort keys, the most significant first. Objects with equal keys come in the order of creation.
+    ///   - buffering: The updates that a slow loop gets; `.latest` by default.
     public nonisolated func updates<Owner: ManagedObject, Object: ManagedObject>(
         of owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, order: [FetchOrder<Object>] = [],
         buffering: ListBuffering = .latest

@@ -1,18 +1,17 @@
 public import Foundation
 internal import RowStore
 
-/// The base of all data sources, whatever their values are: entities, a private context, and reading.
+/// The base class of all data sources: entities, a private context, and reading.
 ///
-/// Apps subclass ``DataSource`` or ``KeyedDataSource``. Use this class as a type where any data source is accepted.
+/// Apps subclass ``DataSource`` or ``KeyedDataSource``. Use this class as the type of any data source.
 ///
 /// **Isolation**: reading objects and binding lists is on the main actor; `perform`, `update`, `delete` and `updates` can be
 /// called anywhere.
 @MainActor
 open class EntityDataSource {
-    /// Where batches run.
     package nonisolated let tier: PrivateTier
     package nonisolated let mainTier: MainTier
-    /// The lists that are registered.
+    /// The registered lists.
     let boundLists: BoundLists
 
     /// Only a container makes data sources.
@@ -23,23 +22,31 @@ open class EntityDataSource {
         tier.source.setHandler { [weak self] in self?.handleError($0) }
     }
 
-    /// The classes of the entities that this data source alone may change.
+    /// The classes of the entities that only this data source may change.
     ///
-    /// **Isolation**: none, because opening a store calls it and never waits for the main actor.
+    /// ```swift
+    /// nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self, GroupEntity.self] }
+    /// ```
+    ///
+    /// **Isolation**: none, because opening a store reads the property and never waits for the main actor.
     nonisolated open class var entities: [ManagedObject.Type] { [] }
 
     /// The context that the user interface reads; the same for all data sources of a container.
     public var main: MainContext { mainTier.context }
 
-    /// Called when a save with `waitFor: .main` cannot be written: once when it is late, and once when it is taken back.
+    /// Handles a save with `waitFor: .main` that cannot be written: once when the save is late, and once when it is taken back.
+    ///
+    /// ```swift
+    /// nonisolated override func handleError(_ failure: StoreFailure) { print(failure) }
+    /// ```
     ///
     /// The default does nothing. ``PersistentContainer/failures`` has the failures of all data sources.
     ///
-    /// **Isolation**: none; it is called on a queue of its own, in the order of the failures, and may use the container.
+    /// **Isolation**: none. The hook runs on a queue of its own, in the order of the failures, and may use the container.
     open nonisolated func handleError(_ failure: StoreFailure) {}
 }
 
-/// What a container makes a data source from. Only containers can make one, and it cannot be kept.
+/// The argument with which a container makes a data source. Only containers can make a binding, and it cannot be kept.
 public struct DataSourceBinding: ~Copyable {
     let tier: PrivateTier
     let mainTier: MainTier
@@ -47,32 +54,32 @@ public struct DataSourceBinding: ~Copyable {
 
 /// Changing or deleting many objects at once.
 ///
-/// Each call is one save like any other: rules of the model, uniqueness, derived attributes and ownership apply, and everything
-/// that shows the objects is updated. Only rows that match and really change are written, by one statement if there are more
-/// than a few and no attribute is derived.
+/// Each call is one save, with the same rules of the model, uniqueness, derived attributes and ownership as any save, and all
+/// objects and lists show the changes. Only matching rows with different values are written, by one statement if there are more
+/// than a few and no attribute is derived. The cost is that of a fetch and of the changed rows.
 ///
-/// No objects are made from the rows, unless the predicate needs them, an assigned attribute is unique, derived or transient,
-/// or a property does more than set its attribute.
+/// The call makes objects from the rows only if the predicate needs objects, an assigned attribute is unique, derived or
+/// transient, or a property does more than set its attribute.
 ///
-/// More than 16,384 rows are changed by the store in a transaction of their own, so that any number of them takes little memory:
-/// at once, with whatever level the call waits for. Nobody is notified of single rows then: objects are brought up to date, contexts
-/// forget what they know of the entity, and lists read their rows again (``ListReason/Kind/bulkChange``). The rules of the model
-/// are checked on some of the rows. This is so in an exclusive SQLite store, for a predicate that uses no relationships, and
-/// for updates only without derived attributes; otherwise the rows are held in memory, about 500 bytes each.
+/// If more than 16,384 rows match, the store changes them in a transaction of their own, in bounded memory. The transaction
+/// runs at once, whatever level the call waits for. Single rows are not reported then: objects are brought up to date, contexts
+/// forget the rows of the entity, and lists read their rows again (``ListReason/Kind/bulkChange``). The rules of the model are
+/// checked on some of the rows. The store makes the change if it is an exclusive SQLite store, the predicate uses no
+/// relationships, and an updated entity has no derived attributes. Otherwise all rows are kept in memory, about 500 bytes each.
 extension EntityDataSource {
-    /// Gives every object that matches the same values.
+    /// Sets the same values in all matching objects.
     ///
     /// ```swift
-    /// try await mail.update(Message.self, where: !\.isRead, set: [.set(\.isRead, true)])
+    /// try await contacts.update(ContactEntity.self, where: \.age >= 18, set: [.set(\.isFavorite, true)])
     /// ```
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - predicate: A predicate for the objects; nil, the default, for all.
     ///   - assignments: The new values, the same for every object.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what a fetch throws; what the store throws.
-    ///   Nothing has happened then.
+    /// - Throws: `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what a fetch throws; what the store throws. If the
+    ///   call throws, it changes nothing.
     @discardableResult
     public nonisolated func update<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, set assignments: [FetchAssignment<Object>],
@@ -84,13 +91,18 @@ extension EntityDataSource {
         return saved.result ?? saved.report
     }
 
-    /// Deletes every object that matches.
+    /// Deletes all matching objects.
+    ///
+    /// ```swift
+    /// let report = try await contacts.delete(ContactEntity.self, where: \.age < 18)
+    /// print("\(report.deleted) gone")
+    /// ```
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil for all.
+    ///   - predicate: A predicate for the objects; nil for all.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: `entityNotOwned`; what a fetch throws; what the store throws. Nothing has happened then.
+    /// - Throws: `entityNotOwned`; what a fetch throws; what the store throws. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?, waitFor level: SaveLevel = .store
@@ -102,14 +114,23 @@ extension EntityDataSource {
     }
 }
 
-/// Running any work in the private context.
+/// Running work in the private context.
 extension EntityDataSource {
-    /// Runs the work in the private context, saves its edits, and returns its result once the rows are in the store.
+    /// Runs the work in the private context, saves its edits as one save, and returns its result once the rows are in the
+    /// store.
+    ///
+    /// ```swift
+    /// let count = try await contacts.perform { context in
+    ///     let minors = try context.fetch(ContactEntity.self, where: \.age < 18)
+    ///     for minor in minors { minor.note = "minor" }
+    ///     return minors.count
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    ///   - work: It runs on the queue of the private context. The call returns its result.
-    /// - Throws: What the work throws; nothing has happened then. Otherwise what `add` throws.
+    ///   - work: Runs once, on the queue of the private context. Objects cannot leave the work.
+    /// - Throws: What the work throws; otherwise what `add` throws. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func perform<Result: Sendable>(
         waitFor level: SaveLevel = .store, _ work: @Sendable (PrivateContext) throws -> Result
@@ -117,13 +138,17 @@ extension EntityDataSource {
         try await tier.perform(waitFor: level, work).result
     }
 
-    /// Blocks the calling thread until the work has run and the rows are in the store.
+    /// Runs the work in the private context, and blocks the calling thread until the rows are in the store.
     ///
-    /// You can call it on the main thread, because private contexts never wait for main. When it returns, fetches and objects
-    /// of main show the save; lists show it when the main actor is free. Calling it inside a private context or
+    /// ```swift
+    /// try contacts.performAndWait { try $0.insert(ContactEntity.self).uid = "1" }
+    /// ```
+    ///
+    /// The main thread may make the call, because private contexts never wait for main. When the call returns, fetches and
+    /// objects of main show the save. Lists show the save when the main actor is free. A call inside a private context or
     /// `container.read` is a programmer error and traps.
     ///
-    /// - Throws: What the work throws; nothing has happened then. Otherwise what `add` throws.
+    /// - Throws: What the work throws; otherwise what `add` throws. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (PrivateContext) throws -> Result
@@ -133,18 +158,18 @@ extension EntityDataSource {
 }
 
 extension EntityDataSource {
-    /// Remarks about the use of this data source since the container was opened, in the order in which they were made. Each is
-    /// made once; there are at most 64.
+    /// Diagnostics about the use of this data source since the container was opened, oldest first. Each is reported once; there
+    /// are at most 64.
     ///
-    /// An attribute is listed when `findOrInsert` or `first(where:equals:)` looks its values up and it has neither a uniqueness
-    /// constraint nor a fetch index: the store then reads every row of the entity. For a store on a server, it is also listed
-    /// when one batch has looked up 16 of its values, each with a query of its own.
+    /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches it, and it has neither a uniqueness
+    /// constraint nor a fetch index. The store then reads every row of the entity. For a store on a server, an attribute is
+    /// also reported if a batch has looked up 16 of its values, each with a query of its own.
     public nonisolated var diagnostics: [DataSourceDiagnostic] { tier.stack.diagnostics(of: tier.owner) }
 }
 
-/// Drafts: edits on the main actor that can be thrown away.
+/// Drafts: edits on the main actor that can be discarded.
 extension EntityDataSource {
-    /// A draft with an editable copy of an object, and of the objects that it leads to.
+    /// Makes a draft with an editable copy of an object, and of the objects that its relationships lead to.
     ///
     /// ```swift
     /// let draft = try contacts.draft(of: contact)
@@ -152,8 +177,8 @@ extension EntityDataSource {
     /// try await draft.save()
     /// ```
     ///
-    /// - Parameter object: An object of ``main``. The copy has its values.
-    /// - Throws: `objectGone` if it has been deleted; what the store throws if a large value of the object has to be read.
+    /// - Parameter object: An object of ``main``. An object of another context traps.
+    /// - Throws: `objectGone` if the object is deleted; what the store throws if a large value of the object has to be read.
     public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
         precondition(
             object.context === main,
@@ -167,7 +192,13 @@ extension EntityDataSource {
         return try Draft(mainTier) { context in try context.typed(try context.copy(of: object)) }
     }
 
-    /// A draft with a new object, which has the default values of the model.
+    /// Makes a draft with a new object, which has the default values of the model.
+    ///
+    /// ```swift
+    /// let draft = try contacts.draft(inserting: ContactEntity.self)
+    /// draft.object.uid = "5"
+    /// try await draft.save()
+    /// ```
     ///
     /// - Throws: `abstractEntity`, `unknownEntity`, `keysExhausted`.
     public func draft<Object: ManagedObject>(inserting type: Object.Type) throws -> Draft<Object> {
@@ -175,9 +206,14 @@ extension EntityDataSource {
     }
 }
 
-/// The most frequent reading verbs of ``main``, and values from any thread.
+/// The most frequent reads of ``main``, and values from any thread.
 extension EntityDataSource {
     /// The objects of a request, as ``ManagedObjectContext/fetch(_:)`` of ``main``.
+    ///
+    /// ```swift
+    /// let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+    /// let adults = try contacts.fetch(request)
+    /// ```
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
     ///   `predicateFailed`, and what the store throws.
@@ -194,10 +230,10 @@ extension EntityDataSource {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
-    ///   - order: What to sort by, the most significant first. Objects that compare equal come in the order of creation.
-    ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to skip; 0 by default.
+    ///   - predicate: A predicate for the objects; nil, the default, for all.
+    ///   - order: The sort keys, the most significant first. Objects with equal keys come in the order of creation.
+    ///   - limit: The largest number of objects; nil, the default, for all.
+    ///   - offset: The number of objects to skip; 0 by default.
     /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
@@ -208,12 +244,16 @@ extension EntityDataSource {
 
     /// The objects that match, in the order of Foundation's sort descriptors.
     ///
+    /// ```swift
+    /// let byName = try contacts.fetch(ContactEntity.self, order: [SortDescriptor(\.name)])
+    /// ```
+    ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - predicate: A predicate for the objects; nil, the default, for all.
     ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
-    ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: How many objects to skip; 0 by default.
+    ///   - limit: The largest number of objects; nil, the default, for all.
+    ///   - offset: The number of objects to skip; 0 by default.
     /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     @_disfavoredOverload
     public func fetch<Object: ManagedObject>(
@@ -223,11 +263,15 @@ extension EntityDataSource {
         try main.fetch(type, where: predicate, order: order, limit: limit, offset: offset)
     }
 
-    /// How many objects match.
+    /// The number of matching objects.
+    ///
+    /// ```swift
+    /// let adults = try contacts.count(ContactEntity.self, where: \.age >= 18)
+    /// ```
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: Which objects; nil, the default, for all.
+    ///   - predicate: A predicate for the objects; nil, the default, for all.
     /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
@@ -235,10 +279,12 @@ extension EntityDataSource {
         try main.count(type, where: predicate)
     }
 
-    /// The values of the objects of a request, in its order. You can call it anywhere, because no object leaves its context.
+    /// The values of the objects of a request, in its order.
     ///
-    /// They are read in the data source's private context, after all earlier calls. ``PersistentContainer/read(_:)`` does not
-    /// wait for those.
+    /// The values are read in the data source's private context, after all earlier calls. ``PersistentContainer/read(_:)`` does
+    /// not wait for earlier calls.
+    ///
+    /// **Isolation**: none, because no object leaves its context.
     ///
     /// ```swift
     /// let grown = try await contacts.fetch(as: ContactValue.self, ObjectRequest(where: \.age >= 18))
@@ -246,7 +292,7 @@ extension EntityDataSource {
     ///
     /// - Parameters:
     ///   - type: The type of the values.
-    ///   - request: Which objects, in which order; by default all, in the order of creation.
+    ///   - request: The request for the objects; by default all objects, in the order of creation.
     /// - Throws: What `fetch` throws, and what the value's initializer throws.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: ObjectRequest<Value.Object> = ObjectRequest()
@@ -255,12 +301,12 @@ extension EntityDataSource {
     }
 }
 
-/// What the forms of Skopelos are made of.
+/// The functions behind the Skopelos interface.
 extension EntityDataSource {
     /// Runs the work in the private context, after all earlier calls, and returns at once.
     ///
-    /// - Parameter callback: Called on the main actor, when main and its lists show the save or when it has failed. Without it, a
-    ///   failure is reported.
+    /// - Parameter callback: Called on the main actor, when main and its lists show the save or when the save has failed.
+    ///   Without a callback, a failure is reported.
     package nonisolated func performLater(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
         callback: (@MainActor @Sendable (Result<Void, any Error>) -> Void)?
@@ -280,7 +326,7 @@ extension EntityDataSource {
 }
 
 extension DataSourceError {
-    /// The outcome of a write that no caller awaits.
+    /// The error of a write that no caller awaits.
     fileprivate init(ofWrite error: any Error, _ source: String) {
         if let error = error as? DataSourceError {
             self = error
