@@ -1,22 +1,20 @@
 internal import Foundation
 internal import RowStore
 
-/// A list that is registered with a data source: what it shows, and its delegate.
+/// A list that is registered with a data source, and its delegate.
 @MainActor
 final class BoundList: ListSubscriber {
     let engine: ListEngine
     let dataKey: String
     private(set) weak var delegate: (any DataSourceDelegate)?
-    /// What was last reported to the delegate.
+    /// The state that the delegate was last notified of.
     private var shownState: ShownState
     private let main: MainTier
     let page: ListPage
-    /// Where it is registered.
     private weak var lists: BoundLists?
-    /// Whether it is still registered.
     private var isRegistered = true
 
-    /// - Parameter page: Makes its objects.
+    /// - Parameter page: Makes the objects of the list.
     init(engine: ListEngine, page: ListPage, lists: BoundLists, dataKey: String, delegate: any DataSourceDelegate) {
         self.engine = engine
         self.page = page
@@ -43,7 +41,7 @@ final class BoundList: ListSubscriber {
         shown.index(path).flatMap { page.object(at: $0, in: shown, isBehind: isBehind) }
     }
 
-    /// The relationships of one of them are read for all of them.
+    /// Their relationships are read together.
     var allObjects: [ManagedObject] {
         let rows = (0..<shown.count).map { ReportedRow(shown.rows[$0]) }
         let objects = main.objects(rows, asOf: shown.asOf, isBehind: isBehind).objects
@@ -51,17 +49,17 @@ final class BoundList: ListSubscriber {
         return objects
     }
 
-    /// Whether main may have merged newer saves than it shows.
+    /// Whether main may have merged newer saves than the list shows.
     private var isBehind: Bool { engine.isBehind || engine.state !== shown }
 
     // MARK: Reporting
 
-    /// Whether it reports nothing. ``catchUp()`` must follow once it is false again.
+    /// Whether the list reports nothing. Call ``catchUp()`` after setting it to false.
     var isPaused = false {
         didSet { if isPaused { shownState.pause() } }
     }
 
-    /// Reports what changed during a pause, unless it is paused again.
+    /// Reports the changes since the pause began, unless the list is paused again.
     func catchUp() {
         if isPaused || !isRegistered { return }
         if let report = shownState.resume(at: engine.state, engine.lastUpdateReason) { callDelegate(report) }
@@ -94,7 +92,7 @@ final class BoundList: ListSubscriber {
         }
         for start in stride(from: 0, to: difference.changes.count, by: ListPage.size) where isRegistered {
             let part = difference.changes[start..<min(start + ListPage.size, difference.changes.count)]
-            // The delegate may have made main merge newer saves in its last call.
+            // In its last call, the delegate may have made main merge newer saves.
             let objects = main.objects(part.map(report.row), asOf: new.asOf, isBehind: isBehind).objects
             page.readTogether(objects)
             for (change, object) in zip(part, objects) where isRegistered {
@@ -108,7 +106,6 @@ final class BoundList: ListSubscriber {
 }
 
 extension ListReport {
-    /// The row of a change.
     fileprivate func row(of change: RowDifference.Change) -> ReportedRow {
         if let index = change.new { return ReportedRow(new.rows[index]) }
         guard let index = change.old else { preconditionFailure("A change is in neither state of the list.") }
@@ -143,7 +140,7 @@ final class BoundLists {
         self.main = main
     }
 
-    /// The list of that name, if its delegate still exists.
+    /// The list with a data key, if its delegate still exists.
     subscript(dataKey: String) -> BoundList? {
         guard let list = lists[dataKey] else { return nil }
         if list.delegate == nil {
@@ -153,14 +150,14 @@ final class BoundLists {
         return list
     }
 
-    /// The names of the lists that have a delegate, in alphabetical order.
+    /// The data keys of the lists that have a delegate, in alphabetical order.
     var dataKeys: [String] {
         removeListsWithoutDelegate()
         return lists.keys.sorted()
     }
 
-    /// The names of the lists that are paused. The lists that are no longer paused report in alphabetical order. A delegate may
-    /// change this in its call, so no list reports before all of them are set.
+    /// The data keys of the paused lists. Lists that are no longer paused report in alphabetical order. A delegate may change
+    /// the set in its call, so all lists are paused or resumed before the first of them reports.
     var pausedDataKeys: Set<String> {
         get {
             removeListsWithoutDelegate()
@@ -187,7 +184,7 @@ final class BoundLists {
         lists.removeValue(forKey: dataKey)?.end()
     }
 
-    /// Ends the lists whose delegates are gone.
+    /// Ends the lists whose delegates are released.
     func removeListsWithoutDelegate() {
         for (dataKey, list) in lists where list.delegate == nil {
             list.end()
@@ -203,7 +200,7 @@ final class BoundLists {
         return registration
     }
 
-    /// Whether the data key was not used again since.
+    /// Whether the data key was not used again since the call began.
     func isFilling(_ dataKey: String, _ registration: Registration) -> Bool {
         registrations[dataKey] === registration
     }

@@ -1,11 +1,11 @@
 public import Foundation
 internal import RowStore
 
-/// An object that is notified of the changes of the lists that it is registered for.
+/// An object that is notified of the changes of lists.
 ///
-/// For each save that changes a list, or for several that main merges at once, the calls come as one group: will change, all
-/// sections, all objects, did change. During all of them the data source already returns the new sections and objects. A table
-/// view can apply each change as it comes, between `beginUpdates` and `endUpdates`:
+/// Each save that changes a list makes one group of calls: will change, all sections, all objects, did change. If main merges
+/// several saves at once, one group has the changes of all. During the whole group, the data source already returns the new
+/// sections and objects. A table view can apply each change in its call, between `beginUpdates` and `endUpdates`:
 ///
 /// ```swift
 /// extension ContactTable: DataSourceDelegate {
@@ -38,71 +38,89 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// During a call you may read, save, pause and resume lists, and register and unregister them, including this one.
+/// During a call you may read, save, and pause, resume, register and unregister lists, including the list that makes the call.
 ///
-/// **Ordering**: one group comes after the other, whatever the delegates of all lists do in their calls, and no call comes in the
-/// middle of a read: a fetch, a property, `register` or `object(at:dataKey:as:)`. What is saved, read or resumed during a group is
-/// reported after it. Until then the data source returns the sections and the counts of the running group, while its objects may
-/// have newer values: an object that was deleted meanwhile is still at its place, and its ``ManagedObject/isDeleted`` is true.
+/// **Ordering**: groups never overlap, whatever the delegates do in their calls. No call comes in the middle of a read: a
+/// fetch, a property, `register` or `object(at:dataKey:as:)`. Changes that are saved, merged or resumed during a group are
+/// reported after the group. Until then the data source returns the sections and counts of the running group. Its objects may
+/// have newer values: an object that was deleted meanwhile keeps its index path, and its ``ManagedObject/isDeleted`` is true.
 ///
 /// **Isolation**: the main actor.
 @MainActor
 public protocol DataSourceDelegate: AnyObject {
-    /// The list is about to report.
+    /// Called before the changes of a group.
+    ///
+    /// ```swift
+    /// func willChangeContent(dataKey: String) { tableView.beginUpdates() }
+    /// ```
     func willChangeContent(dataKey: String)
 
-    /// A section was inserted or deleted; its objects are reported as well.
+    /// Called for each section that was inserted or deleted. The objects of the section are reported as well.
     ///
     /// - Parameters:
-    ///   - section: The section, with its name.
-    ///   - index: For a deleted section, its index before all changes; for an inserted one, its index after them.
+    ///   - section: The section.
+    ///   - index: The index before all changes for a deleted section; the index after all changes for an inserted section.
     ///   - type: `.insert` or `.delete`.
     ///   - dataKey: The name under which the list was registered.
     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String)
 
-    /// An object entered the list, left it, moved, or changed in its place. Objects that only shifted because of others are not
-    /// reported.
+    /// Called for each object that entered the list, left the list, moved, or changed without a move. Objects that shifted only
+    /// because of other objects are not reported.
     ///
-    /// An object also counts as changed if others were linked to it by a to-many relationship, unlinked from it, or reordered.
+    /// An object also counts as changed if its to-many relationships changed: objects were linked, unlinked or reordered.
     ///
     /// - Parameters:
-    ///   - object: The object in the main context, with its newest values. An object that left the list need not be deleted: see
-    ///     ``ManagedObject/isDeleted``.
-    ///   - indexPath: The place before all changes; nil for an insert.
+    ///   - object: The object in the main context, with its newest values. An object can leave the list without being deleted:
+    ///     see ``ManagedObject/isDeleted``.
+    ///   - indexPath: The index path before all changes; nil for an insert.
     ///   - type: `.insert`, `.delete`, `.move` or `.update`.
-    ///   - newIndexPath: The place after all changes; nil for a delete and for an update.
+    ///   - newIndexPath: The index path after all changes; nil for a delete and for an update.
     ///   - dataKey: The name under which the list was registered.
     func didChangeObject(
         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
         dataKey: String)
 
-    /// The list has reported everything. It is the only method that has to be implemented.
+    /// Called after the changes of a group. All other methods have defaults.
+    ///
+    /// ```swift
+    /// func didChangeContent(dataKey: String) { tableView.endUpdates() }
+    /// ```
     func didChangeContent(dataKey: String)
 
-    /// How many objects a report may name. If more have changed, ``didReloadContent(dataKey:)`` is called instead of the whole
-    /// group, and main makes no objects for the report. By default there is no limit.
+    /// The largest number of objects that a group may report. If more objects changed, ``didReloadContent(dataKey:)`` is called
+    /// instead of the whole group, and main makes no objects for the group. By default there is no limit.
+    ///
+    /// ```swift
+    /// func changeLimit(dataKey: String) -> Int { 200 }
+    /// ```
     ///
     /// - Parameter dataKey: The name under which the list was registered.
     func changeLimit(dataKey: String) -> Int
 
-    /// More objects have changed than ``changeLimit(dataKey:)`` allows: read the list again. By default
-    /// ``didChangeContent(dataKey:)`` is called; implement it if that one ends what ``willChangeContent(dataKey:)`` has begun.
+    /// Called instead of a group if more objects changed than ``changeLimit(dataKey:)`` allows: read the list again.
+    ///
+    /// The default calls ``didChangeContent(dataKey:)``. Implement the method if `didChangeContent` ends an update that
+    /// ``willChangeContent(dataKey:)`` has begun.
+    ///
+    /// ```swift
+    /// func didReloadContent(dataKey: String) { tableView.reloadData() }
+    /// ```
     ///
     /// - Parameter dataKey: The name under which the list was registered.
     func didReloadContent(dataKey: String)
 
-    /// The title of a section in the index along the list; nil for no title. By default the capitalized first letter of its
-    /// name.
+    /// The title of a section in the index beside the list; nil for no title. By default the capitalized first letter of the
+    /// section's name.
     ///
     /// - Parameters:
     ///   - name: The name of the section.
     ///   - dataKey: The name under which the list was registered.
     func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
 
-    /// The rows could not be read. The list stays unchanged; the next save tries again.
+    /// Called if the rows cannot be read. The list stays unchanged, and is read again after the next save.
     ///
     /// - Parameters:
-    ///   - error: What the store threw.
+    ///   - error: The error of the store.
     ///   - dataKey: The name under which the list was registered.
     func didFail(_ error: DataSourceError, dataKey: String)
 }
@@ -129,7 +147,7 @@ extension DataSourceDelegate {
 }
 
 #if !canImport(UIKit) && !canImport(AppKit)
-/// What UIKit and AppKit add to index paths, for platforms that have neither.
+/// The extensions of UIKit and AppKit to index paths, for other platforms.
 extension IndexPath {
     /// The path of an item in a section, both counted from 0.
     public init(item: Int, section: Int) {
@@ -141,11 +159,11 @@ extension IndexPath {
         self.init(item: row, section: section)
     }
 
-    /// The first index; the path must not be empty.
+    /// The first index. The path must not be empty.
     public var section: Int { self[0] }
-    /// The second index; the path must have at least two.
+    /// The second index. The path must have at least two indexes.
     public var item: Int { self[1] }
-    /// The second index; the path must have at least two.
+    /// The second index. The path must have at least two indexes.
     public var row: Int { self[1] }
 }
 #endif
@@ -157,7 +175,7 @@ extension ListState {
         return IndexPath(indexes: [section, index - sectionStarts[section]])
     }
 
-    /// The index over all sections; nil if there is no such row.
+    /// The index over all sections; nil if the list has no such row.
     func index(_ path: IndexPath) -> Int? {
         guard path.count == 2, path[0] >= 0, path[0] < sectionCount, path[1] >= 0 else { return nil }
         let range = range(ofSection: path[0])
@@ -165,7 +183,7 @@ extension ListState {
     }
 }
 
-/// What happened to a row or a section of a list.
+/// The kind of change of a row or a section.
 public struct ListChangeType: RawRepresentable, Sendable, Hashable {
     public let rawValue: Int
 
@@ -173,13 +191,13 @@ public struct ListChangeType: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// A row or section is new.
+    /// The row or section was inserted.
     public static let insert = ListChangeType(rawValue: 1)
-    /// A row or section is gone.
+    /// The row or section was deleted.
     public static let delete = ListChangeType(rawValue: 2)
-    /// The object moved among those that stayed, or to another section. Its other values may have changed too.
+    /// The row moved among the rows that stayed, or to another section. Its values may have changed too.
     public static let move = ListChangeType(rawValue: 3)
-    /// Values changed, but the place did not.
+    /// The values of the row changed, but the row did not move.
     public static let update = ListChangeType(rawValue: 4)
 }
 
@@ -197,12 +215,12 @@ extension ListChangeType: CustomStringConvertible {
 
 /// One section of a list.
 public struct ListSection: Sendable, Hashable {
-    /// Identifies a section while it is in the list.
+    /// The identity of a section while the section is in the list.
     public struct ID: Sendable, Hashable {
         let value: RowValue
     }
 
-    /// Stays the same while the section is in the list.
+    /// The identity of the section, which stays the same while the section is in the list.
     public let id: ID
     /// The value of the section key as a string; empty for nil, and for the only section of a list without a section key.
     public let name: String
@@ -210,7 +228,7 @@ public struct ListSection: Sendable, Hashable {
     public var indexTitle: String { CoreDataSource.indexTitle(ofSection: name) }
     /// The indexes of the section's rows, counted over all sections.
     public let range: Range<Int>
-    /// How many objects it has.
+    /// The number of objects in the section.
     public var numberOfObjects: Int { range.count }
 
     init(_ section: Int, of state: ListState) {

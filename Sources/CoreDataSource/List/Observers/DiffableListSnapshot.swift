@@ -14,13 +14,14 @@ where SectionIdentifierType == ListSection.ID, ItemIdentifierType == ManagedObje
     package typealias ItemID = ItemIdentifierType
 
     #if canImport(AppKit)
-    // AppKit has no other way to redraw a cell.
+    // AppKit can redraw a cell only by reloading its item.
     package mutating func reconfigureItems(_ identifiers: [ItemIdentifierType]) { reloadItems(identifiers) }
     #endif
 }
 
 extension ListUpdate {
-    /// The contents for a diffable data source: sections, ids, and the items whose cells must be redrawn.
+    /// The snapshot for a diffable data source, with sections, IDs, and the items whose cells must be redrawn. The cost is
+    /// proportional to the length of the list.
     ///
     /// ```swift
     /// for await update in contacts.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])) {
@@ -44,24 +45,24 @@ package protocol DiffableForm {
 
     mutating func appendSections(_ identifiers: [SectionID])
     mutating func appendItems(_ identifiers: [ItemID], toSection section: SectionID?)
-    /// Redraws the cells of items that stay in their place.
+    /// Redraws the cells of items without moving them.
     mutating func reconfigureItems(_ identifiers: [ItemID])
 }
 
 extension ListUpdate {
-    /// Fills an empty diffable snapshot with all sections and ids, and marks the items that must be redrawn.
+    /// Fills an empty diffable snapshot with all sections and IDs, and marks the items that must be redrawn.
     @MainActor
     package func fill<Form: DiffableForm>(_ form: inout Form)
     where Form.SectionID == ListSection.ID, Form.ItemID == ManagedObjectID {
         snapshot.fill(&form)
-        // A move does not redraw its cell either.
+        // A diffable data source does not redraw a moved cell by itself.
         let changed = difference.changes.filter { $0.type == .update || $0.type == .move }.map(\.id)
         form.reconfigureItems(changed)
     }
 }
 
 extension ListSnapshot {
-    /// Fills an empty diffable snapshot with all sections and ids.
+    /// Fills an empty diffable snapshot with all sections and IDs.
     @MainActor
     package func fill<Form: DiffableForm>(_ form: inout Form)
     where Form.SectionID == ListSection.ID, Form.ItemID == ManagedObjectID {

@@ -1,17 +1,18 @@
 internal import RowStore
 
-/// Holds reports of a list for a reader that takes them at its own pace, on any thread.
+/// Keeps reports of a list for a reader that takes them at its own pace, on any thread.
 ///
-/// It holds a bounded number of reports. A report that does not fit is joined to the last one: the reader then gets the
-/// difference from before the one to after the other. So only intermediate steps are lost.
+/// The mailbox keeps a bounded number of reports. If the mailbox is full, a new report is joined to the last report: the reader
+/// gets the difference from the state before the last report to the state after the new report. So only intermediate states are
+/// lost.
 nonisolated final class ListMailbox: ListSubscriber, Sendable {
-    /// A report that waits; several may be joined into one.
+    /// A report that waits for the reader, or several joined reports.
     struct PendingUpdate: Sendable {
-        /// Nil for the first report, which contains everything, and as long as the rows could not be read.
+        /// Nil for the first report, which contains all rows, and while the rows could not be read.
         let old: ListState?
         var new: ListState
         var net = NetChanges()
-        /// Nil if it must be calculated, because several reports were joined.
+        /// Nil if several reports were joined, so that the difference must be calculated.
         var difference: RowDifference?
         var reason: ListReason
     }
@@ -21,7 +22,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         /// The reader that waits for the next report.
         var waiter: CheckedContinuation<Void, Never>?
         var isEnded = false
-        /// The subscription that fills the mailbox; it lives as long as there is a reader.
+        /// The engine that fills the mailbox, retained until the mailbox ends.
         var engine: ListEngine?
     }
 
@@ -37,7 +38,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 
     // MARK: Filling
 
-    /// Follows an engine, beginning with what it shows.
+    /// Follows an engine, beginning with its present state.
     @MainActor
     func follow(_ engine: ListEngine) {
         state.withLock { $0.engine = engine }
@@ -67,7 +68,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 
     func notifyEnd() { end() }
 
-    /// Adds the only report that there will be.
+    /// Adds a single report with the failure, and ends.
     func end(with failure: DataSourceError, _ query: ListQuery) {
         var reason = ListReason(.failure)
         reason.failure = failure
@@ -90,7 +91,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         waiter?.resume()
     }
 
-    /// Accepts no more reports; those that wait can still be taken.
+    /// Accepts no more reports. Waiting reports can still be taken.
     func end() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.isEnded = true
@@ -103,7 +104,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 
     // MARK: Taking
 
-    /// The next report, as soon as there is one; nil after the end, and if the task is cancelled.
+    /// Waits for the next report; nil after the end, and if the task is cancelled.
     func next() async -> PendingUpdate? {
         await withTaskCancellationHandler {
             while true {

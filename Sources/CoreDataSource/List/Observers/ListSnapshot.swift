@@ -1,9 +1,14 @@
 public import Foundation
 internal import RowStore
 
-/// What a list showed after one save: all rows in their order, divided into sections.
+/// The state of a list after a save: all rows in their order, divided into sections.
 ///
-/// It can be kept and sent anywhere. Snapshots share everything that did not change between them.
+/// ```swift
+/// let snapshot = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])).snapshot
+/// for contact in snapshot { print(contact.name) }
+/// ```
+///
+/// A snapshot is a value that can be kept and sent anywhere. Snapshots of a list share their unchanged rows.
 public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollection {
     package let state: ListState
     let reader: DetachedObjects
@@ -18,20 +23,20 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
         return ListRow(row: state.rows[index], reader: reader)
     }
 
-    /// The row at a place; nil if there is none.
+    /// The row at an index path; nil if the list has no such row. Complexity: O(log n).
     public subscript(indexPath: IndexPath) -> ListRow<Object>? {
         state.index(indexPath).map { self[$0] }
     }
 
-    /// All ids in their order.
+    /// The IDs of all rows, in their order. Complexity: O(n).
     public var ids: [ManagedObjectID] { map(\.id) }
 
     // MARK: Sections
 
-    /// How many sections there are; 1 without a section key, even if it is empty.
+    /// The number of sections. A list without a section key has 1, even if the list is empty.
     public var sectionCount: Int { state.sectionCount }
 
-    /// A section with its name and the range of its rows.
+    /// The section at an index, with its name and the range of its rows.
     public func section(_ index: Int) -> ListSection {
         precondition(
             index >= 0 && index < sectionCount,
@@ -39,13 +44,13 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
         return ListSection(index, of: state)
     }
 
-    /// All sections in their order.
+    /// All sections, in their order.
     public var sections: [ListSection] { state.sections }
 
     /// The section and item of the row at an index over all sections.
     public func indexPath(_ index: Int) -> IndexPath { state.indexPath(index) }
 
-    /// The index of an object over all sections, found by looking at all rows; nil if it is not shown.
+    /// The index of an object over all sections; nil if the list does not show the object. Complexity: O(n).
     public func index(of id: ManagedObjectID) -> Int? { state.index(ofKey: id.key) }
 }
 
@@ -62,7 +67,7 @@ extension ListSnapshot: CustomStringConvertible {
 }
 
 extension ListRow: CustomStringConvertible {
-    /// The id and the values, as in ``ManagedObject/description``.
+    /// The ID and the values, as in ``ManagedObject/description``.
     public var description: String { reader.layout.entities[row.entity].description(row.key, row.row) }
 }
 
@@ -80,28 +85,32 @@ extension ListUpdate: CustomStringConvertible {
     public var description: String { "\(snapshot): \(difference); \(reason)" }
 }
 
-/// One row of a list's snapshot: the object's id and its values.
+/// A row of a list's snapshot: the ID and the values of an object.
 ///
 /// ```swift
 /// print(row.id, row.name)
 /// ```
 ///
-/// It is a value, not an object: it can be sent anywhere, and never changes.
+/// A row is a value that can be sent anywhere and never changes.
 @dynamicMemberLookup
 public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     let row: ListedRow
     let reader: DetachedObjects
 
-    /// The object's permanent name.
+    /// The permanent ID of the object.
     public var id: ManagedObjectID { ManagedObjectID(reader.layout.entities[row.entity], key: row.key) }
 
-    /// The value of an attribute, or of a property that is computed from attributes. What is derived along relationships is not in
-    /// a row, and traps: read it from an object of main, or with `values`.
+    /// The value of an attribute, or of a property that is computed from attributes. Relationships are empty. An attribute that
+    /// is derived along a relationship is not in a row, and traps: read the attribute from an object of main, or with `values`.
     public subscript<Value: Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
         map { $0[keyPath: keyPath] }
     }
 
-    /// Converts the row. The closure gets an object that can be read during the call.
+    /// Converts the row. The closure gets an object that is valid only during the call.
+    ///
+    /// ```swift
+    /// let names = snapshot.map { row in row.map { contact in contact.name } }
+    /// ```
     public func map<Value: Sendable>(_ body: (Object) throws -> Value) rethrows -> Value {
         guard let object = reader.object(row) as? Object else {
             preconditionFailure(
@@ -121,7 +130,11 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
 }
 
 extension FetchCursor {
-    /// The place of a row, in the order of the request or list that uses the cursor.
+    /// The position of a row, in the order of the request or list that uses the cursor.
+    ///
+    /// ```swift
+    /// try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
+    /// ```
     public init<Object: ManagedObject>(_ row: ListRow<Object>) {
         self.init(stored: row.row.stored, layout: row.reader.layout.entities[row.row.entity])
     }

@@ -1,21 +1,25 @@
 public import Foundation
 internal import RowStore
 
-/// Which updates a loop gets if it is slower than the saves.
+/// The updates that a loop gets if it is slower than the saves.
+///
+/// ```swift
+/// for await update in contacts.updates(request, buffering: .every()) { print(update.difference) }
+/// ```
 public struct ListBuffering: Sendable, Hashable {
     let capacity: Int
 
-    /// The newest state, with one difference for everything since the last update. The loop of a list that is off the screen
-    /// may take no updates, and later catches up with one.
+    /// The newest state, with one difference for all changes since the last update. While a list is off the screen, its loop
+    /// may take no updates, and later catches up with a single update.
     public static let latest = ListBuffering(capacity: 1)
 
-    /// An update for each save, as long as there is room. Later changes are joined to the last update that waits.
+    /// An update for each save, up to a bound. If the buffer is full, later changes are joined to the last waiting update.
     ///
-    /// - Parameter bound: The most updates that wait; 64 by default, and at least 2.
+    /// - Parameter bound: The largest number of waiting updates; 64 by default, and at least 2.
     public static func every(bound: Int = 64) -> ListBuffering { ListBuffering(capacity: max(2, bound)) }
 }
 
-/// What a list shows and how it changes, as values for `for await`.
+/// The states of a list as an asynchronous sequence.
 ///
 /// ```swift
 /// for await update in contacts.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])) {
@@ -23,12 +27,12 @@ public struct ListBuffering: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// The first value is the present list. Each loop over the sequence follows the list independently; all loops of one query
-/// share the work. A loop ends when its task is cancelled, and after the last save when the container is closed. It does not keep
-/// the store open: once the container and its data sources are released, the loop ends.
+/// The first update has the present state of the list. Each loop over the sequence follows the list independently, and loops
+/// with the same query share their work. A loop ends when its task is cancelled, and when the container is closed, after the
+/// last save. A loop does not keep the store open: the loop ends after the container and its data sources are released.
 ///
-/// **Isolation**: none; loop in a server's task, a command-line tool or on the main actor. Rows are read off the main actor,
-/// but updates are put together on it: while the main thread is blocked, no update comes.
+/// **Isolation**: none. A loop may run in a task of a server, in a command-line tool or on the main actor. Rows are read off
+/// the main actor, but the main actor delivers updates: while the main thread is blocked, no update comes.
 public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
     /// The sequence keeps neither the container nor its store.
     weak let main: MainTier?
@@ -39,7 +43,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
         Iterator(updates: self, mailbox: ListMailbox(capacity: buffering.capacity))
     }
 
-    /// Takes one update after the other.
+    /// Returns the updates one by one.
     public struct Iterator: AsyncIteratorProtocol {
         let updates: ListUpdates
         let mailbox: ListMailbox
@@ -50,10 +54,10 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
             self.mailbox = mailbox
         }
 
-        /// The next update, as soon as there is one; nil when the task is cancelled, or the container is closed or gone.
+        /// Waits for the next update; nil if the task is cancelled, or the container is closed or released.
         public mutating func next() async -> ListUpdate<Object>? {
             if reader == nil { reader = await updates.main?.follow(updates.request, mailbox) }
-            // Without a container there is nothing to follow.
+            // The container is released.
             guard let reader else { return nil }
             while let pending = await mailbox.next() {
                 let difference =
@@ -70,7 +74,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
 }
 
 extension ListMailbox.PendingUpdate {
-    /// Whether calculating the difference here is faster than on another thread.
+    /// Whether the difference is calculated faster here than on another thread.
     fileprivate var isSmall: Bool { old == nil ? new.count < 64 : net.rows.count < 64 }
 
     fileprivate func findDifference(_ layout: ModelLayout) -> ListDifference {
@@ -81,7 +85,7 @@ extension ListMailbox.PendingUpdate {
             difference ?? RowDifference(catchingUpFrom: old, to: new, net), from: old, to: new, layout)
     }
 
-    /// The same, off the main actor.
+    /// Calculates the difference off the main actor.
     @concurrent
     fileprivate func prepareDifference(_ layout: ModelLayout) async -> ListDifference {
         findDifference(layout)
@@ -89,7 +93,7 @@ extension ListMailbox.PendingUpdate {
 }
 
 extension MainTier {
-    /// Makes a mailbox follow a list; returns what makes objects from its rows.
+    /// Makes a mailbox follow a list, and returns the factory for the objects of its rows.
     fileprivate func follow<Object: ManagedObject>(
         _ request: ListRequest<Object>, _ mailbox: ListMailbox
     ) -> DetachedObjects {
@@ -109,36 +113,35 @@ extension MainTier {
 
 /// The changes from one snapshot of a list to the next.
 ///
-/// Old places are those before all changes, new places those after all of them, as a table view expects. Rows that only shifted
-/// because of others are not included.
+/// Old indexes are those before all changes, and new indexes those after all changes, as a table view expects. Rows that
+/// shifted only because of other rows are not included.
 public struct ListDifference: Sendable {
-    /// One row that changed.
+    /// A row that changed.
     public struct Change: Sendable, Hashable {
-        /// What happened to the object.
+        /// The kind of change.
         public let type: ListChangeType
-        /// The object.
+        /// The ID of the object.
         public let id: ManagedObjectID
-        /// The place before; nil for an insert.
+        /// The index path before all changes; nil for an insert.
         public let indexPath: IndexPath?
-        /// The place after; nil for a delete.
+        /// The index path after all changes; nil for a delete.
         public let newIndexPath: IndexPath?
-        /// Its index over all sections before; nil for an insert.
+        /// The index over all sections, before all changes; nil for an insert.
         public let index: Int?
-        /// Its index over all sections now; nil for a delete.
+        /// The index over all sections, after all changes; nil for a delete.
         public let newIndex: Int?
     }
 
-    /// Sections that are gone, by their old indexes, descending.
+    /// The old indexes of deleted sections, descending.
     public var deletedSections: [Int]
-    /// Sections that are new, by their new indexes, ascending.
+    /// The new indexes of inserted sections, ascending.
     public var insertedSections: [Int]
-    /// Deletes from the last to the first, inserts from the first to the last, then moves, then updates.
+    /// Deletes from the last to the first, then inserts from the first to the last, then moves, then updates.
     public var changes: [Change]
 
     /// Whether there are no changes.
     public var isEmpty: Bool { changes.isEmpty && deletedSections.isEmpty && insertedSections.isEmpty }
 
-    /// No changes.
     init() {
         (deletedSections, insertedSections, changes) = ([], [], [])
     }
@@ -155,12 +158,12 @@ public struct ListDifference: Sendable {
     }
 }
 
-/// An update of a list: what it shows, what changed, and why.
+/// An update of a list: its new state, the changes, and the reason.
 public struct ListUpdate<Object: ManagedObject>: Sendable {
-    /// What the list shows now.
+    /// The new state of the list.
     public let snapshot: ListSnapshot<Object>
     /// The changes since the previous update; for the first update, since an empty list.
     public let difference: ListDifference
-    /// Why the list changed.
+    /// The reason for the update.
     public let reason: ListReason
 }

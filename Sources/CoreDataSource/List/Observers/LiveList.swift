@@ -1,7 +1,7 @@
 public import Observation
 internal import RowStore
 
-/// A list for SwiftUI and other observers. It always shows the newest state.
+/// A list for SwiftUI and other observers, which always shows the newest state.
 ///
 /// ```swift
 /// @State private var list = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
@@ -9,21 +9,21 @@ internal import RowStore
 /// List(list.snapshot) { contact in Text(contact.name) }
 /// ```
 ///
-/// It follows every save while it exists. When the container is closed, the kind of ``lastUpdateReason`` is
-/// ``ListReason/Kind/closed``, and the list keeps what it shows. It does not keep the store open: once the container and its data
-/// sources are released, it ends as if the container had been closed, and has no objects any more.
+/// The list follows every save while it exists. When the container is closed, the kind of ``lastUpdateReason`` becomes
+/// ``ListReason/Kind/closed``, and the list keeps its last state. The list does not keep the store open. After the container
+/// and its data sources are released, the list ends as if the container were closed, and ``object(_:)`` returns nil.
 ///
 /// **Isolation**: the main actor.
 @MainActor
 @Observable
 public final class LiveList<Object: ManagedObject> {
-    /// What the list shows. It is replaced as a whole; its rows are values.
+    /// The state of the list. Each update replaces the whole snapshot.
     public private(set) var snapshot: ListSnapshot<Object>
-    /// The changes from the previous snapshot to this one; empty at first.
+    /// The changes from the previous snapshot to the present snapshot; empty at first.
     public private(set) var difference = ListDifference()
-    /// Why the list last changed.
+    /// The reason for the last change of the list.
     public var lastUpdateReason: ListReason {
-        // A read that succeeds after one that failed, and finds the same rows, is no update.
+        // If a read succeeds after a failed read, and finds the same rows, there is no update with a new reason.
         let reason = reason.kind == .failure ? source.lastUpdateReason : reason
         return main?.explained(reason, snapshot.state.query, page) ?? reason
     }
@@ -36,7 +36,7 @@ public final class LiveList<Object: ManagedObject> {
     @ObservationIgnored private var source: Source
     @ObservationIgnored private let link = Link()
     @ObservationIgnored private var shown: ShownState
-    /// What is shown next. An observer may move the list while it is notified.
+    /// The next reports to show. An observer may move the list while it is notified.
     @ObservationIgnored private var reports: [ListReport] = []
     @ObservationIgnored private var isShowing = false
 
@@ -64,7 +64,7 @@ public final class LiveList<Object: ManagedObject> {
         engine.subscribe(link)
     }
 
-    /// Lets go of the engine, which keeps the store open.
+    /// Releases the engine, because it keeps the store open.
     private func end() {
         guard let engine = source.engine else { return }
         reason = engine.lastUpdateReason
@@ -72,33 +72,39 @@ public final class LiveList<Object: ManagedObject> {
         engine.unsubscribe(link)
     }
 
-    /// How many rows there are.
+    /// The number of rows.
     public var count: Int { snapshot.count }
 
-    /// The sections; one section if there is no section key.
+    /// The sections. A list without a section key has one.
     public var sections: [ListSection] { snapshot.sections }
 
-    /// The object of main at an index over all sections; it shows newer values as soon as main has them. If it was deleted and the
-    /// list has yet to show that, its ``ManagedObject/isDeleted`` is true. Nil once the container and its data sources are released.
+    /// The object of main at an index over all sections.
+    ///
+    /// The object has newer values as soon as main has them. If the object was deleted, and the list does not show the deletion
+    /// yet, its ``ManagedObject/isDeleted`` is true. The result is nil if the index is out of range, or after the container and
+    /// its data sources are released.
+    ///
+    /// ```swift
+    /// let name = list.object(0)?.name
+    /// ```
     public func object(_ index: Int) -> Object? {
         guard index >= 0, index < snapshot.count else { return nil }
         let isBehind = source.engine?.isBehind ?? false || source.state !== snapshot.state
         return page.object(at: index, in: snapshot.state, isBehind: isBehind) as? Object
     }
 
-    /// Makes the list begin elsewhere, for example at another page. It changes at once, even while it is paused. Only the rows
-    /// that it then shows are read, and a few more. If a section is computed, or the predicate needs the objects, all matching
-    /// rows are read.
+    /// Moves the list to another page, even while the list is paused.
     ///
     /// ```swift
     /// try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
     /// ```
     ///
-    /// To go back a page, pass the cursor of that page.
+    /// The call reads the rows of the new page and a few more. If a section is computed, or the predicate needs objects, it
+    /// reads all matching rows. To go back a page, pass the cursor of that page.
     ///
-    /// - Parameter cursor: The list begins after that place; nil to begin with the first object.
-    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and what the store throws;
-    ///   the list stays where it is then.
+    /// - Parameter cursor: The position after which the list begins; nil to begin with the first object.
+    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain; `storeClosed`; what the
+    ///   store throws. If the call throws, the list does not move.
     public func moveWindow(after cursor: FetchCursor?) throws {
         guard let main, let engine = source.engine else { throw RootTier.closed }
         let moved = try main.moved(engine, after: cursor)
@@ -106,13 +112,19 @@ public final class LiveList<Object: ManagedObject> {
         show(shown.move(to: moved.state, moved.lastUpdateReason))
     }
 
-    /// Whether the list keeps what it shows, as a list does that is off the screen. When it continues, it shows at once
-    /// everything that has changed meanwhile; in the call of a delegate, after the running group of calls.
+    /// Whether the list keeps its state and ignores saves, for example while it is off the screen.
+    ///
+    /// When the list continues, it shows all changes since the pause at once. Inside a call of a delegate, it shows them after
+    /// the running group of calls.
+    ///
+    /// ```swift
+    /// list.isPaused = true
+    /// ```
     public var isPaused = false {
         didSet {
             if isPaused == oldValue { return }
             if isPaused { return shown.pause() }
-            // Without main nobody else reports.
+            // Without main, no other list reports.
             guard let main else { return catchUp() }
             main.lists.perform { [weak self] in self?.catchUp() }
         }
@@ -140,10 +152,10 @@ public final class LiveList<Object: ManagedObject> {
         isShowing = false
     }
 
-    /// Where the rows come from.
+    /// The source of the rows.
     private enum Source {
         case engine(ListEngine)
-        /// What the engine had last.
+        /// The last state and reason of an engine that ended.
         case ended(ListState, ListReason)
 
         var engine: ListEngine? {
@@ -165,7 +177,7 @@ public final class LiveList<Object: ManagedObject> {
         }
     }
 
-    /// The engine's view of the list, because an observed class cannot subscribe itself.
+    /// The subscriber of the engine, because an observed class cannot subscribe itself.
     private final class Link: ListSubscriber {
         var onReport: (ListReport) -> Void = { _ in }
         var onFailure: (ListReason) -> Void = { _ in }
