@@ -8,15 +8,15 @@ internal import RowStore
 /// print(contact?.name ?? "none")  // Guan Yunchang
 /// ```
 ///
-/// It cannot write: objects are edited in the private context of the data source that owns them. A fetch reads the store at
-/// once, and includes saves that are not committed yet. Fetched objects show newer values as soon as main has merged the save
-/// that made them.
+/// The context cannot write: objects are edited in the private context of the data source that owns them. A fetch reads the
+/// store at once, and includes saves that are not committed yet. Fetched objects show newer values as soon as main has merged
+/// the save of the values.
 ///
 /// **Isolation**: the main actor.
 public final class MainContext: ManagedObjectContext {
-    /// Brings main up to the newest save.
+    /// Merges all saves, before a read.
     private let prepare: @MainActor @Sendable (_ registersObjects: Bool) -> Void
-    /// Brings registered objects up to the newest save.
+    /// Merges all saves into the registered objects.
     private let merge: @MainActor @Sendable () -> Void
     private let tables: MainTables
 
@@ -34,7 +34,8 @@ public final class MainContext: ManagedObjectContext {
     }
 
     deinit {
-        // The last reference to a container may go anywhere, while main follows a relationship of an object that it holds.
+        // The last reference to a container may be released on any thread, while main follows a relationship of a registered
+        // object. So empty the tables on the main actor.
         let tables = tables
         Task { @MainActor in tables.empty() }
     }
@@ -46,19 +47,19 @@ public final class MainContext: ManagedObjectContext {
         MainActor.assumeIsolated { prepare(registersObjects) }
     }
 
-    /// The rows that were read may be newer than the cached links, which are then read again.
+    /// Forgets cached links, if the rows that were read may be newer.
     override func didRead() {
         if !isFollowing && stack.root.hasUnmergedSaves { related.removeAll() }
     }
 
-    /// Links are read as of the newest save, but the objects at their ends may be older.
+    /// Merges all saves, because links are read as of the newest save, but the objects at their ends may be older.
     override func didFollow() {
         let merge = merge
         MainActor.assumeIsolated { merge() }
     }
 }
 
-/// The registered objects of main. The homes of objects refer to these tables, so nothing else would free them.
+/// The registered objects of main. Objects and these tables refer to each other, so the tables must be emptied.
 @MainActor
 private final class MainTables {
     var all: [ObjectTable] = []
@@ -69,7 +70,7 @@ private final class MainTables {
 }
 
 extension MainContext: CustomStringConvertible {
-    /// The model and how many saves are not in the store yet: `MainContext of Contacts (0 pending saves)`.
+    /// The model, and the number of saves that are not in the store yet: `MainContext of Contacts (0 pending saves)`.
     public var description: String {
         "MainContext of \(stack.layout.model.name) (\(stack.root.pendingSaveCount) pending saves)"
     }

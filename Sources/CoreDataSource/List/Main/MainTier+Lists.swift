@@ -7,7 +7,7 @@ extension MainTier {
     /// A query for a list, and its key.
     ///
     /// - Parameter defersValues: Whether large values may stay in the store, because the list shows only objects of main. Rows
-    ///   that are passed on have all their values.
+    ///   of snapshots must have all their values.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
     func listQuery<Object: ManagedObject>(
         _ list: ListRequest<Object>, defersValues: Bool = false
@@ -52,7 +52,7 @@ extension MainTier {
         }
     }
 
-    /// The engine of the same list with another beginning.
+    /// The engine of the same list on another page.
     func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
         prepareToFetch()
         var (key, query) = (engine.key, engine.query)
@@ -62,7 +62,7 @@ extension MainTier {
         return try lists.engine(key, query)
     }
 
-    /// Brings the lists up to the last save, and ends them.
+    /// Merges the last saves into the lists, and ends the lists.
     func finishLists() async {
         merge()
         await lists.settle()
@@ -86,7 +86,7 @@ extension MainTier {
             })
     }
 
-    /// Why a list last changed, and which relationships of its objects are prefetched or read one by one.
+    /// The reason, with the relationships of the list's objects that are prefetched or read one by one.
     func explained(_ reason: ListReason, _ query: ListQuery, _ page: ListPage) -> ListReason {
         var reason = reason
         reason.prefetched = page.prefetched
@@ -94,29 +94,29 @@ extension MainTier {
         return reason
     }
 
-    /// How many queries lists follow; lists with the same query share one.
+    /// The number of different queries that lists follow.
     package var followedQueryCount: Int { lists.count }
 
-    /// How much memory the saves use that lists keep until their work off the main actor has ended, in bytes.
+    /// The memory of the saves that lists keep while they work off the main actor, in bytes.
     package var keptListBytes: Int { lists.keptBytes }
 
-    /// Makes all lists read their rows from the store.
+    /// Makes all lists read their rows from the store again.
     package func reloadLists() {
         lists.reload(.backlog)
         lists.drain()
     }
 
-    /// Returns once no list works off the main actor.
+    /// Waits until no list works off the main actor.
     package func listsAreSettled() async {
         await lists.settle()
     }
 
-    /// Makes objects from rows that a list shows; they can be read together.
+    /// Makes objects from the rows of lists.
     var detachedObjects: DetachedObjects {
         DetachedObjects(layout: stack.layout, types: context.bindings.map(\.type))
     }
 
-    /// The row from which a cursor was made, as it was then.
+    /// The row of a cursor, as it was when the cursor was made.
     private func row(
         _ cursor: FetchCursor, _ order: ListOrder, _ joined: [JoinedColumn]
     ) throws(DataSourceError) -> ListedRow {
@@ -125,7 +125,7 @@ extension MainTier {
     }
 }
 
-/// Objects without a context: each is made from a row to be read at once, on any thread. They have no relationships.
+/// Makes objects without a context, each to be read at once, on any thread. The objects have no relationships.
 struct DetachedObjects: Sendable {
     let layout: ModelLayout
     /// By entity.
@@ -139,9 +139,9 @@ struct DetachedObjects: Sendable {
     /// Reads the object of a row.
     ///
     /// - Parameters:
-    ///   - use: What it is read for, in messages.
-    ///   - reason: Why the row alone is not enough.
-    /// - Throws: `unsupportedQuery` if the body follows a relationship, which leads nowhere; what the body throws.
+    ///   - use: The use of the object, for messages.
+    ///   - reason: The reason for which the row alone is not enough, for messages.
+    /// - Throws: `unsupportedQuery` if the body follows a relationship; what the body throws.
     func read<R>(
         _ row: ListedRow, for use: String, _ reason: String,
         _ body: (ManagedObject) throws(DataSourceError) -> R
@@ -160,7 +160,7 @@ struct DetachedObjects: Sendable {
     }
 }
 
-/// The value of a computed property, in the form in which sections are compared.
+/// The value of a computed property, as sections compare it.
 private func sectionValue(_ value: Any) -> RowValue {
     switch value {
     case let value as any AttributeStorable: value.storedValue.value
@@ -170,20 +170,20 @@ private func sectionValue(_ value: Any) -> RowValue {
     }
 }
 
-/// A row that a list shows, or has shown until now.
+/// A row that a list shows, or showed until this report.
 struct ReportedRow {
-    /// As the list has it, or had it last.
+    /// The row in the list, or its last version there.
     let row: ListedRow
-    /// What the list knows of it.
+    /// The newest version of the row that the list knows.
     let newest: NetChanges.Newest
 
     /// A row that the list shows.
     init(_ row: ListedRow) { (self.row, newest) = (row, .row(row)) }
 
-    /// A row that has left a list, and may have changed since.
+    /// A row that left the list, and may have changed since.
     init(unknown row: ListedRow) { (self.row, newest) = (row, .unknown) }
 
-    /// - Parameter change: What has happened to a row that the list does not show any more; nil if nothing has, and a limit hides it.
+    /// - Parameter change: The change of a row that left the list; nil if the row is unchanged and beyond a limit.
     init(leaving row: ListedRow, _ change: NetChanges.Change?) {
         (self.row, newest) = (row, change?.newest ?? .row(row))
     }
@@ -193,16 +193,17 @@ struct ReportedRow {
 extension MainTier {
     func hasRelationships(_ entity: Int) -> Bool { !stack.layout.entities[entity].relationships.isEmpty }
 
-    /// The objects of rows, in their order.
+    /// The objects of rows, in the order of the rows.
     ///
-    /// Each is the object that main has. Main makes one from a row of the list only if the list is not behind, so that the row is
-    /// the newest one that main knows; otherwise from the row that the store has now. All rows that are missing are read together.
+    /// Registered objects are returned. If the list is not behind, its row is the newest row that main knows, so main makes a
+    /// missing object from that row. Otherwise main makes the object from the row in the store. All missing rows are read
+    /// together.
     ///
     /// - Parameters:
-    ///   - number: The save that the rows belong to.
+    ///   - number: The number of the save that the rows belong to.
     ///   - isBehind: Whether main has merged newer saves than the list.
-    /// - Returns: The objects, and whether all rows could be read. An object whose row could not be read has the values that the
-    ///   list shows.
+    /// - Returns: The objects, and whether all missing rows could be read. An object whose row could not be read has the values
+    ///   of the list.
     func objects(
         _ rows: [ReportedRow], asOf number: Int64, isBehind: Bool
     ) -> (objects: [ManagedObject], isComplete: Bool) {
@@ -226,7 +227,7 @@ extension MainTier {
         return (objects, unread.isEmpty)
     }
 
-    /// The object of a row, if no row has to be read for it.
+    /// The object of a row; nil if a row must be read first.
     private func knownObject(_ row: ReportedRow, asOf number: Int64, isBehind: Bool) -> ManagedObject? {
         let binding = context.bindings[row.row.entity]
         if !isBehind, case .row(let newest) = row.newest {
@@ -237,7 +238,7 @@ extension MainTier {
         return nil
     }
 
-    /// Registers the objects of the rows that the store has now.
+    /// Reads rows from the store, and registers their objects.
     private func register(_ keys: [Int64], _ entity: Int) throws(DataSourceError) {
         let binding = context.bindings[entity]
         try stack.root.rows.forEachRow(entity: entity, keys: keys, deferringValues: true) { key, row, asOf in
@@ -246,19 +247,19 @@ extension MainTier {
     }
 }
 
-/// The objects of a list that were asked for last, and of the rows near them: their relationships are read together.
+/// The last requested objects of a list and the objects near them. Their relationships are read together.
 @MainActor
 final class ListPage {
-    /// How many objects are made together.
+    /// The number of objects that are made together.
     static let size = 64
 
-    /// Whoever has the page keeps main, or does without.
+    /// The owner of the page retains main, or works without main.
     private weak let main: MainTier?
     /// The names of the relationships that the request prefetches.
     let prefetched: [String]
-    /// Follows them.
+    /// Reads the prefetched relationships of objects.
     private let prefetch: ([ManagedObject]) -> Void
-    /// What the list showed.
+    /// The state that the objects belong to.
     private weak var state: ListState?
     private var range = 0..<0
     private var objects: [ManagedObject] = []
@@ -266,19 +267,19 @@ final class ListPage {
     init<Object: ManagedObject>(_ request: ObjectRequest<Object>, _ main: MainTier) {
         self.main = main
         prefetched = request.prefetched
-        // What cannot be read now is read when it is touched.
+        // A relationship that cannot be read now is read when it is used.
         prefetch = request.prefetch.isEmpty ? { _ in } : { [weak main] in try? main?.context.prefetch(request, $0) }
     }
 
-    /// The object of a row; nil if main is gone.
+    /// The object of a row; nil if main is released.
     ///
     /// - Parameter isBehind: Whether main has merged newer saves than the state has.
     func object(at index: Int, in state: ListState, isBehind: Bool) -> ManagedObject? {
         guard let main else { return nil }
-        // One row costs nothing unless it has to be read, or leads to others that are.
+        // A page saves nothing for a row that needs no read and has no relationships.
         let isAlone = !isBehind && !main.hasRelationships(state.rows[index].entity)
         if isAlone { forget() }
-        // Main keeps the objects of a page up to date.
+        // Merges keep the objects of a page up to date.
         if self.state === state, range.contains(index) { return objects[index - range.lowerBound] }
         let start = isAlone ? index : index / ListPage.size * ListPage.size
         let range = start..<(isAlone ? index + 1 : min(start + ListPage.size, state.count))
@@ -290,7 +291,7 @@ final class ListPage {
         return objects[index - start]
     }
 
-    /// Lets the relationships of objects be read together. Those that are gone have none.
+    /// Groups objects, so that their relationships are read together. Deleted objects have no relationships.
     func readTogether(_ objects: [ManagedObject]) {
         let present = objects.filter { !$0.isDeleted }
         FetchGroup.gather(present)

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The second tier of a save: it brings the objects and lists of main up to what the private tiers have saved.
+/// The second tier of a save: merges the saves of the private tiers into the objects and lists of main.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -12,13 +12,13 @@ package final class MainTier {
         guard let self else { return }
         if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
     }
-    /// The number of registered objects at which objects that are not held elsewhere are forgotten again.
+    /// The number of registered objects at which unreferenced objects are forgotten again.
     private var sweepAt = 1024
     /// The generation that began with the last reset that main has merged.
     private var knownReset = 0
-    /// Whether registered objects still have to be reloaded, because the store could not be read.
+    /// Whether registered objects must be reloaded, because of changes by other programs or a failed read.
     private var mustReload = false
-    /// The lists that follow what main shows.
+    /// The lists of main.
     var lists: ListHub {
         if let hub { return hub }
         let new = ListHub(stack)
@@ -26,11 +26,12 @@ package final class MainTier {
         return new
     }
     private var hub: ListHub?
-    /// Deleted objects, until all lists have reported their deletion, and those that are held elsewhere until it is in the store.
+    /// Deleted objects, until all lists have reported their deletion. Referenced objects stay until the deletion is in the
+    /// store.
     let deletedObjects = ObjectTable()
-    /// Whether lists will be brought up to date as soon as main is free.
+    /// Whether a task that brings the lists up to date is scheduled.
     private var isDrainScheduled = false
-    /// The drafts that have not ended, by their numbers. They end with the container.
+    /// The open drafts, by their numbers. They end with the container.
     package var drafts: [Int: any MainFollower] = [:]
     private(set) var lastDraft = 0
 
@@ -39,12 +40,12 @@ package final class MainTier {
     }
 
     deinit {
-        // Loops over updates and observed lists hold their engines, and these the store. Nobody can save any more. Without any the hub
-        // is gone at once, and the store is free, however long main is busy.
+        // Loops over updates and observed lists retain their engines, and the engines retain the store, so end them. Without
+        // loops and lists the hub is released at once, and so is the store, even while main is busy.
         Task { @MainActor [weak hub] in hub?.end() }
     }
 
-    /// What the container's waker calls. Nothing happens once the tier is gone.
+    /// The closures for the container's waker. They do nothing after the tier is released.
     nonisolated var work: MainWaker.Work {
         MainWaker.Work(
             merge: { [weak self] in self?.merge() }, mergeObjects: { [weak self] in self?.mergeObjects() },
@@ -56,25 +57,25 @@ package final class MainTier {
         return lastDraft
     }
 
-    /// Brings the registered objects up to the newest save, before a read. No delegate or observer is notified in the middle of a
-    /// read.
+    /// Merges all saves into the registered objects, before a read. Lists follow later, because no delegate or observer may be
+    /// notified in the middle of a read.
     func prepareToFetch() {
         stack.root.noticeOutsideWrites()
         mergeObjects()
         sweep()
-        // After the assignment above, because a merge that forgets all objects ends the merging.
+        // Must be after the merge above, because a merge that forgets all objects stops the merging.
         stack.root.startMerging()
     }
 
     // MARK: Merging
 
-    /// Brings the registered objects up to the newest save, then the lists.
+    /// Merges all saves into the registered objects, and then into the lists.
     package func merge() {
         mergeSaves()
         drainLists()
     }
 
-    /// Brings the registered objects up to the newest save. Lists follow when main is free.
+    /// Merges all saves into the registered objects. Lists follow when main is free.
     func mergeObjects() {
         mergeSaves()
         guard let hub, hub.isWaiting, !isDrainScheduled else { return }
@@ -85,7 +86,7 @@ package final class MainTier {
         }
     }
 
-    /// Gives lists, drafts and registered objects the saves that main has not merged.
+    /// Passes unmerged saves to the registered objects, the drafts and the lists.
     private func mergeSaves() {
         let (saves, reset, staleness) = stack.root.takeForMain()
         let isReset = reset != knownReset
@@ -100,7 +101,7 @@ package final class MainTier {
         for draft in drafts.values { draft.follow(merged) }
         lists.follow(merged)
         if staleness != nil { mustReload = true }
-        // If the store cannot be read now, the next merge or fetch tries again.
+        // If the store cannot be read now, the next merge or read tries again.
         if mustReload { try? reload() }
     }
 
@@ -120,13 +121,13 @@ package final class MainTier {
         if binding.objects.count == 0 { return }
         for change in changes.updated { binding.objects[change.key]?.refresh(change.row, asOf: number) }
         for change in changes.deleted {
-            // An object that was read later exists: the deletion was taken back.
+            // If the object was read after the deletion, the deletion was taken back.
             guard let object = binding.objects[change.key], object.asOf < number else { continue }
             end(object)
         }
     }
 
-    /// The deletion of a row was taken back.
+    /// Restores the object of a row whose deletion was taken back.
     private func restore(_ stored: StoredRow, _ binding: EntityBinding, _ number: Int64) {
         guard let object = deletedObjects[stored.key], object.layout === binding.layout else { return }
         deletedObjects.remove(stored.key)
@@ -134,14 +135,14 @@ package final class MainTier {
         binding.revive(object, stored.row, asOf: number)
     }
 
-    /// Notes that an object is deleted. Lists that show it have yet to report that, and it may be taken back.
+    /// Marks an object as deleted, and keeps it for lists that still show it, and because the deletion may be taken back.
     private func end(_ object: ManagedObject) {
         context.bindings[object.layout.index].forget(object)
         deletedObjects.remove(object.key)
         deletedObjects.insert(object)
     }
 
-    /// After a reset of the store, all registered objects are deleted.
+    /// Marks all registered objects as deleted, if the store was reset.
     private func take(_ reset: Int) {
         guard reset != knownReset else { return }
         knownReset = reset
@@ -151,7 +152,7 @@ package final class MainTier {
         }
     }
 
-    /// Reloads the registered objects that are held elsewhere from the store, and forgets the others.
+    /// Reloads the referenced objects from the store, and forgets all others.
     private func reload() throws(DataSourceError) {
         for binding in context.bindings {
             binding.objects.removeUnreferenced()
@@ -174,7 +175,7 @@ package final class MainTier {
         mustReload = false
     }
 
-    /// Forgets the objects that are not held elsewhere, whenever there are twice as many as after the last time.
+    /// Forgets unreferenced objects, whenever the number of registered objects has doubled since the last time.
     private func sweep() {
         if deletedObjects.count > 0, lists.isIdle {
             let isFinal = stack.root.pendingSaveCount == 0 && !stack.root.hasUnmergedSaves
@@ -184,7 +185,7 @@ package final class MainTier {
         if context.registeredObjectCount >= sweepAt { forgetObjects() }
     }
 
-    /// Forgets the objects that are not held elsewhere.
+    /// Forgets unreferenced objects.
     package func forgetObjects() {
         var kept = 0
         for binding in context.bindings {

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// One query that is kept up to date, for all lists that show it. It does what its ``ListSchedule`` says.
+/// Keeps the rows of one query up to date, for all lists with that query. Its ``ListSchedule`` decides, and the engine acts.
 @MainActor
 final class ListEngine {
     let key: ListKey
@@ -16,7 +16,7 @@ final class ListEngine {
         init(_ subscriber: any ListSubscriber) { self.subscriber = subscriber }
     }
 
-    /// - Parameter state: Nil to have the rows read off the main actor; until then the list is empty.
+    /// - Parameter state: Nil to read the rows off the main actor; until then the list is empty.
     init(_ key: ListKey, _ query: ListQuery, state: ListState?, hub: ListHub) {
         self.key = key
         self.query = query
@@ -25,16 +25,15 @@ final class ListEngine {
         worker = ListWorker(hub.stack.root, hub.stack.layout, hub.names)
     }
 
-    /// What those show who have taken all reports.
+    /// The state of the last report, or a newer one that looks the same.
     var state: ListState { schedule.reportedState }
 
-    /// Why the list last changed.
     var lastUpdateReason: ListReason { schedule.lastUpdateReason }
 
     /// Whether the rows have been read.
     var isFilled: Bool { schedule.isFilled }
 
-    /// Whether the rows could not be read, and are read again with the next notice.
+    /// Whether the rows could not be read. The next notice reads them again.
     var isRefused: Bool { schedule.isRefused }
 
     /// Whether work is being done.
@@ -43,16 +42,16 @@ final class ListEngine {
     /// Whether ``step()`` has something to do.
     var isReady: Bool { schedule.isReady }
 
-    /// Whether there are saves, or anything else, that are not yet part of the state.
+    /// Whether the state lacks saves or a reload.
     var isBehind: Bool { schedule.isBehind }
 
-    /// How much memory the waiting saves use, in bytes.
+    /// The memory of the waiting saves, in bytes.
     var pendingByteCount: Int { schedule.pendingByteCount }
 
-    /// How many notices there were.
+    /// The number of notices so far.
     var noticeCount: Int { schedule.noticeCount }
 
-    /// Whether so many notices, from the first on, are reported or could not be.
+    /// Whether the first notices, as many as given, are reported or have failed.
     func isSettled(_ notices: Int) -> Bool { schedule.isSettled(notices) }
 
     func subscribe(_ subscriber: any ListSubscriber) {
@@ -66,18 +65,18 @@ final class ListEngine {
 
     // MARK: Notices
 
-    /// Notes saves; ``step()`` does the work.
+    /// Enqueues saves for ``step()``.
     func enqueue(_ changes: [ChangeSet]) { take(.saves(changes)) }
 
-    /// Notes that the rows must be read again; ``step()`` does the work.
+    /// Enqueues a reload of the rows for ``step()``.
     func reload(_ kind: ListReason.Kind) { take(.reload(kind)) }
 
-    /// Stops following, and reports that.
+    /// Stops following saves, and notifies the subscribers.
     func finish() { take(.finish) }
 
     // MARK: Work
 
-    /// Does the next piece of work, or starts it elsewhere.
+    /// Does the next piece of work, or starts it off the main actor.
     ///
     /// - Returns: Whether there may be more to do now.
     func step() -> Bool {
@@ -100,7 +99,7 @@ final class ListEngine {
     private func start(_ work: ListWork) {
         let (queue, worker) = (hub.queue, worker)
         queue.async {
-            // The previous state and the changes may be large, so they are not released on the main actor either.
+            // The previous state and the changes may be large, so release them off the main actor too.
             let done = ReleasedElsewhere((work: work, outcome: worker.run(work, isOnMain: false)))
             Task { @MainActor in
                 done.use { self.end($0.work, $0.outcome) }
@@ -116,7 +115,8 @@ final class ListEngine {
         }
     }
 
-    /// Whoever unsubscribes meanwhile is notified no more, and whoever subscribes begins with what is reported now.
+    /// A subscriber that unsubscribes meanwhile is not notified. A new subscriber is not notified either, because it begins
+    /// with the reported state.
     private func notifySubscribers(_ body: (any ListSubscriber) -> Void) {
         for subscription in subscriptions where subscriptions.contains(where: { $0 === subscription }) {
             if let subscriber = subscription.subscriber { body(subscriber) }
@@ -124,7 +124,6 @@ final class ListEngine {
     }
 }
 
-/// Waits until the rows of a list have been read for the first time.
 @MainActor
 final class FirstRows: ListSubscriber {
     private let engine: ListEngine
@@ -136,9 +135,9 @@ final class FirstRows: ListSubscriber {
         engine.subscribe(self)
     }
 
-    /// Returns when they are there. It is called once.
+    /// Waits for the first rows. May be called once.
     ///
-    /// - Throws: Why they could not be read; `CancellationError` as soon as the task is cancelled.
+    /// - Throws: The error of the read; `CancellationError` as soon as the task is cancelled.
     func arrive() async throws {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in

@@ -1,40 +1,37 @@
 internal import QueryLanguage
 internal import RowStore
 
-/// What main has merged at once.
+/// The saves of one merge of main.
 package struct MergedSaves {
-    /// In their order.
     let saves: [ChangeSet]
-    /// Whether the store was reset before.
+    /// Whether the store was reset before the saves.
     let isReset: Bool
-    /// Why there were other changes, of which nothing is known; nil if there were none.
+    /// The reason for other, unknown changes; nil without such changes.
     let staleness: SaveLog.Staleness?
-    /// Whether one of the saves changes links.
     let changesLinks: Bool
 }
 
-/// What follows main: the lists and the drafts.
+/// Follows the merges of main: the lists and the drafts.
 @MainActor
 package protocol MainFollower: AnyObject {
-    /// Main has merged saves.
+    /// Takes the saves that main has merged.
     func follow(_ merged: MergedSaves)
 
-    /// No more saves are followed.
+    /// Ends, because no more saves follow.
     func end()
 }
 
-/// The engines of all lists of a container: one for each query that is shown.
+/// The engines of all lists of a container, one for each query.
 @MainActor
 final class ListHub: MainFollower {
     let stack: PersistentStack
     let names: ListReason.Names
-    /// Where large pieces of work are done, one after the other.
+    /// The serial queue for large pieces of work.
     let queue: any WorkQueue
     private var engines: [Entry] = []
-    /// Whether lists follow no more saves.
     private(set) var isFinished = false
     private var isDraining = false
-    /// What is done next, before any list continues.
+    /// The actions to perform before the engines continue.
     private var actions: [@MainActor () -> Void] = []
     private var waiting: [Waiter] = []
 
@@ -42,7 +39,7 @@ final class ListHub: MainFollower {
         weak var engine: ListEngine?
     }
 
-    /// A call that waits for what each list was notified of before it.
+    /// A call that waits until each list has handled its earlier notices.
     private struct Waiter {
         let lists: [(entry: Entry, notices: Int)]
         let continuation: CheckedContinuation<Void, Never>
@@ -58,37 +55,38 @@ final class ListHub: MainFollower {
         }
     }
 
-    /// How many queries are followed.
+    /// The number of engines.
     var count: Int { engines.count { $0.engine != nil } }
 
-    /// How much memory the saves use that wait for work off the main actor, in bytes.
+    /// The memory of the saves that wait for work off the main actor, in bytes.
     var keptBytes: Int { engines.reduce(0) { $0 + ($1.engine?.pendingByteCount ?? 0) } }
 
-    /// Whether no list needs to be notified of saves.
+    /// Whether there are no engines.
     var isEmpty: Bool { !engines.contains { $0.engine != nil } }
 
     // MARK: Engines
 
-    /// The engine of a query, filled: an existing one that is up to date, or a new one whose rows are read now.
+    /// A filled engine of a query: an existing engine that is up to date, or a new engine whose rows are read now.
     func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
         try stack.root.checkOpen()
         if let engine = find(key), !engine.isBehind { return engine }
         let engine = add(ListEngine(key, query, state: try .read(query, stack.root, stack.layout), hub: self))
-        // The rows may be of a save that was made since main was prepared. The list has met it, and reports nothing of it, so no cell
-        // may be drawn with relationships from before.
+        // The rows may include a save that main has not merged. The list will not report that save, so merge now: no cell may
+        // be drawn with relationships from before the save.
         if stack.root.hasUnmergedSaves { stack.mainWaker.mergeObjects() }
         return engine
     }
 
-    /// The engine of a query; the rows of a new one are read off the main actor, and reported then.
+    /// An engine of a query. The rows of a new engine are read off the main actor, and then reported.
     func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
         guard let engine = find(key) else { return add(ListEngine(key, query, state: nil, hub: self)) }
-        // Whoever begins to follow a list is told that it cannot be read, too.
+        // A new follower must also be notified of a failed read, so try again.
         if engine.isRefused { engine.reload(.initial) }
         return engine
     }
 
-    /// The engine of a query, filled: an existing one that is up to date, or a new one whose rows are read off the main actor.
+    /// A filled engine of a query: an existing engine that is up to date, or a new engine whose rows are read off the main
+    /// actor.
     ///
     /// - Throws: What the store throws; `storeClosed`; `CancellationError`.
     func filledEngine(_ key: ListKey, _ query: ListQuery) async throws -> ListEngine {
@@ -125,9 +123,9 @@ final class ListHub: MainFollower {
         for entry in engines { entry.engine?.reload(kind) }
     }
 
-    /// Brings all lists up to date.
+    /// Lets all lists work until none has anything to do now.
     ///
-    /// All reports are made here, one after the other: what is noticed during a report, or done in one, is handled after it.
+    /// All reports are made here, one by one. Notices and actions during a report are handled after the report.
     func drain() {
         if isDraining { return }
         isDraining = true
@@ -139,7 +137,7 @@ final class ListHub: MainFollower {
         for (waiter, _) in done { waiter.continuation.resume() }
     }
 
-    /// The same, as soon as main is free.
+    /// Calls ``drain()`` as soon as main is free.
     func drainSoon() { Task { @MainActor [weak self] in self?.drain() } }
 
     /// - Returns: Whether there may be more to do now.
@@ -151,13 +149,13 @@ final class ListHub: MainFollower {
         return engines.compactMap(\.engine).contains { $0.step() }
     }
 
-    /// Does what may make a report: now, or after the report that is being made.
+    /// Performs an action that may make a report: now, or after the running report.
     func perform(_ action: @escaping @MainActor () -> Void) {
         actions.append(action)
         drain()
     }
 
-    /// Ends all lists; they get no more notices.
+    /// Ends all lists.
     func end() {
         isFinished = true
         let ended = engines.compactMap(\.engine)
@@ -165,14 +163,13 @@ final class ListHub: MainFollower {
         perform { for engine in ended { engine.finish() } }
     }
 
-    /// Whether a list has something to do that nobody has begun.
+    /// Whether a list has work to begin, and ``drain()`` is not running.
     var isWaiting: Bool { !isDraining && (!actions.isEmpty || engines.contains { $0.engine?.isReady ?? false }) }
 
     /// Whether all lists have reported everything.
     var isIdle: Bool { !isDraining && !isWaiting && !engines.contains { $0.engine?.isWorking ?? false } }
 
-    /// Returns once all lists show, or have failed to show, what they were notified of so far. Later notices are not waited
-    /// for.
+    /// Waits until all lists have handled their earlier notices, or have failed. Does not wait for later notices.
     func settle() async {
         let lists = engines.map { ($0, $0.engine?.noticeCount ?? 0) }
         if lists.allSatisfy({ $0.engine?.isSettled($1) ?? true }) { return }
@@ -180,7 +177,7 @@ final class ListHub: MainFollower {
     }
 }
 
-/// The identity of a list: two lists with the same value share an engine.
+/// The identity of a query: lists with the same key share an engine.
 struct ListKey: Hashable {
     let entity: Int
     let family: [Int]
@@ -190,11 +187,11 @@ struct ListKey: Hashable {
     /// The key path that divides the rows into sections.
     let section: AnyKeyPath?
     let limit: Int?
-    /// Where it begins.
+    /// The position after which the list begins.
     var start: RowCursor?
-    /// The test of the objects.
+    /// The predicate that needs objects.
     let test: PredicateTree?
-    /// Whether its rows lack large values.
+    /// Whether the rows may lack large values.
     let defersValues: Bool
 
     init(_ query: ListQuery, section: AnyKeyPath?, test: PredicateTree?) {

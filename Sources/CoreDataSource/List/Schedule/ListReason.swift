@@ -1,35 +1,41 @@
 package import RowStore
 
-/// Why a list changed: which saves of which data sources, what they changed, and what the update cost.
+/// The reason for a change of a list: the saves, their data sources, their changes, and the cost of the update.
+///
+/// ```swift
+/// if let reason = contacts.lastUpdateReason(dataKey: "list") { print(reason) }
+/// // save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us
+/// ```
 public struct ListReason: Sendable {
-    /// Why the list changed.
+    /// The kind of the change.
     public var kind: Kind
-    /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if the change
-    /// was not a save.
+    /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if no save made
+    /// the change.
     public var saves: ClosedRange<Int64>?
-    /// How many rows of the list changed, entered it or left it.
+    /// The number of rows that changed, entered the list or left the list.
     public var rowCount = 0
-    /// Whether rows were read from the store: see <doc:Lists>.
+    /// Whether the update read rows from the store: see <doc:Lists>.
     public var didReadStore = false
-    /// Whether the list queries the store after each save that concerns it: its predicate needs the objects
-    /// (``FetchPredicate/needsObjects``), or it has a limit and follows relationships. It does so off the main actor, and reports
-    /// the differences. Several saves may make one report.
+    /// Whether the list queries the store after each save of its entities. Such a list has a predicate that needs objects
+    /// (``FetchPredicate/needsObjects``), or has a limit and follows relationships. The queries run off the main actor, and the
+    /// list reports the differences. Several saves may make one report.
     public var requeriesStore = false
-    /// How long the update took, in microseconds: time of the main actor, unless ``ranOffMain``.
+    /// The duration of the update in microseconds, on the main actor unless ``ranOffMain`` is true.
     public var microseconds = 0.0
     /// Whether the update was computed off the main actor, because it was large.
     public var ranOffMain = false
-    /// The relationships that are read with the list's objects, because its request names them (``ObjectRequest/prefetch``), in
-    /// the request's order. Like ``readOneByOne``, it is empty for ``ListUpdate/reason``: snapshots have rows, and no objects.
+    /// The relationships of ``ObjectRequest/prefetch``, which are read with the list's objects, in the order of the request.
+    /// Empty for ``ListUpdate/reason``, because snapshots have rows and no objects.
     public internal(set) var prefetched: [String] = []
-    /// The relationships of the list's objects that main has read for one object at a time so far, and how often: each time is
-    /// a statement. Relationships of objects that ``EntityDataSource/allObjects(dataKey:as:)`` or a fetch returned together are
-    /// read together. It is empty for ``ListUpdate/reason``, which can be read on any thread.
+    /// The relationships of the list's objects that main has read for one object at a time so far, with the number of reads.
+    /// Each read is a statement. Main reads the relationships of objects together if
+    /// ``EntityDataSource/allObjects(dataKey:as:)`` or a fetch returned the objects together. Empty for ``ListUpdate/reason``,
+    /// which can be read on any thread.
     public internal(set) var readOneByOne: [String: Int] = [:]
     /// The error, for ``Kind/failure``.
     public var failure: DataSourceError?
 
-    /// The other containers that made saves.
+    /// The members that made the saves, other than this container.
     private var makers: Set<StoreMember> = []
     /// The changed columns by entity.
     private var columns: [Int: ColumnSet] = [:]
@@ -40,7 +46,7 @@ public struct ListReason: Sendable {
         self.requeriesStore = requeriesStore
     }
 
-    /// The names of entities, of their attributes and of the data sources that own them.
+    /// The names of entities, attributes and owning data sources.
     struct Names: Sendable {
         let layout: ModelLayout
         let owner: @Sendable (Int) -> String?
@@ -54,7 +60,7 @@ extension ListReason {
         return columns.keys.map { names.layout.entities[$0].name }.sorted()
     }
 
-    /// The names of the attributes that changed in existing objects, in alphabetical order.
+    /// The names of the changed attributes of existing objects, in alphabetical order.
     public var attributes: [String] {
         guard let names else { return [] }
         let changed = columns.map { entity, columns in
@@ -70,7 +76,8 @@ extension ListReason {
         return Set(columns.keys.compactMap(names.owner)).sorted()
     }
 
-    /// The other processes that made saves, in a shared store: `process 4711 (importer)`. Empty for saves of this container.
+    /// The processes of other members that made the saves, in a shared store: `process 4711 (importer)`. Empty for saves of
+    /// this container.
     public var processes: [String] { makers.map(\.description).sorted() }
 
     mutating func note(_ net: NetChanges, _ names: Names) {
@@ -81,7 +88,7 @@ extension ListReason {
         self.names = names
     }
 
-    /// Notes saves after which the rows are read again.
+    /// Adds saves after which the rows are read again.
     mutating func note(_ changes: [ChangeSet], ofEntities family: Set<Int>) {
         for save in changes {
             saves = (saves?.lowerBound ?? save.number)...save.number
@@ -97,7 +104,7 @@ extension ListReason {
         microseconds += start.duration(to: .now) / .microseconds(1)
     }
 
-    /// The combined reason of this report and a later one.
+    /// The combined reason of this report and a later report.
     func followed(by later: ListReason) -> ListReason {
         var both = later
         if kind == .initial || kind == .reset { both.kind = kind }
@@ -114,7 +121,7 @@ extension ListReason {
 
 extension ListReason: CustomStringConvertible {
     /// One line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`. For a save of
-    /// another process, it names that process: `save 13 of ContactDataSource in process 4711 (importer): ...`.
+    /// another process, the line names the process: `save 13 of ContactDataSource in process 4711 (importer): ...`.
     public var description: String {
         var text = kind.description
         if let saves {
@@ -139,7 +146,7 @@ extension ListReason: CustomStringConvertible {
 }
 
 extension ListReason {
-    /// Why a list changed. New kinds may be added in any release: keep a default branch.
+    /// The kind of a change. New kinds may be added in any release: keep a default branch.
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
@@ -153,19 +160,19 @@ extension ListReason {
         public static let initial = Kind(rawValue: "initial")
         /// Objects were saved.
         public static let save = Kind(rawValue: "save")
-        /// The store was reset: everything that the list showed is gone.
+        /// The store was reset: all earlier rows of the list are gone.
         public static let reset = Kind(rawValue: "reset")
         /// Saves were taken back, because they could not be written or were discarded.
         public static let takenBack = Kind(rawValue: "takenBack")
         /// Another program wrote to the store, so all rows were read again.
         public static let outsideWrites = Kind(rawValue: "outsideWrites")
-        /// Main was so far behind that it skipped saves, so all rows were read again.
+        /// Main skipped saves because too many were waiting, so all rows were read again.
         public static let backlog = Kind(rawValue: "backlog")
         /// A bulk change of very many objects was saved, so all rows were read again.
         public static let bulkChange = Kind(rawValue: "bulkChange")
-        /// The rows could not be read. The list keeps what it showed; the next save tries again.
+        /// The rows could not be read. The list keeps its rows; the next save tries again.
         public static let failure = Kind(rawValue: "failure")
-        /// The container was closed. The list keeps what it showed, and does not change any more.
+        /// The container was closed. The list keeps its rows, and does not change again.
         public static let closed = Kind(rawValue: "closed")
     }
 }

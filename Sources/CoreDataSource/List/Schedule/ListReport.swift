@@ -7,8 +7,8 @@ package final class ListReport: Sendable {
     package let net: NetChanges
     package let difference: RowDifference
     package let reason: ListReason
-    /// Whether rows that left the list may have changed since without a notice: it covers several saves, of which only those count
-    /// that changed what the list shows.
+    /// Whether rows that left the list may have changed since without a notice. A report over several saves only has the
+    /// changes of rows while they were in the list.
     let isCatchUp: Bool
 
     package init(
@@ -25,7 +25,7 @@ package final class ListReport: Sendable {
         isCatchUp = false
     }
 
-    /// The report of the first rows. Nobody has shown the list before, so nobody asks for what has changed since.
+    /// The report of the first rows. It needs no net changes, because no observer has shown the list before.
     package init(first new: ListState, _ reason: ListReason, since start: ContinuousClock.Instant) {
         (old, self.new) = (.unread(new.query), new)
         (net, difference) = (NetChanges(), RowDifference(inserting: new))
@@ -36,7 +36,7 @@ package final class ListReport: Sendable {
         isCatchUp = false
     }
 
-    /// A report of everything since a pause began, or of another window.
+    /// A report of all changes since a pause began, or of another page.
     init(
         from old: ListState, to new: ListState, _ net: NetChanges, _ difference: RowDifference, _ reason: ListReason
     ) {
@@ -46,42 +46,42 @@ package final class ListReport: Sendable {
     }
 }
 
-/// An observer that gets each report of an engine.
+/// Gets each report of an engine.
 @MainActor
 protocol ListSubscriber: AnyObject {
-    /// Whether each save makes a report of its own, even if several came at once.
+    /// Whether each save must make a report of its own, even if several were merged at once.
     var wantsEverySave: Bool { get }
 
     func notify(_ report: ListReport)
 
-    /// The rows could not be read; the list keeps what it shows, and the next save tries again.
+    /// The rows could not be read. The list keeps its rows, and the next save tries again.
     func notify(_ failure: DataSourceError)
 
     /// No more reports follow.
     func notifyEnd()
 }
 
-/// What an observer shows of a list. While it is paused, it shows the same, and keeps what it must report later.
+/// The state of a list that an observer shows. While paused, it keeps the state, and collects the changes to report later.
 package struct ShownState {
     package private(set) var state: ListState
-    /// What has not been reported while it is paused.
+    /// The unreported changes; nil while not paused.
     private var missed: NetChanges?
 
     package init(_ state: ListState) {
         self.state = state
     }
 
-    /// Does nothing if it is paused.
+    /// Does nothing if already paused.
     package mutating func pause() {
         if missed == nil { missed = NetChanges() }
     }
 
-    /// Shows the newest state.
+    /// Ends the pause, and shows the newest state.
     ///
     /// - Parameters:
-    ///   - newest: The list after the last report that was taken.
-    ///   - reason: Why the list last changed.
-    /// - Returns: All that has changed since the pause began, as one report; nil if nothing has, or if it was not paused.
+    ///   - newest: The state of the engine.
+    ///   - reason: The reason for the last change.
+    /// - Returns: One report of all changes since the pause began; nil if there are none, or if it was not paused.
     package mutating func resume(at newest: ListState, _ reason: ListReason) -> ListReport? {
         guard let missed else { return nil }
         self.missed = nil
@@ -91,9 +91,9 @@ package struct ShownState {
         return difference.isEmpty ? nil : ListReport(from: state, to: newest, net, difference, reason)
     }
 
-    /// Takes the next report of the list.
+    /// Takes the next report of the engine.
     ///
-    /// - Returns: What must be shown now; nil while it is paused.
+    /// - Returns: The report to show now; nil while paused.
     package mutating func take(_ report: ListReport) -> ListReport? {
         if missed != nil {
             missed?.add(report.net, from: state, to: report.new.query)
@@ -103,7 +103,7 @@ package struct ShownState {
         return report
     }
 
-    /// Shows another list at once, even while it is paused.
+    /// Shows another page at once, even while paused.
     package mutating func move(to new: ListState, _ reason: ListReason) -> ListReport {
         if missed != nil { missed = NetChanges() }
         defer { state = new }

@@ -2,12 +2,12 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The contents that an app requests for a list.
+/// The request and the section key of a list.
 struct ListRequest<Object: ManagedObject>: Sendable {
     let request: ObjectRequest<Object>
     let section: SectionPath<Object>?
 
-    /// More rows than any list can have.
+    /// A limit that no list can reach.
     static var mostRows: Int { 1 << 40 }
 
     init(_ request: ObjectRequest<Object>, _ section: PartialKeyPath<Object>?) {
@@ -15,7 +15,7 @@ struct ListRequest<Object: ManagedObject>: Sendable {
         self.section = section.map { SectionPath(keyPath: $0) }
     }
 
-    /// The request, after a check that a list supports all of it.
+    /// The request.
     var checked: ObjectRequest<Object> {
         get throws(DataSourceError) {
             try request.checkWindow()
@@ -39,7 +39,7 @@ struct ListRequest<Object: ManagedObject>: Sendable {
 }
 
 extension ObjectRequest {
-    /// The same request for all objects that match.
+    /// The request without limit and cursor.
     var whole: ObjectRequest {
         var request = self
         (request.limit, request.after) = (nil, nil)
@@ -49,8 +49,8 @@ extension ObjectRequest {
 
 /// A key path to the value that divides a list into sections.
 ///
-/// Guarded by: nothing, because it never changes. Only a key path with a mutable reference as a subscript index would need
-/// more, and sections do not support those.
+/// Guarded by: nothing, because a key path never changes. Only a key path with a mutable reference as a subscript index would
+/// need a lock, and sections do not support such key paths.
 struct SectionPath<Object: ManagedObject>: @unchecked Sendable {
     let keyPath: PartialKeyPath<Object>
 }
@@ -88,7 +88,7 @@ extension ListState {
     }
 }
 
-/// The title of a section in an index along a list: the capitalized first letter of its name.
+/// The title of a section in an index beside a list: the capitalized first letter of the section's name.
 func indexTitle(ofSection name: String) -> String {
     name.prefix(1).uppercased()
 }

@@ -1,36 +1,36 @@
 package import RowStore
 
-/// One step of a list's work: what must be done, but not how, or where.
+/// One step of a list's work.
 package struct ListWork: Sendable {
-    /// The list before it.
+    /// The list before the step.
     package let state: ListState
     /// The number of that state.
     let version: Int
     package let reason: ListReason
     package let task: Task
-    /// If rows are read, those that count as changed though they may be the same.
+    /// For a read: the rows that count as changed even if the read finds them unchanged.
     package let touched: TouchedRows
-    /// How many rows of the list must be indexed by key first, because their objects' relationships change.
+    /// The number of rows that must first be indexed by key, to find the rows whose relationships changed.
     let unindexedCount: Int
 
     package enum Task: Sendable {
-        /// Apply the saves, which are in their order and all newer than the state.
+        /// Apply the saves, in their order. All are newer than the state.
         case merge([ChangeSet])
-        /// Apply saves that changed related rows. The version is that of the state.
+        /// Apply saves that changed related rows. The version is the version of the state.
         case follow([ChangeSet], version: Int)
-        /// Report those rows, though the state has them as they are: saves that a read has met have changed what their objects lead to,
-        /// or have changed them and changed them back.
+        /// Report rows that the state already has. Saves that a read included have changed the relationships of these rows, or
+        /// have changed the rows and changed them back.
         case redraw(TouchedRows, [ChangeSet])
         /// Reload the rows.
         case read
-        /// Read the rows that follow the remaining ones.
+        /// Read the rows after the remaining rows.
         case readOn(ShortList)
-        /// Combine the remaining rows with the rows that were read, and apply the saves between them.
+        /// Append the rows that were read to the remaining rows, and apply the saves between the two.
         case join(ShortList, RowTail, [ChangeSet])
     }
 
     package enum Outcome: Sendable {
-        /// Nothing that is shown has changed.
+        /// No shown row has changed.
         case unchanged(ListState)
         case changed(ListReport)
         /// The rows must be read.
@@ -41,7 +41,7 @@ package struct ListWork: Sendable {
         case failed(DataSourceError)
     }
 
-    /// How many rows the work looks at; a very large number if it reads the store.
+    /// The number of rows that the work visits; `Int.max` if it reads the store.
     var rowCount: Int {
         switch task {
         case .merge(let saves): saves.reduce(unindexedCount) { $0 + $1.rowCount }
@@ -51,7 +51,7 @@ package struct ListWork: Sendable {
         }
     }
 
-    /// Whether the rows by their keys are those of the next state afterwards, if they were those of this one.
+    /// Whether the work advances the index by key to the next state.
     var keepsIndex: Bool {
         switch task {
         case .merge, .redraw: true
@@ -59,9 +59,9 @@ package struct ListWork: Sendable {
         }
     }
 
-    /// Whether the list must be notified of all saves, and of a reset, before the work ends with that outcome: what was read may
-    /// be newer than the last notice. Saves that a read has met are not merged any more, but whose relationships they have changed
-    /// is still to be reported.
+    /// Whether the list must be notified of all saves, and of a reset, before it takes the outcome. The rows that were read may
+    /// be newer than the last notice. Saves that a read included are not merged again, but the rows whose relationships they
+    /// changed must still be reported.
     package func mayBeAhead(_ outcome: Outcome) -> Bool {
         switch (task, outcome) {
         case (.follow, _), (.read, _), (_, .hasRead): true
@@ -70,11 +70,11 @@ package struct ListWork: Sendable {
     }
 }
 
-/// A list that has too few rows after changes, until more are read.
+/// A list with too few rows after changes, until more rows are read.
 package struct ShortList: Sendable {
     /// The remaining rows.
     package let head: ListState
-    /// The changes before it.
+    /// The changes that led to the remaining rows.
     package let net: NetChanges
     package var reason: ListReason
 
