@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// Finds the objects whose to-many relationships a save changes: the links are in other rows than those of the objects.
+/// Finds the objects whose to-many relationships a save changes. The links are not in the rows of these objects.
 ///
-/// Such an object counts as changed for lists alone. It is not edited, so nobody is in conflict with anybody who links to it.
+/// Such an object counts as changed only for lists. The object is not edited, so links to it cause no conflicts.
 package struct ChangedLinks: Sendable {
-    /// By layout: the rows that store links of a list's objects.
+    /// The columns that store links of a list's objects, by layout.
     private let sources: [Int: [LinkSource]]
 
     package static let none = ChangedLinks(sources: [:])
@@ -49,7 +49,8 @@ package struct ChangedLinks: Sendable {
         return owners
     }
 
-    /// The entities whose rows changed links, with the columns that store them. Rows that are nothing but links have no name.
+    /// The entities whose rows changed links, with the columns that store the links. Layouts of links have no name, so they are
+    /// left out.
     func columns(in saves: [ChangeSet]) -> [Int: ColumnSet] {
         var columns: [Int: ColumnSet] = [:]
         for changes in saves.lazy.flatMap(\.entities) {
@@ -64,12 +65,12 @@ package struct ChangedLinks: Sendable {
     }
 }
 
-/// Rows of a list that count as changed, though a read may find them as they were: a later save may have undone what somebody has
-/// drawn, and links are in other rows.
+/// Rows of a list that count as changed, even if a read finds them unchanged: a later save may have undone a change that was
+/// already drawn, and links are in other rows.
 package struct TouchedRows: Sendable, Equatable {
     /// The keys of rows of the list.
     package var keys: Set<Int64> = []
-    /// What rows of the list lead to.
+    /// The changed related rows.
     var related = RelatedKeys()
 
     package init() {}
@@ -83,7 +84,8 @@ package struct TouchedRows: Sendable, Equatable {
         related.formUnion(other.related)
     }
 
-    /// The same as far as a list needs it: its rows among the keys or, if there are as many related rows, all its rows.
+    /// The part that a list with these rows needs: its rows among the keys, or all its rows if there are more related rows than
+    /// rows.
     func limited(to rows: RowStorage) -> TouchedRows {
         var limited = TouchedRows()
         let countsAll = related.count > rows.count
@@ -106,7 +108,7 @@ extension ListQuery {
         return touched
     }
 
-    /// The rows that several of the saves change, so that the last one may have undone the others.
+    /// The rows that several of the saves change, so that the last save may have undone the earlier changes.
     func rowsChangedAgain(in saves: [ChangeSet]) -> TouchedRows {
         if saves.count < 2 { return TouchedRows() }
         var (touched, changed) = (TouchedRows(), Set<Int64>())
@@ -114,7 +116,7 @@ extension ListQuery {
             let keys = [changes.updated.map(\.key), changes.deleted.map(\.key), changes.inserted.map(\.key)]
             for key in keys.joined() where !changed.insert(key).inserted { touched.keys.insert(key) }
         }
-        // What a row shows of them may be made of several.
+        // A row may show a value that is made of several related rows.
         touched.related = RelatedKeys(saves, relatedColumns)
         return touched
     }
@@ -132,7 +134,7 @@ extension ListQuery {
 }
 
 extension LinkSource {
-    /// Whether an update changes where the link leads, or its place.
+    /// Whether an update changes the end of a link, or its position.
     fileprivate func isChanged(_ row: UpdatedRow) -> Bool { columns.contains(where: row.columns.contains) }
 
     fileprivate func add(_ row: RowSnapshot, to owners: inout Set<Int64>) {

@@ -3,15 +3,15 @@ package import RowStore
 /// The order of a list: by section, then by the sort keys, then by row key. No two rows compare equal.
 package struct ListOrder: Sendable {
     let layout: EntityLayout
-    /// Begins with the section's column, if the section is a column.
+    /// Begins with the column of the section, if the section is a column.
     package let sort: [SortKey]
     package let section: SectionKey?
 
     /// - Parameters:
-    ///   - layout: The entity that the list is of.
+    ///   - layout: The entity of the list.
     ///   - sort: The sort keys of the request.
-    ///   - section: What divides the rows into sections. Rows are sorted by it first; if the first sort key is the same column,
-    ///     its direction is used.
+    ///   - section: The key that divides the rows into sections. Rows are sorted first by the section, in the direction of the
+    ///     first sort key if that key has the same column.
     package init(_ layout: EntityLayout, sort: [SortKey], section: SectionKey? = nil) {
         self.layout = layout
         self.section = section
@@ -25,12 +25,12 @@ package struct ListOrder: Sendable {
         self.sort = [SortKey(column: column, isAscending: isAscending)] + sort
     }
 
-    /// Whether the section is computed, so that no store can sort by it.
+    /// Whether the section is computed. A store cannot sort by a computed section.
     var isComputed: Bool {
         if case .computed = section { true } else { false }
     }
 
-    /// A row of a list in this order. A computed section is evaluated here, once.
+    /// A row of a list in this order. Evaluates a computed section once.
     ///
     /// - Throws: What the computed section throws.
     package func listed(_ entity: Int, _ stored: StoredRow) throws(DataSourceError) -> ListedRow {
@@ -47,19 +47,19 @@ package struct ListOrder: Sendable {
         return one.stored.precedes(other.stored, by: sort, layout)
     }
 
-    /// The place of a row in the order; rows at the same place compare equal.
+    /// The position of a row in the order. Two versions of a row at the same position compare equal.
     func place(_ row: ListedRow) -> RowCursor {
         let place = RowCursor(row.stored, sort, layout)
         guard case .computed(let key) = section else { return place }
         return RowCursor(key: place.key, values: place.values + [key.known(row)])
     }
 
-    /// Whether two versions of a row are at the same place.
+    /// Whether two versions of a row have the same position.
     func isSamePlace(_ one: ListedRow, _ other: ListedRow) -> Bool {
         !precedes(one, other) && !precedes(other, one)
     }
 
-    /// How the sections of two rows compare in the list: negative, 0 for the same section, or positive.
+    /// The order of the sections of two rows: negative, 0 for the same section, or positive.
     package func orderSections(_ one: ListedRow, _ other: ListedRow) -> Int {
         switch section {
         case nil: return 0
@@ -72,11 +72,11 @@ package struct ListOrder: Sendable {
     }
 }
 
-/// What divides the rows of a list into sections: rows with the same value are in one section.
+/// The key that divides the rows of a list into sections: rows with the same value are in the same section.
 package enum SectionKey: Sendable {
     /// A stored attribute.
     case column(Int)
-    /// A property that is computed from the row. It must not depend on anything else.
+    /// A property that is computed from the row alone.
     case computed(ComputedSection)
 
     package struct ComputedSection: Sendable {
@@ -88,7 +88,7 @@ package enum SectionKey: Sendable {
     }
 }
 
-/// The value of a computed section, stored apart from the row because most lists have none.
+/// The value of a computed section, in an object of its own because most lists have no computed section.
 final class SectionValue: Sendable {
     let value: RowValue
 
@@ -98,10 +98,10 @@ final class SectionValue: Sendable {
 }
 
 extension SectionKey.ComputedSection {
-    /// The value for a row of a list, which already has it.
+    /// The value that a row of a list already has.
     func known(_ row: ListedRow) -> RowValue {
         if let section = row.section { return section.value }
-        // Not a row of the list: what made the list of it would have thrown the same.
+        // The row is not from the list. Making the row for the list would have thrown the same error.
         do { return try value(row) } catch { return .null }
     }
 }
@@ -116,7 +116,7 @@ extension SectionKey {
     }
 }
 
-/// The order of two values as in the store: null first, numbers by value, strings and blobs byte by byte.
+/// Compares two values as the store does: null first, numbers by value, strings and blobs byte by byte.
 func orderValues(_ one: RowValue, _ other: RowValue) -> Int {
     switch (one, other) {
     case (.integer(let one), .integer(let other)): return one < other ? -1 : one > other ? 1 : 0

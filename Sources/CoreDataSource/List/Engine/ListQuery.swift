@@ -1,31 +1,31 @@
 package import RowStore
 
-/// Which rows a list shows, in which order and sections.
+/// The query of a list, with its order and sections.
 package struct ListQuery: Sendable {
     package let entity: Int
-    /// The entities whose rows are shown: the entity itself unless it is abstract, and its sub-entities if they are included.
+    /// The concrete entities whose rows are shown: the entity unless it is abstract, and its sub-entities if they are included.
     package let family: [Int]
     package let predicate: RowPredicate
     /// The joined columns of the rows.
     package let joined: [JoinedColumn]
     /// The columns of related rows on which the list depends.
     let relatedColumns: RelatedColumns
-    /// The entities, and the layouts of links, whose rows determine what the list shows.
+    /// The entities, and the layouts of links, on whose rows the list depends.
     let watched: Set<Int>
     package let order: ListOrder
-    /// The most rows that are shown; nil for all.
+    /// The largest number of shown rows; nil for all.
     package let limit: Int?
-    /// Rows kept beyond the limit, so that a few deletions do not make the list read the store again.
+    /// The number of rows to keep beyond the limit, so that the list need not read the store after a few deletions.
     package let reserve: Int
-    /// The row after which the list begins, as it was when the cursor was made; nil to begin with the first row.
+    /// The row after which the list begins, in its version when the cursor was made; nil to begin with the first row.
     package var start: ListedRow?
-    /// The test of the objects of rows that match; nil for none.
+    /// The predicate on the objects of matching rows; nil if the row predicate is enough.
     let test: ListMatcher?
     /// Finds the objects whose to-many relationships a save changes.
     let links: ChangedLinks
-    /// By entity, the columns whose large values are left in the store when the rows are read; empty if they are not.
+    /// By entity, the columns whose large values stay in the store when rows are read; empty if all values are read.
     let deferredColumns: [Int: [Int]]
-    /// By entity, how the columns of its rows are stored, to compare two versions of a row.
+    /// By entity, the storage of the columns, to compare two versions of a row.
     private let storages: [Int: ContiguousArray<ColumnStorage>]
 
     package init(
@@ -45,17 +45,18 @@ package struct ListQuery: Sendable {
         relatedColumns = RelatedColumns(joined, of: self.family)
         self.order = order
         self.limit = limit
-        // A list that is read after each save needs none.
+        // A list that reads the store after each save needs no reserve.
         self.reserve = test != nil || !joined.isEmpty ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
         self.start = start
         self.test = test
         self.links = links
-        // A list that reads rows after each save compares them, and what is tested or computed may need any value.
+        // A list that reads rows after each save compares them, and an object predicate or a computed section may need any
+        // value.
         let needsWholeRows = test != nil || !joined.isEmpty || order.isComputed
         self.deferredColumns = needsWholeRows ? [:] : deferredColumns
     }
 
-    /// Whether all matching rows are held, though not all may be shown, because a store cannot sort by a computed section.
+    /// Whether all matching rows are kept, even beyond a limit, because a store cannot sort by a computed section.
     package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
     /// Whether the store must be queried after each save, because rows alone do not show whether they match.
@@ -64,7 +65,7 @@ package struct ListQuery: Sendable {
     /// Whether rows that the list does not show determine which rows it shows, so that it is read after each save.
     package var followsRelatedRows: Bool { !joined.isEmpty && !requeriesStore }
 
-    /// The most rows that are held.
+    /// The largest number of kept rows.
     package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }
 
     /// The row as the list shows it; nil if the list does not show it.
@@ -77,16 +78,16 @@ package struct ListQuery: Sendable {
         return row
     }
 
-    /// Whether two versions of a row are known to be the same. Of values that lie apart only the sizes are known, so those of the
-    /// same size may differ.
+    /// Whether two versions of a row are known to be equal. Only the sizes of deferred values are known, so two deferred values
+    /// of the same size may differ.
     func isSame(_ one: ListedRow, _ other: ListedRow) -> Bool {
         guard one.stored.isIdentical(to: other.stored) || hasSameValues(one, other) else { return false }
         guard let columns = deferredColumns[one.entity], !one.row.isIdentical(to: other.row) else { return true }
         return !columns.contains { one.row.isDeferred($0) }
     }
 
-    /// Whether two rows have the same values. A row that was edited has its strings in the order in which they were set, and maybe
-    /// unused space, until the store has written it and it is read again.
+    /// Whether two rows have equal values. The bytes may differ even then: until an edited row is written and read again, its
+    /// strings are in the order in which they were set, with unused space between them.
     private func hasSameValues(_ one: ListedRow, _ other: ListedRow) -> Bool {
         guard one.entity == other.entity, let storages = storages[one.entity] else { return false }
         if let columns = deferredColumns[one.entity],
@@ -103,22 +104,22 @@ package struct ListQuery: Sendable {
         return joined.enumerated().allSatisfy { ones.isEqual(to: others, column: $0, storage: $1.kind.storage) }
     }
 
-    /// Whether a save has rows on which the list depends: what it shows, or what its objects lead to.
+    /// Whether a save has rows on which the list depends: its own rows, or related rows.
     func concerns(_ changes: ChangeSet) -> Bool {
         changes.entities.contains { watched.contains($0.entity) } || links.isAny(in: changes)
     }
 }
 
-/// A test of a row's object, which may depend on more than the row.
+/// A predicate on a row's object.
 package struct ListMatcher: Sendable {
     let accepts: @Sendable (ListedRow, QueryBudget) throws(DataSourceError) -> Bool
 }
 
-/// One row of a list. The list of an entity also shows rows of sub-entities, so each row has its entity.
+/// A row of a list. The list of an entity also shows rows of sub-entities, so each row has its entity.
 package struct ListedRow: Sendable {
     package let entity: Int
     package let stored: StoredRow
-    /// The value of the row's section, if it is computed: evaluated once, by ``ListOrder/listed(_:_:)``.
+    /// The value of the row's computed section, evaluated once by ``ListOrder/listed(_:_:)``.
     let section: SectionValue?
 
     package init(entity: Int, key: Int64, row: RowSnapshot) {

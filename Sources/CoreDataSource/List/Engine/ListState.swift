@@ -1,15 +1,15 @@
 internal import RowStore
 
-/// What a list shows after one save: rows, sections and their places. It never changes; the next save makes a new state.
+/// The state of a list after a save. A state never changes; the next save makes a new state.
 package final class ListState: Sendable {
     package let query: ListQuery
-    /// The rows that are shown, and some more beyond a limit.
+    /// The shown rows, and some more beyond a limit.
     package let rows: RowStorage
-    /// The index of each section's first row; without a section key there is one section, which may be empty.
+    /// The index of the first row of each section. Without a section key there is one section, which may be empty.
     let sectionStarts: ContiguousArray<Int>
-    /// Whether every matching row is held.
+    /// Whether ``rows`` has every matching row.
     package let isComplete: Bool
-    /// The newest save that it takes into account.
+    /// The number of the newest save that the state includes.
     package let asOf: Int64
 
     init(
@@ -23,8 +23,8 @@ package final class ListState: Sendable {
     }
 
     /// - Parameters:
-    ///   - rows: All rows that match, or those that are held beyond a limit, in order.
-    ///   - isComplete: Whether these are all rows that match.
+    ///   - rows: All matching rows, or the rows up to the limit and its reserve, in order.
+    ///   - isComplete: Whether these are all matching rows.
     package convenience init(_ query: ListQuery, _ rows: RowStorage, isComplete: Bool, asOf: Int64) {
         var starts = ContiguousArray<Int>()
         if query.order.section == nil {
@@ -39,18 +39,18 @@ package final class ListState: Sendable {
         self.init(query, rows, sectionStarts: starts, isComplete: isComplete, asOf: asOf)
     }
 
-    /// Whether its rows have been read from the store.
+    /// Whether the rows have been read from the store.
     package var isRead: Bool { asOf >= 0 }
 
-    /// The row after which rows may be missing; nil to read from the first row, if none are held.
+    /// The row after which rows may be missing; nil to read from the first row.
     package var lastHeld: ListedRow? { rows.last ?? query.start }
 
-    /// How many rows to read after those that are held.
+    /// The number of rows to read after the kept rows.
     package var missingCount: Int { query.mostHeld - rows.count }
 
     // MARK: What is shown
 
-    /// How many rows are shown.
+    /// The number of shown rows.
     package var count: Int { min(rows.count, query.limit ?? .max) }
 
     package var sectionCount: Int {
@@ -66,12 +66,12 @@ package final class ListState: Sendable {
         return start..<max(start, min(end, count))
     }
 
-    /// The section of the row of that index.
+    /// The section of the row at an index.
     package func section(ofRow index: Int) -> Int {
         max(0, partitioningIndex(sectionStarts.count) { sectionStarts[$0] <= index } - 1)
     }
 
-    /// The section of a row, or nil; and where that section would be among those that are held.
+    /// The section of a row, or nil; and the index at which the section would be inserted.
     func findSection(of row: ListedRow) -> (section: Int?, place: Int) {
         if query.order.section == nil { return (0, 0) }
         let place = partitioningIndex(sectionStarts.count) {
@@ -89,7 +89,7 @@ package final class ListState: Sendable {
         return query.order.section == nil || sectionStarts[section] < count
     }
 
-    /// The index of the row with that key, found by looking at all rows; nil if it is not shown.
+    /// The index of the row with a key; nil if the row is not shown. Complexity: O(n).
     func index(ofKey key: Int64) -> Int? {
         var index = 0
         for chunk in rows.chunks {
@@ -101,20 +101,20 @@ package final class ListState: Sendable {
         return nil
     }
 
-    /// The index of a row that is shown, exactly as it is held; nil if it is not.
+    /// The index of a shown row, in exactly the kept version; nil if the row is not shown.
     package func shownIndex(of row: ListedRow) -> Int? {
         guard let index = rows.index(of: row, query.order), index < count else { return nil }
         return index
     }
 }
 
-/// Rows that were read from the store, to continue a list.
+/// Rows that were read from the store, to append to a list.
 package struct RowTail: Sendable {
-    /// In the order of the list.
+    /// The rows, in the order of the list.
     package let rows: [ListedRow]
     /// Whether there are no more rows.
     package let isLast: Bool
-    /// The newest save that they take into account.
+    /// The number of the newest save that the rows include.
     package let asOf: Int64
 
     package init(_ rows: [ListedRow], isLast: Bool, asOf: Int64) {
@@ -125,7 +125,7 @@ package struct RowTail: Sendable {
 }
 
 extension RowStorage {
-    /// The end of the section that begins at an index, found by steps that grow.
+    /// The end of the section that begins at an index, found by an exponential search.
     fileprivate func sectionEnd(_ start: Int, _ order: ListOrder) -> Int {
         let first = self[start]
         var step = 1
@@ -136,35 +136,35 @@ extension RowStorage {
     }
 }
 
-/// Applying changes to a list.
+/// The outcome of applying changes to a list.
 package enum ListStep: Sendable {
-    /// Done, with the places of the changed rows before and after, if they are known.
+    /// The new state, with the indexes of the changed rows before and after, if they are known.
     case state(ListState, RowPlaces?)
-    /// The window needs rows beyond those that are held, so they must be read from the store. Has the remaining rows.
+    /// The state has fewer rows than the limit, so more rows must be read from the store.
     case isShort(ListState)
-    /// A row is not where it should be, as after saves that were discarded: all rows must be reloaded.
+    /// A row is not at its position, for example after saves were discarded, so all rows must be read again.
     case isStale
 }
 
 extension ListState {
-    /// The list after the changes.
+    /// Applies changes.
     ///
-    /// The cost is a search for each change, plus copying the chunks that contain changes.
+    /// The cost is a search for each change, and a copy of each chunk with a change.
     package func applying(_ net: NetChanges, asOf number: Int64) -> ListStep {
         guard let (edited, places) = edited(net, asOf: number) else { return .isStale }
         return edited.checked(places)
     }
 
-    /// The remaining rows, followed by those that were read.
+    /// Appends the rows that were read to the remaining rows.
     ///
-    /// - Parameter newer: What saves did to the list after this state, up to the save as of which the tail was read.
+    /// - Parameter newer: The changes of the saves between this state and the tail.
     package func continued(by tail: RowTail, _ newer: NetChanges) -> ListStep {
         guard let (head, _) = edited(newer, asOf: tail.asOf) else { return .isStale }
         let all = head.rows.appending(tail.rows)
         return ListState(query, all, isComplete: tail.isLast, asOf: tail.asOf).checked(nil)
     }
 
-    /// The rows that are held after the changes; nil if an old row is missing.
+    /// The state after the changes; nil if an old row is missing.
     private func edited(_ net: NetChanges, asOf number: Int64) -> (ListState, RowPlaces)? {
         guard let edits = edits(net) else { return nil }
         let starts = sectionStarts(after: edits)
@@ -174,19 +174,19 @@ extension ListState {
         )
     }
 
-    /// Makes sure that enough rows are held, and not many more.
+    /// Checks that there are enough rows, and drops rows far beyond the limit.
     private func checked(_ places: RowPlaces?) -> ListStep {
         guard let limit = query.limit, !query.isHeldWhole else { return .state(self, places) }
         if !isComplete && rows.count < limit { return .isShort(self) }
         if rows.count <= limit + 2 * query.reserve { return .state(self, places) }
-        // Rows that are cut off can be read again.
+        // Dropped rows can be read again.
         return .state(ListState(query, rows.prefix(query.mostHeld), isComplete: false, asOf: asOf), places)
     }
 
-    /// The positions of the changes; nil if an old row is missing.
+    /// The indexes of the changes; nil if an old row is missing.
     ///
-    /// Each row is searched for, and then the positions are sorted, which compares no rows but those that are inserted at the same
-    /// place.
+    /// Each row is searched for, and then the indexes are sorted. Sorting compares only rows that are inserted at the same
+    /// index.
     private func edits(_ net: NetChanges) -> RowEdits? {
         let changed = ChangedRows(net, query.order, isHeld: { !isBeyond($0) })
         var edits = RowEdits()
@@ -207,13 +207,13 @@ extension ListState {
         return edits
     }
 
-    /// Whether a row comes after all that are held, so that rows between may be missing.
+    /// Whether a row comes after all kept rows, so that rows between may be missing.
     private func isBeyond(_ row: ListedRow) -> Bool {
         if isComplete { return false }
         return rows.last.map { query.order.precedes($0, row) } ?? true
     }
 
-    /// The sections after the edits, with adjusted numbers of rows.
+    /// The first indexes of the sections after the edits.
     private func sectionStarts(after edits: RowEdits) -> ContiguousArray<Int> {
         if query.order.section == nil { return [0] }
         var counts = ContiguousArray<Int>()
@@ -259,13 +259,13 @@ extension ListState {
     }
 }
 
-/// The rows of the changes, in any order.
+/// The rows of the changes, in no order.
 private struct ChangedRows {
-    /// Rows before the change.
+    /// The old versions of rows that leave their position.
     private(set) var leaving: [ListedRow] = []
-    /// Rows that are at the same place before and after.
+    /// Rows with the same position before and after.
     private(set) var staying: [(old: ListedRow, new: ListedRow)] = []
-    /// Rows after the change.
+    /// The new versions of rows that come to a position.
     private(set) var coming: [ListedRow] = []
 
     init(_ net: NetChanges, _ order: ListOrder, isHeld: (ListedRow) -> Bool) {

@@ -1,14 +1,14 @@
 package import RowStore
 
-/// The net effect of one or several saves on a list: each row before the first save and after the last one.
+/// The net effect of saves on a list: each changed row before the first save and after the last save.
 package struct NetChanges: Sendable {
-    /// A row before and after; nil where it was not in the list. At least one of the two is not nil.
+    /// A row before and after the saves. A version is nil if the row is not in the list then, and at most one version is nil.
     package struct Change: Sendable {
         package let entity: Int
         package let old: ListedRow?
-        /// The row as it is now, in the list or not.
+        /// The newest version of the row, in the list or not.
         fileprivate(set) var newest: Newest
-        /// Whether the row is in the list now.
+        /// Whether the row is in the list after the saves.
         let isListed: Bool
 
         package var new: ListedRow? {
@@ -17,11 +17,11 @@ package struct NetChanges: Sendable {
         }
     }
 
-    /// What is known of a row after the last save.
+    /// The known state of a row after the last save.
     enum Newest {
         case row(ListedRow)
         case deleted
-        /// It has left the list, and may have gone on changing.
+        /// The row left the list, and may have changed since.
         case unknown
     }
 
@@ -29,12 +29,12 @@ package struct NetChanges: Sendable {
     package private(set) var rows: [Int64: Change] = [:]
     /// The entities whose rows changed, and the columns that changed.
     private(set) var columns: [Int: ColumnSet] = [:]
-    /// The saves that were applied, from the first to the last; nil if the change was not a save.
+    /// The numbers of the first and the last applied save; nil if no save made the change.
     package private(set) var saves: ClosedRange<Int64>?
-    /// The other containers that made saves.
+    /// The members that made the saves, other than this container.
     private(set) var makers: Set<StoreMember> = []
-    /// The keys of rows that count as changed though they may be the same: their objects have other to-many relationships than before, or
-    /// had other values for a while, which somebody may have drawn.
+    /// The keys of rows that count as changed, even if they are equal before and after: their to-many relationships changed, or
+    /// they had other values in between, which may have been drawn.
     private(set) var touched: Set<Int64> = []
 
     package init() {}
@@ -86,18 +86,18 @@ package struct NetChanges: Sendable {
         }
     }
 
-    /// Notes what has become of a row that has left the list before.
+    /// Updates the newest version of a row that left the list in an earlier save.
     private mutating func note(_ newest: Newest, ofRow key: Int64) {
         if let change = rows[key], !change.isListed { rows[key]?.newest = newest }
     }
 
-    /// Adds the effect of a later step. Of a list with a limit only the keys are needed to catch up, see ``catchingUp(from:to:_:)``.
+    /// Adds the effect of a later step. A list with a limit needs only the keys to catch up, see ``catchingUp(from:to:_:)``.
     ///
     /// - Parameter first: The list before the first step.
     package mutating func add(_ later: NetChanges, from first: ListState, to query: ListQuery) {
         if query.limit != nil {
             touched.formUnion(later.keys)
-            // Only rows that the list held before all steps can be the same as then.
+            // Keep only keys of rows that the list had before all steps. Other rows cannot be equal before and after.
             if touched.count > 2 * first.rows.count + 64 {
                 var held: Set<Int64> = []
                 first.rows.forEach { if touched.contains($0.key) { held.insert($0.key) } }
@@ -111,11 +111,11 @@ package struct NetChanges: Sendable {
         if let range = later.saves { saves = (saves?.lowerBound ?? range.lowerBound)...range.upperBound }
     }
 
-    /// The difference between the rows that two states of a list hold, and where the rows that differ are among them.
+    /// The difference between the rows of two states, and the indexes of the rows that differ.
     ///
     /// - Parameters:
     ///   - query: The query of the list.
-    ///   - touched: The keys of rows that count as changed if both states hold them.
+    ///   - touched: The keys of rows that count as changed if both states have them.
     package static func comparing(
         _ old: RowStorage, with new: RowStorage, of query: ListQuery, touched: Set<Int64> = []
     ) -> (net: NetChanges, places: RowPlaces) {
@@ -143,10 +143,10 @@ package struct NetChanges: Sendable {
         return (net, places)
     }
 
-    /// What has changed from one state of a list to a later one.
+    /// The changes from a state of a list to a later state.
     ///
-    /// - Parameter missed: The changes of all steps between the two. Rows beyond a limit come and go without a notice, so the rows
-    ///   of a list with a limit are compared one by one.
+    /// - Parameter missed: The changes of all steps between the two states. Rows cross a limit without a notice, so the rows of
+    ///   a list with a limit are compared one by one.
     package static func catchingUp(
         from old: ListState, to new: ListState, _ missed: NetChanges
     ) -> (net: NetChanges, places: RowPlaces?) {
@@ -160,15 +160,15 @@ package struct NetChanges: Sendable {
         add(key, change, query)
     }
 
-    /// Adds a row, as it was in the list and as it is in it now.
+    /// Adds the old and the new version of a row; nil if the row is not in the list.
     mutating func add(_ key: Int64, old: ListedRow?, new: ListedRow?, _ query: ListQuery) {
         guard let entity = (new ?? old)?.entity, !isSame(old, new, query) else { return }
         rows[key] = Change(entity: entity, old: old, newest: new.map { .row($0) } ?? .unknown, isListed: new != nil)
     }
 
-    /// Notes rows that count as changed though they may be the same.
+    /// Adds rows that count as changed, even if they are equal before and after.
     ///
-    /// - Parameter held: The rows among them that the list holds after the changes.
+    /// - Parameter held: The rows among them that the list has after the changes.
     mutating func add(
         touched keys: Set<Int64>, _ held: [ListedRow], _ saves: [ChangeSet], _ links: ChangedLinks
     ) {
@@ -183,7 +183,7 @@ package struct NetChanges: Sendable {
         if isAny { columns.merge(links.columns(in: saves)) { $0.union($1) } }
     }
 
-    /// Notes which of the rows that have left the list are deleted.
+    /// Marks rows that left the list as deleted, if a save deleted them.
     mutating func noteDeletions(_ saves: [ChangeSet], ofEntities entities: [Int]) {
         for changes in saves.lazy.flatMap(\.entities) where entities.contains(changes.entity) {
             for row in changes.deleted { note(.deleted, ofRow: row.key) }
@@ -191,12 +191,12 @@ package struct NetChanges: Sendable {
         }
     }
 
-    /// Notes that all rows that have left the list are deleted, as after a reset.
+    /// Marks all rows that left the list as deleted, for example after a reset.
     mutating func noteAllDeleted() {
         for (key, change) in rows where !change.isListed { rows[key]?.newest = .deleted }
     }
 
-    /// Notes which saves were applied.
+    /// Adds the numbers, members and columns of saves that were applied.
     mutating func note(_ saves: [ChangeSet], ofEntities entities: Set<Int>) {
         for save in saves {
             self.saves = (self.saves?.lowerBound ?? save.number)...save.number
@@ -222,7 +222,7 @@ package struct NetChanges: Sendable {
             rows[key] = nil
             return
         }
-        // A row that ends as it began counts as changed: its object may have been drawn in between.
+        // A row that ends as it began counts as changed, because other values may have been drawn in between.
         if first.old != nil, change.isListed { touched.insert(key) }
         rows[key] = Change(entity: change.entity, old: first.old, newest: change.newest, isListed: change.isListed)
     }

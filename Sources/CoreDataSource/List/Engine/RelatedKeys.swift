@@ -4,7 +4,7 @@ internal import RowStore
 struct RelatedColumns: Sendable {
     /// By layout, the columns whose changes count.
     private(set) var shown: [Int: Set<Int>] = [:]
-    /// By layout, those of them that have the key of another row, which is looked up by it.
+    /// By layout, the columns among them that have the key of another row and are searched by that key.
     private(set) var links: [Int: Set<Int>] = [:]
 
     /// - Parameter family: The entities of the list.
@@ -12,7 +12,7 @@ struct RelatedColumns: Sendable {
 
     /// - Parameters:
     ///   - owners: The entities of the rows that have the joined columns.
-    ///   - outer: The entities of the rows that lead to those.
+    ///   - outer: The entities of the rows whose relationships lead to the owners.
     private mutating func note(_ joined: [JoinedColumn], of owners: [Int], under outer: [Int]) {
         for column in joined {
             switch column.source {
@@ -52,16 +52,16 @@ struct RelatedColumns: Sendable {
     }
 }
 
-/// Which related rows of a list saves have changed, as far as the list depends on them.
+/// The related rows of a list that saves have changed, as far as the list depends on them.
 package struct RelatedKeys: Sendable, Equatable {
     /// By layout, the keys of the changed rows.
     private var changed: [Int: Set<Int64>] = [:]
-    /// By layout and column, the keys that the changed rows have there, before and after.
+    /// By layout and column, the keys in the column of the changed rows, before and after.
     private var ends: [Int: [Int: Set<Int64>]] = [:]
     /// The first and the last of the saves that changed such rows.
     private var saves: ClosedRange<Int64>?
 
-    /// The links of fewer rows are read from their side.
+    /// If a list has fewer rows, the links of its rows are read instead of the links of the changed rows.
     private static let fewRows = 1024
 
     var isEmpty: Bool { changed.isEmpty }
@@ -107,7 +107,7 @@ package struct RelatedKeys: Sendable, Equatable {
     }
 
     mutating func formUnion(_ other: RelatedKeys) {
-        // In place: merging dictionaries copies the sets.
+        // Insert in place, because merging dictionaries copies the sets.
         for (entity, keys) in other.changed { changed[entity, default: []].formUnion(keys) }
         for (entity, columns) in other.ends {
             for (column, keys) in columns { ends[entity, default: [:]][column, default: []].formUnion(keys) }
@@ -115,23 +115,23 @@ package struct RelatedKeys: Sendable, Equatable {
         if let range = other.saves { note(range) }
     }
 
-    /// Whether rows that were read may be as they were before the saves, though the saves have changed them.
+    /// Whether a read may find rows unchanged, even though the saves changed them.
     ///
     /// - Parameters:
-    ///   - start: The save up to which they had been read before.
-    ///   - end: The save up to which they were read now.
+    ///   - start: The newest save that the previous read included.
+    ///   - end: The newest save that this read includes.
     func mayBeUndone(from start: Int64, to end: Int64) -> Bool {
         guard let saves else { return false }
         return saves.count > 1 || saves.lowerBound <= start || saves.upperBound < end
     }
 
-    /// The keys of the rows of a list that lead to the changed rows, and of those that led there over a changed row.
+    /// The keys of the rows of a list whose relationships lead to changed rows, or led there through a changed row.
     ///
-    /// It follows the relationships backwards. If a row led there before and does not any more, the row itself or the row with the
-    /// link has changed.
+    /// The search follows the relationships backwards. A row whose relationship no longer leads to a changed row has itself
+    /// changed, or the row with the link has.
     ///
-    /// - Parameter held: All rows of the list, to look only among them; nil to find the rows in the store. A related row can have a
-    ///   hundred thousand owners, of which a window shows ten.
+    /// - Parameter held: All rows of the list, to search only these rows; nil to search the store. A related row can have a
+    ///   hundred thousand owners, while a list with a limit shows ten.
     func owners(
         of query: ListQuery, among held: RowStorage? = nil, in view: any RowView, _ budget: QueryBudget
     ) throws(DataSourceError) -> Set<Int64> {

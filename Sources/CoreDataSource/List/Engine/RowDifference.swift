@@ -6,7 +6,7 @@ package struct RowDifference: Sendable {
         case delete, insert, move, update
     }
 
-    /// One row that changed. Indexes are over all sections.
+    /// A row that changed. Indexes are over all sections.
     package struct Change: Sendable {
         package let kind: Kind
         package let entity: Int
@@ -17,9 +17,9 @@ package struct RowDifference: Sendable {
         package let new: Int?
     }
 
-    /// Sections that are gone, by their old indexes, descending.
+    /// The old indexes of deleted sections, descending.
     package var deletedSections: [Int] = []
-    /// Sections that are new, by their new indexes, ascending.
+    /// The new indexes of inserted sections, ascending.
     package var insertedSections: [Int] = []
     /// Deletes from the last to the first, then inserts from the first to the last, then moves, then updates.
     package var changes: [Change] = []
@@ -31,8 +31,8 @@ package struct RowDifference: Sendable {
 
 extension RowDifference {
     /// - Parameters:
-    ///   - net: What happened to rows between the two states. Of all other rows, only those are reported that cross a limit.
-    ///   - places: The places of these rows; nil to look them up.
+    ///   - net: The changes of rows between the two states. Other rows are reported only if they cross a limit.
+    ///   - places: The indexes of these rows; nil to search for them.
     package init(from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces? = nil) {
         var touched = DifferingRows(from: old, to: new, net, places)
         touched.addThoseAtTheLimit(net)
@@ -41,7 +41,7 @@ extension RowDifference {
         addSections(old, new)
     }
 
-    /// - Parameter missed: What happened to rows in all steps from one state to the other.
+    /// - Parameter missed: The changes of rows in all steps between the two states.
     package init(catchingUpFrom old: ListState, to new: ListState, _ missed: NetChanges) {
         let (net, places) = NetChanges.catchingUp(from: old, to: new, missed)
         self.init(from: old, to: new, net, places)
@@ -72,14 +72,14 @@ extension RowDifference {
     }
 }
 
-/// The rows that differ between the two states, and their places.
+/// The rows that differ between the two states, and their indexes.
 private struct DifferingRows {
     struct Row {
         let entity: Int
         let key: Int64
         var old: Int?
         var new: Int?
-        /// Whether its sort keys, and with them its section, are unchanged.
+        /// Whether the sort keys, and so the section, are unchanged.
         var isSamePlace = false
         var isSameSection = false
     }
@@ -112,7 +112,7 @@ private struct DifferingRows {
         }
     }
 
-    /// Adds rows that did not change but crossed the limit: those at the end of either state that the other does not show.
+    /// Adds unchanged rows that crossed the limit: rows at the end of one state that the other state does not show.
     mutating func addThoseAtTheLimit(_ net: NetChanges) {
         if from.query.limit == nil { return }
         for index in stride(from: from.count - 1, through: 0, by: -1) {
@@ -129,10 +129,10 @@ private struct DifferingRows {
         }
     }
 
-    /// The positions in ``rows`` of as many changed rows as possible that need not be moved.
+    /// The positions in ``rows`` of changed rows that need no move. Finds as many as possible.
     ///
-    /// All rows that did not change keep their order. A changed row can only stay if as many unchanged rows come before it as
-    /// did before, and if its section is the same; and rows that stay must not overtake each other.
+    /// Unchanged rows keep their order. A changed row can stay if the number of unchanged rows before it and its section are
+    /// the same in both states, and if its order among the staying rows is the same.
     func rowsThatStay() -> Set<Int> {
         var stay: Set<Int> = []
         var candidates: [(position: Int, old: Int, new: Int)] = []

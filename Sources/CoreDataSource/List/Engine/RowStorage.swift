@@ -1,6 +1,6 @@
-/// The rows of a list in their order, in chunks that all versions of the list share.
+/// The rows of a list in their order, in chunks that versions of the list share.
 ///
-/// It is a value that never changes: an edit makes new chunks where it applies, and shares all others. So keeping a version
+/// The storage never changes. An edit makes new chunks for the edited rows, and shares all other chunks, so a retained version
 /// does not make the next edit more expensive.
 package struct RowStorage: Sendable {
     final class Chunk: Sendable {
@@ -13,17 +13,17 @@ package struct RowStorage: Sendable {
 
     /// No chunk is empty.
     let chunks: ContiguousArray<Chunk>
-    /// The index of each chunk's first row, and the total number of rows at the end.
+    /// The index of the first row of each chunk, followed by the number of all rows.
     let starts: ContiguousArray<Int>
     let sizes: ChunkSizes
 
-    /// How many rows a chunk has.
+    /// The numbers of rows in chunks.
     package struct ChunkSizes: Sendable {
-        /// The most rows of a chunk.
+        /// The largest number of rows of a chunk.
         var full: Int
-        /// The number of rows when rows are divided into new chunks.
+        /// The number of rows of a new chunk, when rows are divided.
         var new: Int
-        /// A chunk with fewer rows is joined to the previous one, if they fit.
+        /// A chunk with fewer rows is joined to the previous chunk, if both fit into one.
         var small: Int
 
         package static let standard = ChunkSizes(full: 512, new: 256, small: 64)
@@ -75,7 +75,7 @@ package struct RowStorage: Sendable {
         return RowStorage(kept, sizes)
     }
 
-    /// These rows, followed by the others.
+    /// The rows, with more rows appended.
     func appending(_ rows: [ListedRow]) -> RowStorage {
         var builder = Builder(sizes, chunkCapacity: chunks.count + 1)
         for chunk in chunks { builder.append(chunk) }
@@ -83,7 +83,7 @@ package struct RowStorage: Sendable {
         return builder.storage
     }
 
-    /// How many chunks this version does not share with the other one.
+    /// The number of chunks that this version does not share with another version.
     package func chunksNotShared(with other: RowStorage) -> Int {
         let shared = Set(other.chunks.map { ObjectIdentifier($0) })
         return chunks.count { !shared.contains(ObjectIdentifier($0)) }
@@ -97,7 +97,7 @@ package struct RowStorage: Sendable {
 // MARK: - Finding
 
 extension RowStorage {
-    /// The place of a row, or where it would be inserted: the index of the first row that does not precede it.
+    /// The index of the first row that does not precede a row: its own index, or the index to insert it.
     package func lowerBound(_ row: ListedRow, _ order: ListOrder) -> Int {
         let chunk = chunk(endingAtOrAfter: row, order)
         guard chunk < chunks.count else { return count }
@@ -105,11 +105,11 @@ extension RowStorage {
         return starts[chunk] + partitioningIndex(rows.count) { order.precedes(rows[$0], row) }
     }
 
-    /// The index of a row, exactly as it is held; nil if it is not.
+    /// The index of a row, in exactly the kept version; nil if the storage does not have it.
     package func index(of row: ListedRow, _ order: ListOrder) -> Int? {
         let chunk = chunk(endingAtOrAfter: row, order)
         guard chunk < chunks.count else { return nil }
-        // The keys of a chunk lie close together. Comparing rows reads the memory of each, at random places.
+        // The keys of a chunk are close together in memory. Comparing rows would read the separate memory of each row.
         let rows = chunks[chunk].rows
         let place = rows.withUnsafeBufferPointer { rows in rows.firstIndex { $0.key == row.key } }
         guard let place, order.isSamePlace(rows[place], row) else { return nil }
@@ -164,19 +164,19 @@ extension RowStorage {
     }
 }
 
-/// The edits to the rows of a list; all positions are those before any edit.
+/// The edits to the rows of a list. All indexes are those before any edit.
 struct RowEdits {
     /// By index, ascending, with the rows' keys.
     var removals: [(index: Int, key: Int64)] = []
     /// By index, ascending.
     var replacements: [(index: Int, row: ListedRow)] = []
-    /// Each is inserted before the row with that index; in the order of the list.
+    /// In the order of the list. Each row is inserted before the row at the index.
     var insertions: [(index: Int, row: ListedRow)] = []
 }
 
 extension RowStorage {
     /// The rows after the edits. Chunks without edits are shared, so the cost depends on the number of chunks, and on the rows
-    /// in those that change.
+    /// in the edited chunks.
     func edited(_ edits: RowEdits) -> RowStorage {
         var builder = Builder(sizes, chunkCapacity: chunks.count + 1)
         var cursor = Cursor(edits)
@@ -193,7 +193,7 @@ extension RowStorage {
         return builder.storage
     }
 
-    /// How far the edits have been applied.
+    /// The number of edits of each kind that were applied.
     private struct Cursor {
         let edits: RowEdits
         var removal = 0
@@ -252,7 +252,7 @@ extension RowStorage {
     }
 }
 
-/// Where changed rows were among the rows that are held, and where they are now.
+/// The indexes of changed rows before and after, among all kept rows.
 package struct RowPlaces: Sendable {
     /// By row key.
     private(set) var old: [Int64: Int] = [:]

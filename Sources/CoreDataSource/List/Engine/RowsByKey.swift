@@ -2,13 +2,14 @@ internal import RowStore
 
 /// The rows of a list by their keys, for lists that depend on related rows, or whose objects have to-many relationships.
 ///
-/// It is built from one state of the list and updated with it, so that a change costs what it changes.
+/// The index is built from one state of the list and updated with it, so the cost of an update depends only on the changed
+/// rows.
 package final class RowsByKey: Sendable {
     private struct Held {
-        /// The number of the state that these rows belong to; -1 for none.
+        /// The number of the state that these rows belong to; -1 for no state.
         var version = -1
         var rows: [Int64: ListedRow] = [:]
-        /// The newest save up to which rows of it were read.
+        /// The newest save that reads of the list included.
         var asOf: Int64 = -1
 
         mutating func build(from state: ListState, _ version: Int) {
@@ -24,10 +25,10 @@ package final class RowsByKey: Sendable {
 
     package init() {}
 
-    /// Updates it to the next state.
+    /// Updates the index to the next state.
     ///
     /// - Parameters:
-    ///   - version: The number of the present state; that of the next state is one higher.
+    ///   - version: The number of the present state. The number of the next state is one higher.
     ///   - rows: The changed rows in the next state; nil for a row that the list does not show then.
     /// - Returns: The difference between the two states.
     package func advance(_ state: ListState, version: Int, to rows: [Int64: ListedRow?]) -> NetChanges {
@@ -43,7 +44,7 @@ package final class RowsByKey: Sendable {
         }
     }
 
-    /// The rows with those keys that a state holds.
+    /// The rows of a state with some keys.
     ///
     /// - Parameter version: The number of the state.
     func rows(_ keys: Set<Int64>, in state: ListState, version: Int) -> [ListedRow] {
@@ -54,10 +55,10 @@ package final class RowsByKey: Sendable {
         }
     }
 
-    /// Goes on to the next state, if it was built from the present one.
+    /// Updates the index to the next state, if the index is that of the present state.
     ///
     /// - Parameters:
-    ///   - version: The number of the present state; that of the next state is one higher.
+    ///   - version: The number of the present state. The number of the next state is one higher.
     ///   - net: The difference between the two.
     func advance(from version: Int, by net: NetChanges) {
         held.withLock { held in
@@ -67,9 +68,9 @@ package final class RowsByKey: Sendable {
         }
     }
 
-    /// Notes that rows of the list were read as of a save.
+    /// Records the newest save that a read of the list included.
     ///
-    /// - Returns: The newest save before, up to which rows were read.
+    /// - Returns: The newest save that earlier reads included.
     func noteRead(asOf number: Int64) -> Int64 {
         held.withLock { held in
             defer { held.asOf = max(held.asOf, number) }

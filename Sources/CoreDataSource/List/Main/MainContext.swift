@@ -14,7 +14,7 @@ internal import RowStore
 ///
 /// **Isolation**: the main actor.
 public final class MainContext: ManagedObjectContext {
-    /// Merges all saves, before a read.
+    /// Prepares main for a read.
     private let prepare: @MainActor @Sendable (_ registersObjects: Bool) -> Void
     /// Merges all saves into the registered objects.
     private let merge: @MainActor @Sendable () -> Void

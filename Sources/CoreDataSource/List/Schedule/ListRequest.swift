@@ -15,7 +15,7 @@ struct ListRequest<Object: ManagedObject>: Sendable {
         self.section = section.map { SectionPath(keyPath: $0) }
     }
 
-    /// The request.
+    /// The request; throws if a list does not support it.
     var checked: ObjectRequest<Object> {
         get throws(DataSourceError) {
             try request.checkWindow()

@@ -1,86 +1,87 @@
 package import RowStore
 
-/// What a list does next, and what it reports. It is a value that decides, and does nothing.
+/// Decides what a list does next and what it reports. The value has no side effects.
 ///
-/// It takes saves in their order, and hands out at most one piece of work at a time. A few rows are merged on the main actor;
-/// many are prepared off it, and so is everything that has to be read. Meanwhile the list shows its previous state as a whole,
-/// and later saves wait.
+/// The schedule takes saves in their order, and returns at most one piece of work at a time. A few changed rows are merged on
+/// the main actor. Many changed rows are merged off the main actor, and all reads run there too. During such work the list
+/// shows its whole previous state, and later saves wait.
 ///
-/// When deletions leave fewer rows than a window shows, the rows after the last one are read. They may belong to a later save
-/// than the remaining rows, which are brought up to that save first.
+/// If deletions leave fewer rows than the limit, the rows after the last row are read. The rows that were read may include
+/// later saves, which are then applied to the remaining rows first.
 package struct ListSchedule {
     package enum Event {
         /// Saves were made, in this order.
         case saves([ChangeSet])
         /// The rows must be read again.
         case reload(ListReason.Kind)
-        /// The next piece of work can begin. If every save is wanted, each makes a report of its own.
+        /// The next piece of work can begin. If every save is wanted, each save makes a report of its own.
         case turn(isEverySaveWanted: Bool)
-        /// The work that was handed out has ended.
+        /// The last returned work has ended.
         case workEnded(ListWork.Outcome)
-        /// The list follows no more saves.
+        /// No more saves follow.
         case finish
     }
 
     package enum Action {
         case none
-        /// Do the work, and send ``Event/workEnded(_:)``; on the main actor at once, without any other event before it.
+        /// Do the work, and then send ``Event/workEnded(_:)``. Work on the main actor must be done at once, before any other
+        /// event.
         case run(ListWork, onMain: Bool)
-        /// Send the report to all who show the list.
+        /// Send the report to all subscribers.
         case notify(ListReport)
-        /// Report that the rows could not be read; the next notice tries again.
+        /// Notify the subscribers that the rows could not be read. The next notice tries again.
         case fail(DataSourceError)
-        /// Report that no more reports follow.
+        /// Notify the subscribers that no more reports follow.
         case stop
     }
 
     let query: ListQuery
     package private(set) var state: ListState
-    /// The state of the last report, or a newer one that looks the same: what those show who have taken all reports.
+    /// The state of the last report, or a newer state that looks the same. A subscriber that has taken all reports shows this
+    /// state.
     package private(set) var reportedState: ListState
-    /// Why the list last changed.
+    /// The reason for the last change.
     package private(set) var lastUpdateReason: ListReason
-    /// How many states there have been.
+    /// The number of the state.
     private var version = 0
-    /// Everything up to this save has been handled.
+    /// The number of the newest save that is handled, with all saves before it.
     private var asOf: Int64
     private var pending: [Kept] = []
-    /// The work that is being done.
+    /// The running work.
     private var work: ListWork?
-    /// Why the rows must be read, if they must.
+    /// The reason for the next read; nil if no read is needed.
     private var reading: ListReason?
-    /// The rows that count as changed since the last work that read rows, though they may be the same.
+    /// The rows that the next read counts as changed, even if it finds them unchanged.
     private var touched = TouchedRows()
-    /// The number of the state whose rows are indexed by key; -1 for none.
+    /// The number of the state whose rows are indexed by key; -1 for no state.
     private var indexedVersion = -1
-    /// Whether the rows could not be read from the store; the next notice tries again.
+    /// Whether the rows could not be read. The next notice tries again.
     private(set) var isRefused = false
-    /// Whether there was a notice since the last work off the main actor began.
+    /// Whether a notice came since the last work off the main actor began.
     private var hasNews = false
-    /// How many notices there were: groups of saves that concern the list, and demands to read.
+    /// The number of notices so far. A notice is a group of saves that concern the list, or a reload.
     package private(set) var noticeCount = 0
-    /// So many notices, from the first on, are reported, or could not be.
+    /// The number of notices, from the first, that are reported or have failed.
     private var settledCount = 0
-    /// The first notice that waits until the rows are read.
+    /// The first notice that waits for a read.
     private var firstUnread: Int?
-    /// Whether nothing is followed any more.
     private var isFinished = false
-    /// How many bytes the waiting saves may use before the rows are read instead.
+    /// The bytes that waiting saves may use. Beyond the limit, the rows are read instead.
     private let pendingByteLimit: Int
     private let mostRowsOnMain: Int
 
     /// A save that is not yet part of the state.
     private struct Kept {
         let changes: ChangeSet
-        /// The number of its notice, from 1 on.
+        /// The number of its notice, counted from 1.
         let notice: Int
-        /// How much memory it uses, if it has to wait for work that is being done.
+        /// The memory of the save, if it has to wait for running work; otherwise 0.
         let byteCount: Int
     }
 
     /// - Parameters:
-    ///   - state: Nil to have the rows read off the main actor; until then the list is empty.
-    ///   - mostRowsOnMain: More rows than this are not merged on the main actor.
+    ///   - state: Nil to read the rows off the main actor; until then the list is empty.
+    ///   - mostRowsOnMain: The largest number of rows to merge on the main actor.
     package init(
         _ query: ListQuery, _ state: ListState?, pendingByteLimit: Int = .max, mostRowsOnMain: Int = 256
     ) {
@@ -105,19 +106,19 @@ package struct ListSchedule {
     /// Whether work is being done.
     package var isWorking: Bool { work != nil }
 
-    /// Whether there are saves, or anything else, that are not yet part of the state.
+    /// Whether the state lacks saves or a reload.
     package var isBehind: Bool { isWorking || reading != nil || !pending.isEmpty }
 
     /// Whether a turn can begin work.
     package var isReady: Bool { !isWorking && !isRefused && !isFinished && isBehind }
 
-    /// Whether so many notices, from the first on, are reported or could not be. Later ones may still wait.
+    /// Whether the first notices, as many as given, are reported or have failed. Later notices may still wait.
     package func isSettled(_ notices: Int) -> Bool { work == nil || isFinished || settledCount >= notices }
 
-    /// How much memory the waiting saves use, in bytes.
+    /// The memory of the waiting saves, in bytes.
     package var pendingByteCount: Int { pending.reduce(0) { $0 + $1.byteCount } }
 
-    /// Takes the next event. Nothing but ``Action/none`` follows ``Action/stop``.
+    /// Takes the next event. After ``Action/stop``, returns only ``Action/none``.
     package mutating func take(_ event: Event) -> Action {
         if isFinished {
             if case .workEnded = event { work = nil }
@@ -153,15 +154,14 @@ extension ListSchedule {
         } else if reading == nil {
             keep(concerning)
         } else {
-            // The rows are about to be read, and will not show which objects were others in between.
+            // The next read will not show which objects had other values in between.
             touch(query.touchedRows(in: concerning))
             mustRead(from: noticeCount)
         }
         noteNews()
     }
 
-    /// Keeps saves until the work that is being done has ended. Beyond a bound all of them are forgotten, and the rows are
-    /// read.
+    /// Keeps saves until the running work has ended. Beyond the limit all kept saves are dropped, and the rows are read.
     private mutating func keep(_ saves: [ChangeSet]) {
         for changes in saves {
             pending.append(
@@ -170,20 +170,21 @@ extension ListSchedule {
         if pendingByteCount > pendingByteLimit { reload(.backlog, from: pending[0].notice) }
     }
 
-    /// Notes rows that count as changed. Of many, only those matter that the list holds, once it has no work that changes them.
+    /// Adds rows that count as changed. If there are many, keeps only rows of the list, unless running work may change the
+    /// list.
     private mutating func touch(_ rows: TouchedRows) {
         touched.formUnion(rows)
         if work == nil, touched.count > 2 * state.rows.count + 4096 { touched = touched.limited(to: state.rows) }
     }
 
-    /// - Parameter notice: The first notice that waits until the rows are read.
+    /// - Parameter notice: The first notice that waits for the read.
     private mutating func mustRead(from notice: Int) { firstUnread = min(firstUnread ?? notice, notice) }
 
     private mutating func reload(_ kind: ListReason.Kind, from notice: Int) {
-        // Observers that wait for the first rows, or for those after a reset, must be notified.
+        // Observers must be notified of the first rows, and of the rows after a reset, so keep such a reason.
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
         if !isKept { reading = ListReason(kind, requeriesStore: query.requeriesStore) }
-        // The rows that are read are newer than all of them.
+        // The rows that are read will include all pending saves.
         touch(query.touchedRows(in: pending.map(\.changes)))
         mustRead(from: min(pending.first?.notice ?? notice, notice))
         pending = []
@@ -201,7 +202,8 @@ extension ListSchedule {
 extension ListSchedule {
     private mutating func nextWork(_ isEverySaveWanted: Bool) -> Action {
         guard isReady else { return .none }
-        // A read has met some of the saves that came while it was done, but it did not show which objects were others in between.
+        // The last read has included some of the saves that came meanwhile, but does not show which objects had other values in
+        // between.
         let covered = pending.filter { $0.changes.number <= asOf }.map(\.changes)
         pending.removeAll { $0.changes.number <= asOf }
         var unseen = query.rowsChangedAgain(in: covered)
@@ -219,7 +221,7 @@ extension ListSchedule {
         return begin(reason, query.followsRelatedRows ? .follow(saves, version: version) : .merge(saves))
     }
 
-    /// Hands out a small piece of work to be done at once, and a large one to be done elsewhere.
+    /// Returns small work for the main actor, and large work for the queue.
     private mutating func begin(_ reason: ListReason, _ task: ListWork.Task) -> Action {
         var (touched, unindexedCount) = (TouchedRows(), 0)
         switch task {
@@ -246,8 +248,8 @@ extension ListSchedule {
         case .follow(let saves, _):
             asOf = max(asOf, saves.last?.number ?? asOf)
             if reading == nil { break }
-            // All rows are about to be read, as after a reset: then those that were read now are of the new store. What the
-            // rows by their keys have gone on to is not shown.
+            // All rows must be read, for example after a reset, when the related rows that were just read are those of the new
+            // store. The index by key was advanced to a state that is not shown.
             version += 1
             touch(query.touchedRows(in: saves))
             mustRead(from: settledCount + 1)
@@ -257,7 +259,7 @@ extension ListSchedule {
         switch outcome {
         case .unchanged(let state):
             show(state, after: ended)
-            // What failed has succeeded now, though the list shows no change.
+            // The work has succeeded after a failure, though no shown row changed.
             if lastUpdateReason.kind == .failure { lastUpdateReason = ended.reason }
             settle()
         case .changed(let report):
@@ -267,7 +269,7 @@ extension ListSchedule {
             settle()
             return .notify(report)
         case .mustRead:
-            // The rows by their keys have been updated to a state that is not shown.
+            // The index by key was advanced to a state that is not shown.
             version += 1
             keepTouched(of: ended)
             reload(.save, from: settledCount + 1)
@@ -281,7 +283,7 @@ extension ListSchedule {
         return .none
     }
 
-    /// All notices are settled up to the first that still waits.
+    /// Settles all notices before the first waiting notice.
     private mutating func settle() {
         settledCount = min(pending.first?.notice ?? .max, firstUnread ?? .max, noticeCount + 1) - 1
     }
@@ -293,7 +295,8 @@ extension ListSchedule {
         if ended.keepsIndex, ended.unindexedCount > 0 || indexedVersion == ended.version { indexedVersion = version }
     }
 
-    /// The rows are read instead. They do not show which objects were others in between.
+    /// Keeps the rows of abandoned work as changed, because the next read will not show which objects had other values in
+    /// between.
     private mutating func keepTouched(of ended: ListWork) {
         touch(ended.touched)
         switch ended.task {
@@ -308,7 +311,7 @@ extension ListSchedule {
     }
 
     private mutating func join(_ short: ShortList, _ tail: RowTail) -> Action {
-        // All rows are about to be read, as after a reset: then the rows that were left are of the old store.
+        // All rows must be read, for example after a reset, when the remaining rows are those of the old store.
         if reading != nil {
             touched.keys.formUnion(short.net.keys)
             mustRead(from: settledCount + 1)
@@ -320,11 +323,11 @@ extension ListSchedule {
     }
 
     private mutating func fail(_ error: DataSourceError, _ reason: ListReason) -> Action {
-        // Saves that were noted meanwhile may have repaired it. Keep them, and keep in mind that these are the first rows, or
-        // those after a reset.
+        // Saves that came meanwhile may have removed the cause. Keep their reason, but not instead of the reason for the first
+        // rows or for the rows after a reset.
         if reading == nil || reason.kind == .initial || reason.kind == .reset { reading = reason }
         isRefused = !hasNews
-        // A container that is closed notifies its lists.
+        // A closed container notifies its lists itself.
         if error.code == .storeClosed { return .none }
         lastUpdateReason = ListReason(.failure, requeriesStore: query.requeriesStore)
         lastUpdateReason.failure = error

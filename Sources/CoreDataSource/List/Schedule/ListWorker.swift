@@ -18,7 +18,6 @@ struct ListWorker: Sendable {
     }
 }
 
-/// One piece of work while it is done.
 private struct ListRun {
     let worker: ListWorker
     let work: ListWork
@@ -68,7 +67,7 @@ private struct ListRun {
         return reported(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
     }
 
-    /// The keys of the rows of the list that lead to changed rows.
+    /// The keys of the rows of the list whose relationships lead to changed rows.
     private func owners(
         of related: RelatedKeys, among held: RowStorage? = nil
     ) throws(DataSourceError) -> Set<Int64> {
@@ -81,7 +80,7 @@ private struct ListRun {
         let keys = try rows.keys.union(owners(of: rows.related))
         let held = worker.rowsByKey.rows(keys, in: state, version: work.version)
         net.add(touched: keys, held, saves, state.query.links)
-        // The rows by their keys go on to the next state even if nothing of it is new, or the next merge would index all of it.
+        // Advance the index by key even if the next state is unchanged, or the next merge would index all rows.
         defer { worker.rowsByKey.advance(from: work.version, by: net) }
         if net.isEmpty { return .unchanged(state) }
         net.note(saves, ofEntities: state.query.watched)
@@ -148,7 +147,7 @@ extension ListState {
         ListState(query, RowStorage(EmptyCollection()), isComplete: true, asOf: -1)
     }
 
-    /// Reads the rows of a list, including saves that are not committed.
+    /// Reads the rows of a list, including uncommitted saves.
     static func read(
         _ query: ListQuery, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> ListState {
@@ -158,7 +157,7 @@ extension ListState {
 }
 
 extension RowTail {
-    /// Reads the first rows of a list after a place, including saves that are not committed.
+    /// Reads the first rows of a list after a position, including uncommitted saves.
     static func read(
         _ query: ListQuery, after place: ListedRow?, most: Int, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> RowTail {
@@ -177,7 +176,8 @@ extension RowTail {
 }
 
 extension ListQuery {
-    /// The present rows with those keys, and the save up to which they were read; nil for rows that the list does not show.
+    /// The present rows with some keys, and the number of the newest save that they include. A row is nil if the list does not
+    /// show it.
     func rows(
         _ keys: Set<Int64>, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: Int64) {
@@ -193,7 +193,7 @@ extension ListQuery {
         return (rows, asOf)
     }
 
-    /// The query for a store, which cannot sort by a computed section, and so cannot use a place in that order either.
+    /// The query for the store. A store cannot sort by a computed section, so it cannot use a position in that order either.
     fileprivate func rows(after place: ListedRow?) -> RowQuery {
         var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
         all.joined = joined
