@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Edits on the main actor that are not seen elsewhere until they are saved, and that can be thrown away. It is made for forms.
+/// Edits on the main actor that stay private until they are saved, and that can be discarded. Drafts are made for forms.
 ///
 /// ```swift
 /// let draft = try contacts.draft(of: contact)
@@ -8,15 +8,15 @@ internal import RowStore
 /// if draft.errors(of: draft.object, \.name).isEmpty { try await draft.save() }
 /// ```
 ///
-/// Its objects have the same classes as elsewhere, and their relationships lead to copies too. They belong to its ``context``,
-/// which also looks up, inserts and deletes objects.
+/// The objects of a draft are copies with the same classes, and their relationships lead to copies too. They belong to the
+/// ``context`` of the draft, which also looks up, inserts and deletes objects.
 ///
 /// Saving a draft is one save of the data sources that own the edited objects, as by
-/// ``PersistentContainer/perform(in:waitFor:_:)``. Values that others have saved meanwhile are merged by attribute, by to-one
-/// relationship, by element of a to-many relationship, and by order.
+/// ``PersistentContainer/perform(in:waitFor:_:)``. Values that other saves have changed meanwhile are merged by attribute, by
+/// to-one relationship, by element of a to-many relationship, and by order.
 ///
-/// Keep the draft while its objects are edited: it ends when it is released, with ``discard()``, and with the container, which
-/// it does not keep alive. Editing an object of a draft that has ended is a programmer error and traps.
+/// Retain the draft while its objects are edited. A draft ends when it is released, with ``discard()``, and with the container.
+/// A draft does not keep its container alive. Editing an object of a draft that has ended is a programmer error and traps.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -27,7 +27,7 @@ public final class Draft<Object: ManagedObject> {
     private weak var held: DraftContext?
     private let number: Int
     private var isDiscarded = false
-    /// Calls of ``save(resolving:waitFor:)``, one at a time.
+    /// Lets one call of ``save(resolving:waitFor:)`` run at a time.
     private let turns = DraftTurns()
 
     init(_ main: MainTier, _ root: (DraftContext) throws -> Object) throws {
@@ -38,7 +38,7 @@ public final class Draft<Object: ManagedObject> {
             main.endDraft(number)
             throw error
         }
-        // A draft always has its object.
+        // The object of the draft cannot be undone.
         context.journal.removeAll()
         self.main = main
         self.number = number
@@ -51,9 +51,13 @@ public final class Draft<Object: ManagedObject> {
         Task { @MainActor in main.endDraft(number) }
     }
 
-    /// Where the draft's objects are fetched, inserted and deleted.
+    /// The context that fetches, inserts and deletes the draft's objects.
     ///
-    /// - Throws: `draftDiscarded`; `storeClosed` once the container is gone.
+    /// ```swift
+    /// draft.object.group = try draft.context.first(GroupEntity.self, where: \.gid == "1")
+    /// ```
+    ///
+    /// - Throws: `draftDiscarded`; `storeClosed` after the container is released.
     public var context: DraftContext {
         get throws {
             if let held, !isDiscarded { return held }
@@ -69,16 +73,20 @@ public final class Draft<Object: ManagedObject> {
     /// Whether a save is under way. For tests.
     package var isSaving: Bool { turns.isTaken }
 
-    /// Whether there is anything to save. A value that was changed back to the original is no edit.
+    /// Whether there are edits to save. A value that was changed back to the original is not an edit.
     ///
     /// - Complexity: O(n) in the number of edited objects.
     public var hasChanges: Bool {
         open?.changed.contains { $0.hasChanges && ($0.state != .edited || $0.hasEdits) } ?? false
     }
 
-    /// Throws all edits away. The draft has ended then: its objects cannot be edited any more, but their values stay readable.
+    /// Discards all edits and ends the draft. Its objects can no longer be edited, but their values stay readable.
     ///
-    /// A save that is under way is not taken back.
+    /// ```swift
+    /// draft.discard()
+    /// ```
+    ///
+    /// A running save is not taken back.
     public func discard() {
         isDiscarded = true
         main?.endDraft(number)
@@ -92,23 +100,31 @@ public final class Draft<Object: ManagedObject> {
     /// Whether there is a step to redo.
     public var canRedo: Bool { open?.journal.canRedo ?? false }
 
-    /// How many steps can be undone; 100 by default. The oldest steps beyond that are forgotten.
+    /// The largest number of steps to undo; 100 by default. Beyond the limit, the oldest steps are forgotten.
     public var undoLimit: Int {
         get { open?.journal.limit ?? 0 }
         set { open?.journal.limit = newValue }
     }
 
-    /// Undoes the last step: one edit, or one ``undoGroup(_:)``. Does nothing if there is none.
+    /// Undoes the last step: an edit, or an ``undoGroup(_:)``. Does nothing if there is no step to undo.
+    ///
+    /// ```swift
+    /// draft.undo()
+    /// ```
     ///
     /// - Complexity: O(n) in the number of edited objects.
     public func undo() { open?.undo() }
 
-    /// Redoes the step that was undone last. Does nothing if there is none, or if anything was edited since.
+    /// Redoes the step that was undone last. Does nothing if there is no such step, or if an object was edited since.
+    ///
+    /// ```swift
+    /// if draft.canRedo { draft.redo() }
+    /// ```
     ///
     /// - Complexity: O(n) in the number of edited objects.
     public func redo() { open?.redo() }
 
-    /// Makes all edits of the body one step. If the body throws, all of them are taken back.
+    /// Makes all edits of the body one step. If the body throws, all its edits are taken back.
     ///
     /// ```swift
     /// draft.undoGroup {
@@ -123,39 +139,58 @@ public final class Draft<Object: ManagedObject> {
 
     // MARK: Validation
 
-    /// The rules of the model that an object of the draft breaks: rules for its attributes, for how many objects it is linked
-    /// to, and for unique values.
+    /// The rules of the model that an object of the draft breaks: rules for attributes, for the number of linked objects, and
+    /// for unique values.
     ///
-    /// ``DataSourceError/attributeName`` names the property that an error is about. Errors that depend on other saves are only
-    /// found when the draft is saved.
+    /// ```swift
+    /// for error in draft.errors(of: draft.object) { print(error.attributeName ?? "", error.message) }
+    /// ```
     ///
-    /// - Complexity: One look-up for each unique value that was edited.
+    /// The ``DataSourceError/attributeName`` of an error names the property. Errors that depend on later saves are found only
+    /// when the draft is saved.
+    ///
+    /// - Complexity: One look-up for each edited unique value.
     public func errors(of object: ManagedObject) -> [DataSourceError] { open?.errors(of: object) ?? [] }
 
-    /// The rules that one property of an object breaks; for a composite, also those that its parts break.
+    /// The rules that a property of an object breaks, including those of the parts of a composite.
+    ///
+    /// ```swift
+    /// let isValid = draft.errors(of: draft.object, \.name).isEmpty
+    /// ```
     public func errors<Subject: ManagedObject>(
         of object: Subject, _ property: PartialKeyPath<Subject>
     ) -> [DataSourceError] {
         let name = Subject.attributeKeyPaths[property] ?? Subject.relationshipKeyPaths[property]
         guard let name else { return [] }
-        // The parts of a composite have its name before theirs.
+        // The names of a composite's parts begin with the name of the composite.
         return errors(of: object).filter { $0.attributeName == name || $0.attributeName?.hasPrefix("\(name).") == true }
     }
 
-    /// Checks all edits as a save does: the rules of attributes, unique values, delete rules, and then the rules of relationships.
-    /// What others have saved in objects that the draft edits is only merged by the save.
+    /// Checks all edits as a save does: the rules of attributes, unique values, delete rules, and then the rules of
+    /// relationships. Unlike a save, the check does not merge other saves into edited objects.
+    ///
+    /// ```swift
+    /// try draft.validate()
+    /// ```
     ///
     /// - Throws: `validationFailed`, `uniquenessViolated`, `valueTooLarge`, `deletionDenied`; several errors are combined into
     ///   one.
-    /// - Complexity: O(n) in the number of edits, and of objects that the delete rules of deleted ones reach.
+    /// - Complexity: O(n) in the number of edits, and of objects that delete rules reach.
     public func validate() throws { try context.validate() }
 
     // MARK: Saving
 
-    /// The current conflicts: values that both the draft and other saves have changed since the draft read them.
+    /// The current conflicts: values that both the draft and other saves have changed since the draft read them, to different
+    /// values. The call reads the newest rows of the edited objects from the store.
     ///
-    /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and what the store throws; `deletionDenied` if a new object was
-    ///   deleted although other edits of the draft deny it.
+    /// ```swift
+    /// for conflict in try draft.conflicts() {
+    ///     print(conflict, conflict.mine ?? "nil", conflict.theirs ?? "nil")
+    /// }
+    /// ```
+    ///
+    /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and what the store throws; `deletionDenied` if the draft
+    ///   deleted a new object whose deletion a delete rule denies.
     public func conflicts() throws -> [DraftChange] {
         let context = try context
         let difference = try context.difference()
@@ -165,24 +200,29 @@ public final class Draft<Object: ManagedObject> {
         return try DraftComparison(difference, in: newest).conflicts
     }
 
-    /// Saves all edits of the draft as one save. The draft continues from the stored values: nothing is left to save or to
-    /// undo.
+    /// Saves all edits of the draft as one save. The draft then continues from the stored values, without edits to save or
+    /// steps to undo.
     ///
-    /// A conflict is a value that both the draft and others have changed, to different values. The save looks for conflicts
-    /// while nothing else can change the values. After the merge, all rules of the model are checked.
+    /// ```swift
+    /// let report = try await draft.save(resolving: .keepMine)
+    /// print(report.conflicts.count, report.merged.count)
+    /// ```
     ///
-    /// If another program has written to the store since the draft inserted an object, that program may have taken the object's
-    /// key. The new objects of the draft then get other ids by the save.
+    /// A conflict is a value that both the draft and other saves have changed, to different values. No other save can change
+    /// the values while this save looks for conflicts. After the merge, all rules of the model are checked.
     ///
-    /// When it throws, nothing was saved, and the draft is unchanged. Edits that are made or undone while the save waits stay
-    /// in the draft.
+    /// If another program has written to the store since the draft inserted an object, the program may have used the object's
+    /// key. The save then gives the new objects of the draft other IDs.
+    ///
+    /// If the call throws, it saves nothing, and the draft is unchanged. Edits that are made or undone while the save waits
+    /// stay in the draft.
     ///
     /// - Parameters:
-    ///   - resolution: What to do about conflicts.
+    ///   - resolution: How the save resolves conflicts; `.fail` by default.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: `draftConflict`, with every conflict in its ``DataSourceError/failures``; `objectGone` if the result needs an
-    ///   object that is gone; `deletionDenied`; `entityNotOwned` if no data source owns an edited object; `draftDiscarded`, `storeReset`;
-    ///   otherwise what `perform` throws.
+    /// - Throws: `draftConflict`, with every conflict in its ``DataSourceError/failures``; `objectGone` if the merged values
+    ///   need an object that was deleted; `deletionDenied`; `entityNotOwned` if no data source owns an edited object;
+    ///   `draftDiscarded`, `storeReset`; otherwise what `perform` throws.
     @discardableResult
     public func save(
         resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
@@ -223,7 +263,7 @@ extension DraftDifference {
         let edited = entities(of: rows.filter { !$0.isCascaded }, stack)
         for entity in entities(of: rows, stack).sorted() {
             guard let tier = stack.tiers(owning: [entity]).first else {
-                // Delete rules may reach objects that nobody owns.
+                // Delete rules may reach entities without an owner.
                 if !edited.contains(entity) { continue }
                 let name = stack.layout.entities[entity].name
                 throw DataSourceError(
@@ -237,7 +277,7 @@ extension DraftDifference {
     }
 }
 
-/// Lets callers in one at a time, in the order of their calls.
+/// Lets one caller run at a time, in the order of the calls.
 @MainActor
 private final class DraftTurns {
     private(set) var isTaken = false
@@ -259,9 +299,9 @@ private final class DraftTurns {
 }
 
 extension MainTier {
-    /// A context for a draft, under a number of its own.
+    /// Makes the context of a draft, under a new number.
     func beginDraft() -> (number: Int, context: DraftContext) {
-        // From now on main merges every save, and so does the draft.
+        // From now on main merges every save, and passes it to the draft.
         prepareToFetch()
         let number = nextDraft()
         let context = DraftContext(stack) { [weak self] in self?.prepareToFetch() }
@@ -274,13 +314,13 @@ extension MainTier {
     }
 }
 
-/// What a save of a draft did.
+/// The outcome of a draft's save.
 public struct DraftReport: Sendable {
-    /// What was changed in the store.
+    /// The counts of changed objects.
     public let save: SaveReport
-    /// Attributes, and to-one links that the object's own row stores, that others had changed and the draft had not, in objects
-    /// that the draft edits. They stay, and the draft has them now.
+    /// Values of edited objects that only other saves had changed: attributes, and to-one links in the object's own row. The
+    /// store keeps these values, and the draft now has them too.
     public let merged: [DraftChange]
-    /// Values that both had changed, each with the side that was kept.
+    /// Values that both the draft and other saves had changed, each with the side that was kept.
     public let conflicts: [DraftChange]
 }

@@ -2,8 +2,8 @@ internal import RowStore
 
 /// The delete rules of the model in a draft.
 ///
-/// Deleting an object deletes what its cascades reach, so that a save compares all of it with what others have saved. All other
-/// rules are applied by the save; ``afterRules(_:)`` tries them.
+/// Deleting an object also deletes the objects that its cascades reach, so that the save compares all of them with other saves.
+/// The save applies all other rules. ``afterRules(_:)`` applies them for a check.
 extension DraftContext {
     func noteDeletion(of object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
         if object.layout.links != nil { return }
@@ -17,7 +17,7 @@ extension DraftContext {
         takenOut = wasInserted ? [object] : []
         defer { takenOut = [] }
         try cascade(from: object)
-        // Not before, because cascades follow the links.
+        // Unlink after the cascades, because cascades follow the links.
         for object in takenOut { unlink(object) }
     }
 
@@ -30,7 +30,7 @@ extension DraftContext {
         }
     }
 
-    /// Applies delete rules to what those objects lead to, and to what is deleted by that.
+    /// Applies the delete rules of objects, and of the objects that are deleted by them.
     private func applyRules(to objects: [ManagedObject], onlyCascades: Bool = false) throws {
         isApplyingRules = true
         deletions = objects
@@ -42,7 +42,7 @@ extension DraftContext {
         try rules.apply()
     }
 
-    /// Runs the body after all delete rules, as a save would check the objects, and takes everything back.
+    /// Runs the body with all delete rules applied, as for the checks of a save, and then undoes their effects.
     ///
     /// - Throws: `deletionDenied`, and what the body throws.
     func afterRules<R>(_ body: () throws -> R) throws -> R {
@@ -58,8 +58,8 @@ extension DraftContext {
         return try body()
     }
 
-    /// - Throws: `deletionDenied` if a rule denies that a new object was deleted. No save would notice, because it does not get that
-    ///   object.
+    /// - Throws: `deletionDenied` if a rule denies the deletion of a new object. The save cannot check the rule, because it
+    ///   does not get that object.
     func checkDenials() throws {
         let objects = deniedNow
         if objects.isEmpty { return }
@@ -72,13 +72,13 @@ extension DraftContext {
         try applyRules(to: objects)
     }
 
-    /// New objects that are deleted now and have a rule Deny.
+    /// Deleted new objects with a rule Deny.
     private var deniedNow: [ManagedObject] { denied.filter { $0.state == .gone } }
 
     // MARK: Links
 
-    /// An object that was inserted here must leave no link behind: nothing that is saved may lead to an object that was never
-    /// saved. A link that denies the deletion stays, because it can still be removed.
+    /// Removes the links to a deleted new object, because no saved row may lead to an object that was never saved. A link that
+    /// denies the deletion stays, because the app can still remove it.
     private func unlink(_ object: ManagedObject) {
         let denying = Set(
             object.layout.relationships.filter { $0.description.deleteRule == .deny }.map(\.name))
@@ -102,7 +102,7 @@ extension DraftContext {
         }
     }
 
-    /// Whether a link that is a row of its own leads to or from the object, and does not deny that it is deleted.
+    /// Whether a link with its own row leads to or from the object, and does not deny the deletion.
     private func isLink(_ link: ManagedObject, of object: ManagedObject, _ denying: Set<String>) -> Bool {
         guard let pair = LinkedPair(link, stack.layout) else { return false }
         if pair.source == LinkEnd(object) { return !denying.contains(pair.name) }
@@ -110,18 +110,18 @@ extension DraftContext {
         return !(pair.inverseName.map(denying.contains) ?? false)
     }
 
-    /// A row of a link has no delete rules, and what is inserted here is not read.
+    /// Deletes the row of a link. Such a row has no delete rules, and a new row need not be read.
     private func deleteLink(_ link: ManagedObject) {
         do throws(DataSourceError) { try delete(owned: link) } catch { refuse(error) }
     }
 
-    /// The row of a link that was deleted in the draft, which exists again now, where it was; nil if there is none.
+    /// Restores the deleted row of a link with its position; nil if the draft has deleted no such row.
     func restoredLink(
         _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
     ) -> ManagedObject? {
         let (source, destination) = pairs.own.key == 0 ? (one, other) : (other, one)
         let deleted = bindings[pairs.layout].touched.first { link in
-            // A row that others have deleted, too, does not come back.
+            // A row that another save has deleted too cannot be restored.
             guard link.state == .deleted, missed[link.key].map({ $0 != nil }) ?? true,
                 let pair = LinkedPair(link, stack.layout)
             else { return false }
@@ -137,9 +137,9 @@ extension DraftContext {
     }
 }
 
-/// What a save of a draft would refuse, as far as that can be known before.
+/// Checks before a save.
 extension DraftContext {
-    /// What is wrong with one object.
+    /// The rules that an object breaks.
     func errors(of object: ManagedObject) -> [DataSourceError] {
         precondition(
             object.context === self,
@@ -178,7 +178,7 @@ extension DraftContext {
         of object: ManagedObject, _ failures: inout [DataSourceError]
     ) throws(DataSourceError) {
         checkRules(object.row, bindings[object.layout.index], &failures)
-        // A link that others have made, too, is there once after the save.
+        // A link that another save has made too is not a violation: the save keeps one of the two.
         guard object.hasChanges, object.layout.links == nil else { return }
         for constraint in object.layout.constraints.indices where try !isUnique(object, constraint) {
             failures.append(notUnique(object, constraint))

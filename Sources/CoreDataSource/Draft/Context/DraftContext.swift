@@ -1,37 +1,43 @@
 internal import RowStore
 
-/// The scratch context of a ``Draft``: its objects are copies that can be edited, and its edits are not seen elsewhere.
+/// The context of a ``Draft``: its objects are editable copies, and its edits stay private until they are saved.
 ///
-/// An object without edits follows other saves, as objects of main do; one with edits keeps its values until it is saved.
+/// ```swift
+/// let group = try draft.context.insert(GroupEntity.self)
+/// group.gid = "2"
+/// draft.object.group = group
+/// ```
+///
+/// An object without edits follows other saves, as objects of main do. An object with edits keeps its values until it is saved.
 /// Fetches include the edits of the draft.
 ///
 /// **Isolation**: the main actor.
 public final class DraftContext: EditingContext {
     var journal = UndoJournal()
-    /// The objects of ordered relationships as they were before the draft changed their order.
+    /// The original orders of the ordered relationships that the draft has changed.
     var orders: [OrderedRelationship: [LinkEnd]] = [:]
-    /// The newest saved rows of edited objects, by key; nil for a row that is gone.
+    /// The newest saved rows of edited objects, by key; nil for a deleted row.
     var missed: [Int64: RowSnapshot?] = [:]
-    /// The objects whose edits are being saved, by key. They keep their rows until the outcome of the save is known, so that
-    /// edits that are taken back meanwhile can be distinguished from the others.
+    /// The objects of the running save, by key. They keep their rows until the save ends, so that edits that are undone
+    /// meanwhile can be told from other edits.
     var saving: [Int64: ManagedObject] = [:]
-    /// The entities of which other saves have deleted objects since the draft has edits: links of the draft may still lead to
-    /// them.
+    /// The entities of objects that other saves have deleted since the draft has edits. Links of the draft may still lead to
+    /// these objects.
     var entitiesWithGoneObjects: Set<Int> = []
     /// The keys of objects that were deleted by a delete rule.
     var cascaded: Set<Int64> = []
-    /// New objects that were deleted again, and that objects linked to them may deny that.
+    /// New objects that were deleted, and whose relationships may deny the deletion.
     var denied: [ManagedObject] = []
     /// Whether delete rules are being applied.
     var isApplyingRules = false
     /// New objects that are being deleted.
     var takenOut: [ManagedObject] = []
-    /// Whether registered objects still have to be reloaded, because the store could not be read.
+    /// Whether registered objects must be reloaded, because of changes by other programs or a failed read.
     var mustReload = false
     private var hasEnded = false
-    /// Brings main, and with it the draft, up to the newest save.
+    /// Merges all saves into main and the draft.
     private let prepare: @MainActor @Sendable () -> Void
-    /// The number of registered objects at which objects that are not held elsewhere are forgotten again.
+    /// The number of registered objects at which unreferenced objects are forgotten again.
     private var sweepAt = 1024
 
     /// An ordered relationship of an object.
@@ -42,7 +48,7 @@ public final class DraftContext: EditingContext {
 
     init(_ stack: PersistentStack, prepare: @escaping @MainActor @Sendable () -> Void) {
         self.prepare = prepare
-        // All edits stay here until the data sources that own the entities save them.
+        // Every entity may be edited here. The owning data sources save the edits.
         super.init(stack, stack.root.rows, rights: { _ in .edit })
         isInBatch = true
     }
@@ -51,7 +57,7 @@ public final class DraftContext: EditingContext {
 
     /// The copy of an object.
     ///
-    /// - Throws: `objectGone` if it has a large value that lies apart and was deleted meanwhile; what the store throws.
+    /// - Throws: `objectGone` if the object has a deferred value and was deleted meanwhile; what the store throws.
     func copy(of object: ManagedObject) throws -> ManagedObject {
         try object.context?.readDeferredValues(of: object)
         let binding = bindings[object.layout.index]
@@ -59,7 +65,7 @@ public final class DraftContext: EditingContext {
         return register(StoredRow(key: object.key, row: object.row), binding, .saved, asOf: object.asOf)
     }
 
-    /// No edit is possible from now on.
+    /// Ends the draft. Later edits trap.
     package func end() {
         hasEnded = true
         journal.removeAll()
@@ -73,7 +79,6 @@ public final class DraftContext: EditingContext {
 
     // MARK: Following edits
 
-    /// An object is about to be edited or deleted.
     override func willChange(_ object: ManagedObject) {
         checkInBatch()
         journal.note(UndoJournal.Moment(object))
@@ -124,7 +129,7 @@ public final class DraftContext: EditingContext {
         }
     }
 
-    /// Uses the stored orders as the basis of the draft from now on.
+    /// Makes the stored orders the base of later comparisons.
     func rebaseOrders() {
         guard !changed.isEmpty else { return orders = [:] }
         let newest = ReadContext(stack, source)
@@ -143,7 +148,7 @@ public final class DraftContext: EditingContext {
     }
 
     override func willRead(registersObjects: Bool) {
-        // An edit of several objects finishes with the objects that it began with.
+        // An edit of several objects must not see other saves before it ends.
         if !journal.isInGroup {
             let prepare = prepare
             MainActor.assumeIsolated { prepare() }
@@ -162,7 +167,7 @@ public final class DraftContext: EditingContext {
         if saving[object.key] == nil { super.refresh(object, row, asOf: number) }
     }
 
-    /// Forgets the objects that are not held elsewhere and have no edits.
+    /// Forgets unreferenced objects without edits.
     func sweep() {
         related.sweep()
         for binding in bindings where binding.objects.count > 0 { binding.removeUnreferenced() }
@@ -177,11 +182,11 @@ extension LinkEnd {
 }
 
 extension DraftContext: CustomStringConvertible {
-    /// How many objects are edited: `DraftContext (3 edited objects)`.
+    /// The number of edited objects: `DraftContext (3 edited objects)`.
     public var description: String { "DraftContext (\(changed.count) edited objects)" }
 }
 
-/// Following other saves: an object that is not edited here has the same values as on main.
+/// Following other saves: an object without edits has the same values as on main.
 extension DraftContext: MainFollower {
     package func follow(_ merged: MergedSaves) {
         if merged.isReset { forgetSaved() }
@@ -201,11 +206,11 @@ extension DraftContext: MainFollower {
         if binding.objects.count == 0 { return }
         for change in changes.updated { take(change.row, change.key, binding, asOf: number) }
         for change in changes.deleted { take(nil, change.key, binding, asOf: number) }
-        // A deletion was taken back.
+        // Inserted rows of registered objects are deletions that were taken back.
         for change in changes.inserted { take(change.row, change.key, binding, asOf: number) }
     }
 
-    /// - Parameter isReload: Whether the row was reloaded because it is unknown what others have changed.
+    /// - Parameter isReload: Whether the row was reloaded because of unknown changes.
     private func take(
         _ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64, isReload: Bool = false
     ) {
@@ -220,8 +225,8 @@ extension DraftContext: MainFollower {
         }
     }
 
-    /// The newest saved row that is known of an object; the inner optional is nil if the row is gone, the outer one if nothing is
-    /// known that the object itself does not have.
+    /// The newest known saved row of an object. The inner optional is nil if the row was deleted. The outer optional is nil if
+    /// the object was never saved.
     func newestRow(of object: ManagedObject) -> RowSnapshot?? {
         if let row = missed[object.key] { return row }
         switch object.state {
@@ -232,14 +237,14 @@ extension DraftContext: MainFollower {
         }
     }
 
-    /// Gives an object that is not edited any more the newest saved values.
+    /// Gives an object that is no longer edited the newest saved values.
     func catchUp(_ object: ManagedObject) {
         guard object.state == .saved, saving[object.key] == nil, let row = missed.removeValue(forKey: object.key)
         else { return }
         if let row { object.row = row } else { object.markGone() }
     }
 
-    /// The store was reset, so its rows are gone.
+    /// Marks the saved objects as gone, after a reset of the store.
     func forgetSaved() {
         related.removeAll()
         for binding in bindings {
@@ -250,7 +255,7 @@ extension DraftContext: MainFollower {
         }
     }
 
-    /// Reloads the registered objects, if that is due. If the store cannot be read now, the next merge tries again.
+    /// Reloads the registered objects if necessary. If the store cannot be read now, the next merge tries again.
     func reload() {
         guard mustReload else { return }
         related.removeAll()
@@ -284,16 +289,16 @@ extension DraftContext {
 
     /// Restores objects to their state before a step.
     ///
-    /// - Returns: What restores them to their present state.
+    /// - Returns: The step that restores the present states.
     private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
         let opposite = step.mapValues { UndoJournal.Moment($0.object) }
         put(step)
-        // What was refused is gone with the step.
+        // The refused edit was part of the step.
         _ = takeRefusal()
         return opposite
     }
 
-    /// Takes back an edit that could not be finished.
+    /// Undoes an edit that failed.
     func takeBack(_ step: UndoJournal.Step) {
         if !step.isEmpty { put(step) }
     }
@@ -311,7 +316,7 @@ extension DraftContext {
         noteEdits(step.values.map(\.object))
     }
 
-    /// An edit has ended: objects that are again as they were saved are not edited any more, and follow other saves.
+    /// Ends the edits of objects that have their saved values again, so that these objects follow other saves.
     func settle(_ objects: some Sequence<ManagedObject>) {
         var settled: [ManagedObject] = []
         for object in objects where object.state == .edited && !object.hasEdits {
@@ -325,7 +330,7 @@ extension DraftContext {
         noteEdits([])
     }
 
-    /// Registers an object if it exists.
+    /// Registers an object that exists, and unregisters an object that is gone.
     func place(_ object: ManagedObject, _ binding: EntityBinding, _ key: Int64) {
         object.checkedConstraint = -1
         let isRegistered = binding.objects[key] != nil
@@ -337,9 +342,9 @@ extension DraftContext {
         }
     }
 
-    /// Notes again which objects are edited.
+    /// Updates the set of edited objects.
     ///
-    /// - Parameter others: Objects that may be edited now and were not before.
+    /// - Parameter others: Objects that may have become edited.
     func noteEdits(_ others: [ManagedObject]) {
         var seen: Set<Int64> = []
         changed.set(

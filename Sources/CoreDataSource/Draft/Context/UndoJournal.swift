@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// What the edits of a draft have changed, step by step.
+/// The steps of a draft that can be undone and redone.
 struct UndoJournal {
     /// The state of an object at one moment.
     struct Moment {
@@ -20,14 +20,14 @@ struct UndoJournal {
         var hasBase: Bool { state != .inserted && state != .gone }
     }
 
-    /// The objects that one step changed, by their keys, as they were before it.
+    /// The states of objects before a step, by the objects' keys.
     typealias Step = [Int64: Moment]
 
     private var done: [Step] = []
     private var undone: [Step] = []
-    /// What the open groups have changed so far, the innermost last.
+    /// The changes of the open groups so far, the innermost group last.
     private var open: [Step] = []
-    /// The most steps that are kept.
+    /// The largest number of steps to keep.
     var limit = 100 {
         didSet { trim() }
     }
@@ -37,7 +37,7 @@ struct UndoJournal {
     var canUndo: Bool { open.isEmpty && !done.isEmpty }
     var canRedo: Bool { open.isEmpty && !undone.isEmpty }
 
-    /// Notes that an object is about to change.
+    /// Records the state of an object before a change.
     mutating func note(_ moment: Moment) {
         guard let innermost = open.indices.last else { return append([moment.object.key: moment]) }
         if open[innermost][moment.object.key] == nil { open[innermost][moment.object.key] = moment }
@@ -45,7 +45,7 @@ struct UndoJournal {
 
     mutating func beginGroup() { open.append([:]) }
 
-    /// Ends the innermost group. Its changes become part of the enclosing group, or a step if there is none.
+    /// Ends the innermost group. Its changes become part of the enclosing group, or a step if there is no enclosing group.
     ///
     /// - Returns: The step.
     mutating func endGroup() -> Step {
@@ -58,9 +58,9 @@ struct UndoJournal {
         return [:]
     }
 
-    /// Ends the innermost group, to take its changes back.
+    /// Ends the innermost group, to undo its changes.
     ///
-    /// - Returns: What restores the objects to their state before it.
+    /// - Returns: The states of its objects before the group.
     mutating func abandonGroup() -> Step { open.popLast() ?? [:] }
 
     private mutating func append(_ step: Step) {
@@ -69,7 +69,7 @@ struct UndoJournal {
         trim()
     }
 
-    /// The last step, which becomes one to redo as soon as its opposite is pushed.
+    /// Removes the last step. Push its opposite with ``pushRedo(_:)``.
     mutating func popUndo() -> Step? { canUndo ? done.removeLast() : nil }
 
     mutating func popRedo() -> Step? { canRedo ? undone.removeLast() : nil }
@@ -91,17 +91,17 @@ struct UndoJournal {
     }
 }
 
-/// The two ends of a link that is a row of its own.
+/// The two ends of a link that has its own row.
 struct LinkedPair {
     let source: LinkEnd
     let destination: LinkEnd
     let pairs: PairColumns
     /// The relationship of the source.
     let name: String
-    /// The relationship of the destination, if it has one.
+    /// The relationship of the destination; nil if it has none.
     let inverseName: String?
 
-    /// The entities that the ends of a layout's links can have.
+    /// The possible entities of the ends of a layout's links.
     struct Families {
         let columns: PairColumns
         let source: [Int]
@@ -109,7 +109,7 @@ struct LinkedPair {
         let name: String
         let inverseName: String?
 
-        /// - Returns: Nil for a layout that is not one of links.
+        /// - Returns: Nil for a layout that is not for links.
         init?(_ links: EntityLayout, _ layout: ModelLayout) {
             guard let path = links.links, let owner = layout.entity(named: path.entity),
                 let index = owner.relationship(named: path.name)

@@ -1,19 +1,19 @@
 internal import RowStore
 
-/// What deletions reach by cascades, as the rows are now.
+/// The objects that deletions reach by cascades, along the newest rows.
 struct CascadeReach {
-    /// Of each object, the objects whose cascade reaches it.
+    /// For each object, the objects whose cascade leads directly to it.
     private(set) var parents: [LinkEnd: Set<LinkEnd>] = [:]
     private var children: [LinkEnd: [LinkEnd]] = [:]
 
-    /// - Returns: Whether the parent had not been known to reach the child.
+    /// - Returns: Whether the pair is new.
     mutating func insert(_ child: LinkEnd, of parent: LinkEnd) -> Bool {
         guard parents[child, default: []].insert(parent).inserted else { return false }
         children[parent, default: []].append(child)
         return true
     }
 
-    /// The objects that cascades of those objects reach.
+    /// The objects that the cascades of the roots reach.
     func reached(from roots: some Sequence<LinkEnd>) -> Set<LinkEnd> {
         var reached: Set<LinkEnd> = []
         var waiting = Array(roots)
@@ -23,7 +23,7 @@ struct CascadeReach {
         return reached
     }
 
-    /// The objects whose cascades reach any of those, and those themselves.
+    /// The objects whose cascades reach any of some objects, and these objects themselves.
     func reaching(_ kept: some Sequence<LinkEnd>) -> Set<LinkEnd> {
         var found = Set(kept)
         var waiting = Array(found)
@@ -34,10 +34,10 @@ struct CascadeReach {
     }
 }
 
-/// Comparing what the cascades of a draft's deletions reach.
+/// Comparing the objects that the cascades of a draft's deletions reach.
 extension DraftComparison {
-    /// An object is in conflict if the save would delete it, but the draft did not: others have added it to what the draft
-    /// deletes.
+    /// Adds a conflict for each object that the save would delete and the draft did not, because another save has linked the
+    /// object to a deleted one.
     mutating func compareReached() throws {
         let deleted = difference.rows.filter { $0.state == .deleted && layout($0.end).links == nil }
         var waiting = deleted.map(\.end)
@@ -62,7 +62,7 @@ extension DraftComparison {
         }
     }
 
-    /// - Returns: The objects that the cascades of those objects lead to.
+    /// - Returns: The new objects that the cascades of some objects lead to.
     private mutating func follow(_ objects: [ManagedObject]) throws -> [LinkEnd] {
         var found: [LinkEnd] = []
         for (_, objects) in Dictionary(grouping: objects, by: \.layout.index).sorted(by: { $0.key < $1.key }) {
@@ -92,7 +92,7 @@ extension DraftComparison {
         return objects.flatMap { object in (ends[object.key] ?? []).map { (LinkEnd(object), $0) } }
     }
 
-    /// Whether a link will still be there after the merge: the draft may have removed it.
+    /// Whether a link will exist after the merge. The draft may have removed the link.
     private func isReached(_ child: LinkEnd, from parent: LinkEnd, _ relationship: RelationshipLayout) -> Bool {
         switch relationship.storage {
         case .inverseColumn(let column):
@@ -114,7 +114,7 @@ extension DraftComparison {
 
     // MARK: Deciding
 
-    /// If an object is kept, keeps everything whose cascade reaches it, and what only those reach.
+    /// If an object is kept, also keeps the objects whose cascades reach it, and the objects that only those cascades reach.
     mutating func dropDeletions() {
         let dropped = parts.filter(\.isDropped)
         let kept = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))
@@ -136,7 +136,7 @@ extension DraftComparison {
         parts[place].conflict?.choice = .theirs
     }
 
-    /// The objects that the cascades of the remaining deletions reach. The save's delete rules delete them.
+    /// The objects that the cascades of the remaining deletions reach, and that the delete rules of the save will delete.
     var keptReach: Set<LinkEnd> {
         let roots = parts.filter { part in
             guard case .deletion = part.kind, !part.isDropped else { return false }
@@ -145,7 +145,7 @@ extension DraftComparison {
         return reach.reached(from: roots.compactMap(deletedEnd))
     }
 
-    /// The object to which others have linked that of a part; nil for parts that are not about a link.
+    /// The object to which another save has linked the object of a part; nil for a part without a link.
     private func theirDestination(_ part: Part) -> LinkEnd? {
         guard case .link(let index) = part.kind, let object = current(difference.rows[part.row].end),
             case .column(let column) = object.layout.relationships[index].storage

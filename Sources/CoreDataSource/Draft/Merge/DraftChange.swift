@@ -1,12 +1,18 @@
 internal import Foundation
 internal import RowStore
 
-/// A value that others have saved since a draft read it, with the draft's value and the original one.
+/// A value that another save has changed since a draft read it, with the draft's value and the original value.
 ///
-/// Values have the types of the model: a `String`, an `Int32`, a `Date`. The value of a to-one relationship is a
-/// ``ManagedObjectID``, that of an order an array of them. Nil means no value.
+/// ```swift
+/// for conflict in try draft.conflicts() {
+///     print(conflict, conflict.mine ?? "nil", conflict.theirs ?? "nil")
+/// }
+/// ```
+///
+/// Values have the types of the model, such as `String`, `Int32` or `Date`. The value of a to-one relationship is a
+/// ``ManagedObjectID``, and the value of an order is an array of ``ManagedObjectID``. Nil means no value.
 public struct DraftChange: Sendable {
-    /// What has changed.
+    /// The kind of the value.
     public enum Kind: Sendable, Hashable {
         /// An attribute.
         case attribute
@@ -14,39 +20,39 @@ public struct DraftChange: Sendable {
         case relationship
         /// The order of a relationship's objects.
         case order
-        /// An object that others deleted and the draft edits.
+        /// An object that the draft edits and another save has deleted.
         case deletedByOthers
-        /// An object that the draft deletes, itself or by a delete rule, and that others have edited, or have added to what the
-        /// draft deletes.
+        /// An object that the draft deletes, itself or by a delete rule, and that another save has edited, or has linked to an
+        /// object whose deletion cascades.
         case deletedHere
     }
 
-    /// Which side of a conflict is kept.
+    /// The side of a conflict that is kept.
     public enum Choice: Sendable, Hashable {
-        /// The draft's. An object that others deleted is inserted again, with the draft's attributes and the to-one links that its
-        /// own row stores.
+        /// The side of the draft. An object that another save has deleted is inserted again, with the draft's attributes and
+        /// the to-one links in its own row.
         case mine
-        /// What others have saved.
+        /// The side of the other saves.
         case theirs
     }
 
-    /// The object concerned.
+    /// The ID of the object.
     public let objectID: ManagedObjectID
     /// The attribute or relationship; nil for the whole object.
     public let propertyName: String?
-    /// What has changed.
+    /// The kind of the value.
     public let kind: Kind
     /// The value when the draft read it.
     public let base: (any Sendable)?
     /// The value in the draft.
     public let mine: (any Sendable)?
-    /// The value that others have saved.
+    /// The value of the newest save.
     public let theirs: (any Sendable)?
-    /// Which side was kept; nil while the conflict is not decided.
+    /// The side that was kept; nil while the conflict is not decided.
     public internal(set) var choice: Choice?
     /// Whether the draft's side can be saved.
     var canKeepMine = true
-    /// Whether the draft's value leads to an object that others have deleted.
+    /// Whether the draft's value leads to an object that another save has deleted.
     private var leadsToGone = false
 
     init(
@@ -61,9 +67,9 @@ public struct DraftChange: Sendable {
         self.theirs = theirs
     }
 
-    /// The same, with a draft's value that leads to an object that others have deleted.
+    /// The change, marked as leading to an object that another save has deleted.
     ///
-    /// - Parameter canRevive: Whether that object is inserted again if the draft's side is kept.
+    /// - Parameter canRevive: Whether the object is inserted again if the draft's side is kept.
     func leadingToGone(canRevive: Bool) -> DraftChange {
         var change = self
         change.leadsToGone = true
@@ -78,7 +84,7 @@ extension DraftChange: CustomStringConvertible {
 }
 
 extension DraftChange {
-    /// The error for a conflict that was not decided.
+    /// The error for an undecided conflict.
     var failure: DataSourceError {
         let message =
             switch kind {
@@ -122,16 +128,16 @@ extension RowSnapshot {
     }
 }
 
-/// What a draft changes, as a value: each row before and after.
+/// The changes of a draft as a value: each row before and after.
 struct DraftDifference: Sendable {
     /// A row that was inserted, edited or deleted.
     struct Row: Sendable {
         var end: LinkEnd
         let state: ObjectState
-        /// The row that the draft has read; the new row for an inserted object.
+        /// The row that the draft read; for an inserted object, the new row.
         var base: RowSnapshot
         var row: RowSnapshot
-        /// Whether a delete rule has deleted the object.
+        /// Whether a delete rule deleted the object.
         var isCascaded = false
     }
 
@@ -145,14 +151,14 @@ struct DraftDifference: Sendable {
 
     var rows: [Row] = []
     var orders: [Order] = []
-    /// How often the store had been reset when the draft was made.
+    /// The number of resets of the store before the draft was made.
     let generation: Int
 
     var isEmpty: Bool { rows.isEmpty }
 }
 
 extension DraftContext {
-    /// What the draft changes now.
+    /// The present changes of the draft.
     func difference() throws -> DraftDifference {
         try checkDenials()
         var difference = DraftDifference(generation: position.generation)
@@ -165,7 +171,7 @@ extension DraftContext {
         }
         for (order, base) in orders.sorted(by: { ($0.key.owner.key, $0.key.index) < ($1.key.owner.key, $1.key.index) })
         {
-            // The owner may have been released meanwhile.
+            // The owner may have been released, so look it up again.
             guard let owner = try find(entity: order.owner.entity, key: order.owner.key), !owner.isDeleted else {
                 continue
             }
@@ -179,7 +185,7 @@ extension DraftContext {
 }
 
 extension DraftDifference {
-    /// The entities of rows; for a link, those of its ends.
+    /// The entities of rows. A link counts with the entities of its ends.
     func entities(of rows: [Row], _ stack: PersistentStack) -> Set<Int> {
         rows.reduce(into: []) { entities, row in
             if stack.layout.entities[row.end.entity].links == nil {

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// Compares what a draft changes with the newest rows.
+/// Compares the changes of a draft with the newest rows.
 ///
-/// A part of the draft is in conflict if both the draft and others have changed it since the draft read it, to different
+/// A part of the draft is in conflict if both the draft and other saves have changed it since the draft read it, to different
 /// values.
 struct DraftComparison {
     /// A part of the difference that is saved or dropped as a whole.
@@ -10,24 +10,24 @@ struct DraftComparison {
         enum Kind {
             case insertion
             case deletion
-            /// An object that a cascade reaches, and that the draft has not deleted.
+            /// An object that a cascade reaches and the draft has not deleted.
             case reached(LinkEnd)
-            /// An edited object that is gone.
+            /// An edited object that another save has deleted.
             case revival
             case attribute(column: Int)
-            /// A relationship whose link is stored in the row itself.
+            /// A relationship whose link is in the row of its object.
             case link(relationship: Int)
-            /// A link that is a row of its own.
+            /// A link with its own row.
             case pair
             case order(Int)
         }
 
         let kind: Kind
-        /// The place in the difference's rows; -1 for an order.
+        /// The index in the difference's rows; -1 for an order or a reached object.
         let row: Int
-        /// The conflict, if there is one.
+        /// The conflict; nil if there is none.
         var conflict: DraftChange?
-        /// Whether the value that others have saved is kept.
+        /// Whether the value of the other saves is kept.
         var isDropped = false
     }
 
@@ -35,19 +35,19 @@ struct DraftComparison {
     let difference: DraftDifference
     /// The objects that the draft inserts.
     let inserted: Set<LinkEnd>
-    /// The place of each row, by its end.
+    /// The index of each row, by its end.
     let places: [LinkEnd: Int]
     var parts: [Part] = []
-    /// What the draft's deletions reach by cascades.
+    /// The objects that the draft's deletions reach by cascades.
     var reach = CascadeReach()
-    /// The objects that the draft has deleted itself, or that were deleted by a rule that does not reach them any more.
+    /// The objects that the draft deleted itself, and those that were deleted by a rule that no longer reaches them.
     var explicit: Set<LinkEnd> = []
-    /// What others alone have changed.
+    /// The changes that only other saves have made.
     private(set) var merged: [DraftChange] = []
-    /// The order that others have saved, by the place of the difference's order.
+    /// The newest saved orders, by the index of the difference's order.
     private(set) var theirOrders: [[LinkEnd]] = []
 
-    /// - Parameter context: Has the newest rows: a context of the batch that is about to save the draft, or one for reading.
+    /// - Parameter context: A context with the newest rows: a context of the batch that saves the draft, or a read context.
     init(_ difference: DraftDifference, in context: ManagedObjectContext) throws {
         self.context = context
         self.difference = difference
@@ -80,13 +80,13 @@ struct DraftComparison {
 
     func id(_ end: LinkEnd) -> ManagedObjectID { ManagedObjectID(layout(end), key: end.key) }
 
-    /// The newest saved object; nil if it is gone.
+    /// The newest saved object; nil if it was deleted.
     func current(_ end: LinkEnd) -> ManagedObject? { context.known(end) ?? nil }
 
     /// Whether an object exists, or will be inserted.
     func exists(_ end: LinkEnd) -> Bool { inserted.contains(end) || current(end) != nil }
 
-    /// Reads all objects that the difference is about, and those to which it links.
+    /// Reads the objects of the difference, and the objects to which they are linked.
     private func read() throws {
         var ends: Set<LinkEnd> = []
         for row in difference.rows {
@@ -132,7 +132,7 @@ struct DraftComparison {
         }
     }
 
-    /// The columns that are compared: neither places in an order nor derived or transient attributes.
+    /// The compared columns that differ. Positions in an order, and derived and transient attributes, are not compared.
     private func changedColumns(_ row: RowSnapshot, since base: RowSnapshot, _ end: LinkEnd) -> [Int] {
         let layout = layout(end)
         let positions = Set(
@@ -171,13 +171,14 @@ struct DraftComparison {
 
     // MARK: Links
 
-    /// Whether the draft deletes an object that was saved.
+    /// Whether the draft deletes a saved object.
     func isDeletedHere(_ end: LinkEnd) -> Bool { places[end].map { difference.rows[$0].state == .deleted } ?? false }
 
     /// Whether the object is inserted again if the draft's side is kept.
     private func isRevived(_ end: LinkEnd) -> Bool { places[end].map { difference.rows[$0].state == .edited } ?? false }
 
-    /// Whether an object that others deleted can be inserted again: whether all that it needs to lead to exists.
+    /// Whether an object that another save has deleted can be inserted again: whether the destinations of its mandatory
+    /// relationships exist.
     private func canRevive(_ row: DraftDifference.Row) -> Bool {
         layout(row.end).relationships.allSatisfy { relationship in
             guard !relationship.description.isOptional, case .column(let column) = relationship.storage,
@@ -213,7 +214,7 @@ struct DraftComparison {
         }
     }
 
-    /// The conflict with another object, if only one object may lead to the destination.
+    /// The conflict with another source, if only one object may lead to the destination.
     private func rival(
         of source: LinkEnd, for destination: LinkEnd, column: LinkColumn, relationship: RelationshipLayout
     ) throws -> DraftChange? {
@@ -232,7 +233,7 @@ struct DraftComparison {
             row.state != .inserted && row.end.entity == rival.layout.index
                 && row.base.end(column, family) == destination
         }
-        // The draft takes it from the object that had it.
+        // The draft itself moves the destination from its earlier source.
         if let before, before.end.key == rival.key { return nil }
         return DraftChange(
             id(destination), inverse.name, .relationship, base: (before?.end).map(id), mine: id(source),
@@ -271,7 +272,7 @@ struct DraftComparison {
 
     // MARK: Partners
 
-    /// If one side of a link that is its own inverse is dropped, drops both.
+    /// If one side of a symmetric link is dropped, drops both sides.
     private mutating func dropPartners() {
         var dropped = parts.indices.filter { parts[$0].isDropped }
         while let place = dropped.popLast() {

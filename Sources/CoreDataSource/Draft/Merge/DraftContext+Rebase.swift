@@ -2,13 +2,13 @@ internal import RowStore
 
 /// Continuing after a save.
 extension DraftContext {
-    /// The difference is about to be saved.
+    /// Retains the objects of a difference until its save ends.
     func beginSave(_ difference: DraftDifference) {
         let keys = Set(difference.rows.map(\.end.key))
         for object in changed where keys.contains(object.key) { saving[object.key] = object }
     }
 
-    /// Nothing was saved: objects that are not edited any more get the newest saved values.
+    /// Ends a save that failed. Objects that are no longer edited get the newest saved values.
     func abandonSave() {
         let objects = saving.values
         saving = [:]
@@ -18,7 +18,7 @@ extension DraftContext {
         }
     }
 
-    /// Bases what was saved on the newest rows. Edits made since the difference was taken stay edits.
+    /// Gives saved objects the newest rows as their base. Edits since the difference was taken stay edits.
     ///
     /// - Parameter newKeys: The keys of new objects that were saved with other keys.
     func rebase(_ saved: DraftDifference, _ newKeys: [LinkEnd: Int64]) {
@@ -36,7 +36,7 @@ extension DraftContext {
                 entity: entity, keys: rows.map(\.end.key), QueryBudget(isCancellable: false))
             let found = read.map { Dictionary($0.rows.map { ($0.key, $0.row) }) { first, _ in first } }
             for row in rows {
-                // If the store cannot be read now, it has the rows that were saved.
+                // If the store cannot be read now, assume the rows of the save.
                 let newest = found.map { $0[row.end.key] } ?? (row.state == .deleted ? nil : row.row)
                 guard let object = objects[row.end.key].flatMap({ present($0, row, binding) }) else { continue }
                 rebase(object, row, on: newest)
@@ -53,10 +53,9 @@ extension DraftContext {
         sweep()
     }
 
-    /// The object of a row that was saved. If the save inserted the object, and it was taken out of the draft meanwhile, it
-    /// must be deleted.
+    /// The object of a saved row. If the save inserted the object, and the draft deleted it meanwhile, it is marked as deleted.
     ///
-    /// - Returns: Nil if the draft has read the object again since, and continues with that.
+    /// - Returns: Nil if the draft has a newer object in its place.
     private func present(
         _ object: ManagedObject, _ row: DraftDifference.Row, _ binding: EntityBinding
     ) -> ManagedObject? {
@@ -70,7 +69,7 @@ extension DraftContext {
 
     private func rebase(_ object: ManagedObject, _ saved: DraftDifference.Row, on newest: RowSnapshot?) {
         guard let newest else {
-            // A deletion was taken back after it was saved: the object must be inserted again.
+            // If a deletion was undone after it was saved, the object must be inserted again.
             let isBack = saved.state == .deleted && !object.isDeleted
             return object.put(isBack ? .inserted : .gone, object.row, saved: nil)
         }
@@ -80,7 +79,7 @@ extension DraftContext {
                 one.isEqual(to: other, column: column, storage: description.storage)
             }
             if isEqual(object.row, saved.row) { continue }
-            // An edit was taken back, and the save has not made it either.
+            // The edit was undone, and the save did not make it.
             if isEqual(object.row, saved.base), !isEqual(newest, saved.row) { continue }
             row.setValue(object.row.value(column, description.storage), column)
         }
@@ -91,9 +90,9 @@ extension DraftContext {
     }
 }
 
-/// New keys for objects whose keys another program may have taken.
+/// New keys for objects whose keys another program may have used.
 extension DraftContext {
-    /// Gives objects the keys with which they were saved, and lets all edits lead to them.
+    /// Gives objects the keys with which they were saved, and adjusts all links to them.
     func rename(_ keys: [LinkEnd: Int64]) {
         if keys.isEmpty { return }
         for (end, key) in keys {
@@ -118,7 +117,7 @@ extension DraftContext {
 }
 
 extension DraftDifference {
-    /// The same with other keys of new objects.
+    /// The difference with other keys of new objects.
     func renaming(_ keys: [LinkEnd: Int64], _ layout: ModelLayout) -> DraftDifference {
         if keys.isEmpty { return self }
         var renamed = self
@@ -133,14 +132,14 @@ extension DraftDifference {
 }
 
 extension LinkEnd {
-    /// The end with the new key of its object, if that has one.
+    /// The end with the new key of its object, if the object has a new key.
     func renamed(_ keys: [LinkEnd: Int64]) -> LinkEnd {
         keys[self].map { LinkEnd(entity: entity, key: $0) } ?? self
     }
 }
 
 extension RowSnapshot {
-    /// Lets the links of the row lead to objects with new keys.
+    /// Adjusts the links of the row to new keys.
     fileprivate mutating func rename(_ keys: [LinkEnd: Int64], _ entity: EntityLayout, _ layout: ModelLayout) {
         for (column, family) in entity.linkedColumns(layout) {
             guard let end = end(column, family), let key = keys[end] else { continue }
@@ -150,7 +149,7 @@ extension RowSnapshot {
 }
 
 extension EntityLayout {
-    /// The columns with links, each with the entities to which it can lead.
+    /// The columns with links, each with the entities of its destinations.
     fileprivate func linkedColumns(_ layout: ModelLayout) -> [(LinkColumn, [Int])] {
         if let pairs = LinkedPair.Families(self, layout) {
             return [(pairs.columns.own, pairs.source), (pairs.columns.other, pairs.destination)]

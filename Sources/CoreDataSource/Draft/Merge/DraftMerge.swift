@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Applies the changes of a draft to the objects of a batch, except those that a conflict decided against.
+/// Applies the changes of a draft to the objects of a batch, except dropped changes.
 struct DraftMerge {
     /// The outcome of a merge.
     struct Outcome: Sendable {
@@ -12,9 +12,9 @@ struct DraftMerge {
 
     private let context: PrivateContext
     private let comparison: DraftComparison
-    /// The objects that it has inserted.
+    /// The objects that the merge has inserted.
     private var made: [LinkEnd: ManagedObject] = [:]
-    /// The keys of new objects whose own keys another program may have taken.
+    /// The new keys of objects whose own keys another program may have used.
     private var newKeys: [LinkEnd: Int64] = [:]
 
     private init(_ context: PrivateContext, _ comparison: DraftComparison) {
@@ -24,8 +24,8 @@ struct DraftMerge {
 
     /// Compares, decides the conflicts, and applies the edits.
     ///
-    /// - Parameter contexts: The contexts whose edits make one save. They have the newest rows, which cannot change during the
-    ///   merge.
+    /// - Parameter contexts: The contexts whose edits make one save. They have the newest rows, and no other save can change
+    ///   the rows during the merge.
     static func run(
         _ difference: DraftDifference, _ resolution: DraftResolution, in contexts: [PrivateContext]
     ) throws -> Outcome {
@@ -82,7 +82,7 @@ struct DraftMerge {
         for part in parts {
             let end = row(part).end
             guard case .deletion = part.kind, let object = comparison.current(end) else { continue }
-            // The delete rules delete it, also if nobody owns it.
+            // The delete rules delete the object, even if its entity has no owner.
             if !comparison.explicit.contains(end), reached.contains(end) { continue }
             try editor(end.entity).delete(owned: object)
         }
@@ -117,7 +117,7 @@ struct DraftMerge {
         return key
     }
 
-    /// Inserts an object with the attributes that it has in the draft, and with its key if nobody else has taken that.
+    /// Inserts an object with its attributes in the draft, and with its key unless another program may have used the key.
     private mutating func insert(_ row: DraftDifference.Row) throws {
         let object = try editor(row.end.entity).insert(entity: row.end.entity, key: key(of: row))
         for (column, description) in object.layout.columns.enumerated() where description.attribute != nil {
@@ -139,7 +139,7 @@ struct DraftMerge {
         object.linking(index)?.set(try end.map(self.object))
     }
 
-    /// Restores the links of an object that is inserted again, to objects that still exist.
+    /// Restores the links of a revived object to objects that still exist.
     private func setLinks(of object: ManagedObject, _ row: DraftDifference.Row) throws {
         for (index, relationship) in object.layout.relationships.enumerated() {
             guard case .column(let column) = relationship.storage,
@@ -158,7 +158,7 @@ struct DraftMerge {
         let (source, destination) = (try object(pair.source), try object(pair.destination))
         guard try context.link(source, destination, pair.pairs) == nil else { return }
         func place(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
-        // The row keeps the key that it has in the draft.
+        // The row keeps its key in the draft.
         try context.insertLink(
             pair.pairs, (source, place(pair.pairs.own.position)), (destination, place(pair.pairs.other.position)),
             key: key(of: row))
@@ -189,17 +189,21 @@ public struct DraftResolution: Sendable {
     /// Decides a conflict; nil leaves it undecided.
     let choose: (@Sendable (DraftChange) throws -> DraftChange.Choice)?
 
-    /// The draft's value is saved.
+    /// Saves the draft's values.
     public static let keepMine = DraftResolution { _ in .mine }
-    /// The value that others have saved stays; the rest of the draft is saved.
+    /// Keeps the values of the other saves, and saves the rest of the draft.
     public static let takeTheirs = DraftResolution { _ in .theirs }
-    /// The save throws `draftConflict`, and the draft stays as it is.
+    /// Throws `draftConflict`, and leaves the draft unchanged.
     public static let fail = DraftResolution(choose: nil)
 
-    /// The closure decides each conflict.
+    /// Decides each conflict with a closure.
     ///
-    /// **Isolation**: the queue of the private context, during the save. If the closure throws, the save throws that error, and
-    /// nothing has happened.
+    /// ```swift
+    /// try await draft.save(resolving: .each { $0.propertyName == "note" ? .mine : .theirs })
+    /// ```
+    ///
+    /// **Isolation**: the queue of the private context, during the save. If the closure throws, the save throws the same error
+    /// and changes nothing.
     public static func each(
         _ choose: @escaping @Sendable (DraftChange) throws -> DraftChange.Choice
     ) -> DraftResolution {

@@ -1,8 +1,8 @@
 /// Merges two changed orders of a relationship's objects.
 ///
-/// It is pure: its input is the original order, the order of each side, and the objects that exist now.
+/// A pure function of the original order, the orders of both sides, and the existing objects.
 package enum OrderMerge {
-    /// Whether a side has moved any of the objects that all three orders contain.
+    /// Whether a side has moved any object that all three orders contain.
     package static func hasMoved<Element: Hashable>(
         _ base: [Element], _ side: [Element], amongThoseOf other: [Element]
     ) -> Bool {
@@ -10,7 +10,7 @@ package enum OrderMerge {
         return base.filter(common.contains) != side.filter(common.contains)
     }
 
-    /// Whether both sides have moved objects, to different places.
+    /// Whether both sides have moved objects, with different results.
     package static func isConflict<Element: Hashable>(
         base: [Element], mine: [Element], theirs: [Element]
     ) -> Bool {
@@ -19,12 +19,12 @@ package enum OrderMerge {
         return orders[0] != orders[1] && orders[0] != orders[2] && orders[1] != orders[2]
     }
 
-    /// The existing objects in the order of the side that moved any. Every other object comes after the one that it follows on
-    /// its own side.
+    /// The existing objects in the order of the side that moved objects. Each object that this side lacks is put after the
+    /// object that it follows on the other side.
     ///
     /// - Parameters:
     ///   - present: The objects that exist, in any order.
-    ///   - isMine: Whether my order counts if both sides moved objects.
+    ///   - isMine: Whether `mine` wins if both sides moved objects.
     /// - Complexity: O(n) for each object that only one side has.
     package static func merge<Element: Hashable>(
         base: [Element], mine: [Element], theirs: [Element], present: [Element], isMine: Bool
