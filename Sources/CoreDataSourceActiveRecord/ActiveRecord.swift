@@ -8,8 +8,8 @@ public import CoreDataSource
 ///     .read { main in print(try ContactEntity.all(in: main, where: \.uid == "1")) }
 /// ```
 ///
-/// Every ``ManagedObject`` conforms, so the calls return objects of the class itself. Each does what the context's method does,
-/// and throws what that throws. An attribute with the name of a method hides the method.
+/// Every ``ManagedObject`` conforms, so the methods return objects of the class on which they are called. Each method calls a
+/// method of the context, and throws the same errors. An attribute with the name of a method hides the method.
 ///
 /// **Isolation**: that of the context.
 nonisolated public protocol ActiveRecord: ManagedObject {}
@@ -17,14 +17,23 @@ nonisolated public protocol ActiveRecord: ManagedObject {}
 extension ManagedObject: ActiveRecord {}
 
 extension ActiveRecord {
-    /// Inserts a new object with the default values of the model, as ``EditingContext/insert(_:)``.
+    /// Inserts an object with the default values of the model, as ``EditingContext/insert(_:)``.
+    ///
+    /// ```swift
+    /// let contact = try ContactEntity.create(in: context)
+    /// contact.uid = "1"
+    /// ```
     ///
     /// - Throws: `entityNotOwned`, `abstractEntity`, `unknownEntity`, `keysExhausted`.
     public static func create(in context: EditingContext) throws -> Self {
         try context.insert(Self.self)
     }
 
-    /// The first object that matches, or nil, as ``ManagedObjectContext/first(_:where:order:)``.
+    /// The first matching object, or nil, as ``ManagedObjectContext/first(_:where:order:)``.
+    ///
+    /// ```swift
+    /// let contact = try ContactEntity.first(in: main, where: \.uid == "1")
+    /// ```
     ///
     /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public static func first(
@@ -33,8 +42,11 @@ extension ActiveRecord {
         try context.first(Self.self, where: predicate, order: order)
     }
 
-    /// The objects that match, as
-    /// ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)``.
+    /// The matching objects, as ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)``.
+    ///
+    /// ```swift
+    /// let adults = try ContactEntity.all(in: main, where: \.age >= 18, order: [.ascending(\.name)])
+    /// ```
     ///
     /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public static func all(
@@ -43,7 +55,11 @@ extension ActiveRecord {
         try context.fetch(Self.self, where: predicate, order: order)
     }
 
-    /// How many objects match, as ``ManagedObjectContext/count(_:where:)``.
+    /// The number of matching objects, as ``ManagedObjectContext/count(_:where:)``.
+    ///
+    /// ```swift
+    /// let count = try ContactEntity.count(in: main, where: \.age >= 18)
+    /// ```
     ///
     /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
     public static func count(
@@ -52,9 +68,13 @@ extension ActiveRecord {
         try context.count(Self.self, where: predicate)
     }
 
-    /// Deletes the objects that match, as ``PrivateContext/delete(_:where:)``.
+    /// Deletes the matching objects, as ``PrivateContext/delete(_:where:)``.
     ///
-    /// - Returns: How many objects were deleted.
+    /// ```swift
+    /// try ContactEntity.removeAll(in: context, where: \.age < 18)
+    /// ```
+    ///
+    /// - Returns: The number of deleted objects.
     /// - Throws: `entityNotOwned`, and what ``ManagedObjectContext/fetch(_:)`` throws.
     @discardableResult
     public static func removeAll(
@@ -63,7 +83,11 @@ extension ActiveRecord {
         try context.delete(Self.self, where: predicate)
     }
 
-    /// Deletes this object, as ``EditingContext/delete(_:)``. It must belong to that context.
+    /// Deletes this object, as ``EditingContext/delete(_:)``. The object must belong to the context.
+    ///
+    /// ```swift
+    /// try ContactEntity.first(in: context, where: \.uid == "1")?.remove(in: context)
+    /// ```
     public func remove(in context: EditingContext) {
         context.delete(self)
     }

@@ -8,9 +8,13 @@ public import CoreDataSource
 ///     .read { main in print(try main.count(ContactEntity.self)) }
 /// ```
 extension EntityDataSource {
-    /// Blocks until the work has run in the private context and its rows are in the store, as ``performAndWait(_:)`` does.
+    /// Runs the work in the private context, and blocks until its rows are in the store, as ``performAndWait(_:)`` does.
     ///
-    /// - Throws: What the work throws; nothing has happened then. Otherwise what `add` throws.
+    /// ```swift
+    /// try contacts.writeSync { context in try ContactEntity.create(in: context).uid = "1" }
+    /// ```
+    ///
+    /// - Throws: What the work throws; otherwise what `add` throws. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func writeSync(
         _ work: @Sendable (PrivateContext) throws -> Void
@@ -19,7 +23,8 @@ extension EntityDataSource {
         return self
     }
 
-    /// Blocks until the work has run in the private context, and calls back with the outcome before it returns.
+    /// Runs the work in the private context, blocks until its rows are in the store, and calls back with the outcome before it
+    /// returns.
     ///
     /// ```swift
     /// contacts.writeSync { context in try ContactEntity.create(in: context).uid = "1" } completion: { outcome in
@@ -28,8 +33,8 @@ extension EntityDataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - work: It runs once, on the queue of the private context. Its edits are one save.
-    ///   - completion: Called once on the calling thread, when the rows are in the store or the write has failed.
+    ///   - work: Runs once, on the queue of the private context. Its edits are one save.
+    ///   - completion: Called once on the calling thread, when the rows are in the store or the save has failed.
     @discardableResult
     public nonisolated func writeSync(
         _ work: @Sendable (PrivateContext) throws -> Void, completion: (Result<Void, any Error>) -> Void
@@ -40,13 +45,19 @@ extension EntityDataSource {
 
     /// Runs the work in the private context, after all earlier calls, and returns at once.
     ///
+    /// ```swift
+    /// contacts.writeAsync { context in try ContactEntity.removeAll(in: context) } callback: { outcome in
+    ///     if case .failure(let error) = outcome { print(error) }
+    /// }
+    /// ```
+    ///
     /// Without a callback, a failure is reported to ``handleError(_:)`` and ``PersistentContainer/failures``, as
     /// ``StoreFailure/Kind/writeFailed``.
     ///
     /// - Parameters:
-    ///   - work: It runs once, on the queue of the private context. Its edits are one save.
-    ///   - callback: Called on the main actor, in the order of the calls: when the rows are in the store and the objects and
-    ///     lists of main show them, or when the save has failed. It is not called while the main thread is blocked.
+    ///   - work: Runs once, on the queue of the private context. Its edits are one save.
+    ///   - callback: Called on the main actor, in the order of the calls: when the store has the rows and the objects and lists
+    ///     of main show them, or when the save has failed. While the main thread is blocked, the callback has to wait.
     @discardableResult
     public nonisolated func writeAsync(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
@@ -56,7 +67,11 @@ extension EntityDataSource {
         return self
     }
 
-    /// Reads what main shows.
+    /// Reads in the main context.
+    ///
+    /// ```swift
+    /// try contacts.read { main in print(try ContactEntity.count(in: main)) }
+    /// ```
     ///
     /// **Isolation**: the main actor.
     @discardableResult
@@ -65,12 +80,16 @@ extension EntityDataSource {
         return self
     }
 
-    /// Deletes every object of the entities that this data source owns, in one save. ``PersistentContainer/nuke()`` empties
-    /// the whole store.
+    /// Deletes all objects of the entities that this data source owns, in one save. ``PersistentContainer/nuke()`` empties the
+    /// whole store.
     ///
-    /// The cost is proportional to the number of those objects.
+    /// ```swift
+    /// try await contacts.nuke()
+    /// ```
     ///
-    /// - Throws: What a delete throws; nothing has happened then.
+    /// The cost is proportional to the number of deleted objects.
+    ///
+    /// - Throws: What a delete throws. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func nuke() async throws -> Self {
         try await deleteAllOwned()

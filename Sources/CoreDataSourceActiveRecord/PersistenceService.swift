@@ -2,7 +2,8 @@ public import CoreDataSource
 public import Foundation
 internal import RowStore
 
-/// The container of an app, in a class to subclass: as the `DALService` of Skopelos, and as a subclass of `NSPersistentContainer`.
+/// A base class with the container of an app, for code that was written for the `DALService` of Skopelos or for a subclass of
+/// `NSPersistentContainer`.
 ///
 /// ```swift
 /// final class Persistence: PersistenceService {
@@ -17,16 +18,16 @@ internal import RowStore
 ///     .readSync { main in print(try ContactEntity.count(in: main)) }
 /// ```
 ///
-/// Making a service opens nothing. ``load()`` and ``loadAndWait()`` open the stores of its ``descriptions``.
+/// The initializer opens no store. ``load()`` and ``loadAndWait()`` open the stores of the ``descriptions``.
 ///
-/// ``PersistentContainer`` is final and `Sendable`, which an open class cannot be; a service has what is open.
+/// ``PersistentContainer`` is final and `Sendable`, which an open class cannot be, so a subclass customizes the service.
 ///
 /// **Isolation**: the main actor.
 @MainActor
 open class PersistenceService {
-    /// What ``load()`` opens, the store of ``container`` first. Changes after loading have no effect.
+    /// The stores that ``load()`` opens. The first is the store of ``container``. Changes after loading have no effect.
     ///
-    /// By default one SQLite file in ``defaultDirectory``, named after the service.
+    /// By default one SQLite file in ``defaultDirectory``, with the name of the service.
     public var descriptions: [StoreDescription]
 
     private let name: String
@@ -35,7 +36,7 @@ open class PersistenceService {
     private let defaultFile: URL
     private var stores: [String: PersistentContainer] = [:]
     private var order: [String] = []
-    /// The call of ``load()`` that is under way; others wait for it.
+    /// The running call of ``load()``, for which other calls wait.
     private var loading: Task<Void, any Error>?
 
     /// The directory of the stores of this class.
@@ -43,13 +44,18 @@ open class PersistenceService {
     /// The default is ``PersistentContainer/Configuration/defaultDirectory``.
     open class var defaultDirectory: URL { PersistentContainer.Configuration.defaultDirectory }
 
-    /// Describes the store; nothing is opened yet.
+    /// Describes the store without opening it.
+    ///
+    /// ```swift
+    /// let service = PersistenceService(name: "Contacts")
+    /// ```
     ///
     /// - Parameters:
-    ///   - name: The name of the store, and of its file without an extension. Most often it is the name of the model.
-    ///   - model: The model; nil, the default, for the one with that name that `ModelPlugin` compiled into the calling module.
-    ///   - location: Where the rows are; nil, the default, for an SQLite file in ``defaultDirectory``. Use `.inMemory` in tests.
-    ///   - fileID: Names the module that has the model. Leave it out.
+    ///   - name: The name of the store, which is also its file name without an extension. Most often the name of the model.
+    ///   - model: The model; by default the model with that name that `ModelPlugin` compiled into the calling module.
+    ///   - location: The location of the rows; nil, the default, for an SQLite file in ``defaultDirectory``. Use `.inMemory` in
+    ///     tests.
+    ///   - fileID: Identifies the module that has the model. Leave it out.
     public init(
         name: String, model: ManagedObjectModel? = nil, store location: StoreLocation? = nil, fileID: String = #fileID
     ) {
@@ -60,7 +66,11 @@ open class PersistenceService {
         descriptions = [StoreDescription(name: name, location: location ?? .sqlite(defaultFile))]
     }
 
-    /// Called for every failure that no call can throw, of all stores of the service, until they are closed.
+    /// Handles the failures that no call can throw, of all stores of the service, until the stores are closed.
+    ///
+    /// ```swift
+    /// override func handleError(_ failure: StoreFailure) { print(failure) }
+    /// ```
     ///
     /// The default does nothing.
     open func handleError(_ failure: StoreFailure) {}
@@ -70,17 +80,16 @@ open class PersistenceService {
     /// Whether the stores are open.
     public var isLoaded: Bool { !order.isEmpty }
 
-    /// Opens the stores of ``descriptions``, or makes them, and ``defaultDirectory`` if it is missing. A service that is loaded
-    /// stays as it is.
+    /// Opens or makes the stores of the ``descriptions``, and makes a missing ``defaultDirectory``. Does nothing if the service
+    /// is loaded.
     ///
     /// ```swift
-    /// try await Persistence.shared.load()
+    /// try await service.load()
     /// ```
     ///
     /// - Precondition: There is a description, and each has a name of its own.
-    ///
-    /// - Throws: The error of the first description that cannot be opened; the others are closed again then. The errors are
-    ///   those of ``PersistentContainer/init(name:model:databaseKey:configuration:fileID:)`` and
+    /// - Throws: The error of the first description that cannot be opened. The call then closes the other stores. The errors
+    ///   are those of ``PersistentContainer/init(name:model:databaseKey:configuration:fileID:)`` and
     ///   ``PersistentContainer/open(_:model:)``.
     public func load() async throws {
         if isLoaded { return }
@@ -96,7 +105,7 @@ open class PersistenceService {
         let descriptions = descriptions
         let opened = await PersistentContainer.open(descriptions, model: try prepare())
         let error = descriptions.lazy.compactMap { opened.errors[$0.name] }.first
-        // loadAndWait may have loaded the service meanwhile.
+        // A call of loadAndWait may have loaded the service meanwhile.
         guard error == nil, !isLoaded else {
             for container in opened.containers.values { try? await container.close() }
             if let error, !isLoaded { throw error }
@@ -105,14 +114,15 @@ open class PersistenceService {
         keep(opened.containers, in: descriptions.map(\.name))
     }
 
-    /// Opens the stores of ``descriptions``, or makes them, and blocks the main thread until that is done.
+    /// Opens or makes the stores of the ``descriptions``, and blocks the main thread until they are open.
     ///
     /// ```swift
-    /// try Persistence.shared.loadAndWait()
+    /// try service.loadAndWait()
     /// ```
     ///
     /// - Precondition: There is a description, and each has a name of its own.
-    /// - Throws: `openingWouldBlock` for a store on a server, and for one that must be migrated first; otherwise what
+    /// - Throws: `openingWouldBlock` for a store on a server, for a custom store, and for a store that must be migrated or
+    ///   upgraded; otherwise what
     ///   ``load()`` throws.
     public func loadAndWait() throws {
         guard !isLoaded else { return }
@@ -125,10 +135,14 @@ open class PersistenceService {
         "\(self) was loaded without a description, so there is no store to open. Add a StoreDescription to descriptions."
     }
 
-    /// Closes the stores, as ``PersistentContainer/close()``. The service can be loaded again. If it is being loaded, the call
-    /// waits for that first.
+    /// Closes the stores, as ``PersistentContainer/close()``. The service can be loaded again. If ``load()`` is
+    /// running, the call waits for its end first.
     ///
-    /// - Throws: The first error of a store; all stores are closed all the same.
+    /// ```swift
+    /// try await service.close()
+    /// ```
+    ///
+    /// - Throws: The first error of a store; all stores are closed even if the call throws.
     public func close() async throws {
         try? await loading?.value
         let containers = order.compactMap { stores[$0] }
@@ -140,7 +154,7 @@ open class PersistenceService {
         if let failure { throw failure }
     }
 
-    /// Makes what opening needs: the default directory, if one of the stores is there, and the model.
+    /// Makes the default directory if a store needs it, and returns the model.
     private func prepare() throws -> ManagedObjectModel {
         if descriptions.contains(where: { $0.location == .sqlite(defaultFile) && !$0.configuration.isReadOnly }) {
             try PersistentContainer.makeDirectory(type(of: self).defaultDirectory)
@@ -172,10 +186,14 @@ open class PersistenceService {
         return container
     }
 
-    /// The container of the description with that name; nil if there is none, or if the service is not loaded.
+    /// The container of the description with a name; nil if there is no such description, or if the service is not loaded.
     public func container(named name: String) -> PersistentContainer? { stores[name] }
 
-    /// The data source of that class, of the container that owns its entities.
+    /// The data source of a class, from the container whose store has its entities.
+    ///
+    /// ```swift
+    /// let contacts = try service.dataSource(ContactDataSource.self)
+    /// ```
     ///
     /// - Throws: What ``PersistentContainer/dataSource(_:)`` throws.
     public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {

@@ -8,19 +8,24 @@ public import CoreDataSource
 ///     .readSync { main in print(try ContactEntity.count(in: main)) }
 /// ```
 ///
-/// Three things differ from Skopelos. A write names the data source whose entities it changes, because no other code may change
-/// them; ``perform(in:waitFor:_:)`` writes over several. A completion is also called when a write fails. Objects stay in the
-/// block that got them: the next block looks them up again, by a key. ``EntityDataSource/performAndWait(_:)`` returns values to
-/// its caller, such as a ``ManagedObjectID``.
+/// Three things differ from Skopelos. A write names the data source whose entities it changes; ``perform(in:waitFor:_:)``
+/// writes the entities of several data sources. A completion is also called if a write fails. Objects cannot leave their block:
+/// the next block looks them up again by a key. ``EntityDataSource/performAndWait(_:)`` returns values to its caller, such as a
+/// ``ManagedObjectID``.
 extension PersistentContainer {
-    /// Blocks until the work has run in the private context of the data source and its rows are in the store.
+    /// Runs the work in the private context of the data source, and blocks until its rows are in the store.
     ///
-    /// You can call it on the main thread. Calling it inside a private context or `read` is a programmer error and traps.
+    /// ```swift
+    /// try container.writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = "1" }
+    /// ```
+    ///
+    /// The main thread may make the call. A call inside a private context or `read` is a programmer error and traps.
     ///
     /// - Parameters:
     ///   - source: A data source of this container.
-    ///   - work: It runs once, on the queue of the data source's private context. What it edits is one save.
-    /// - Throws: What the work throws; otherwise what ``EntityDataSource/performAndWait(_:)`` throws. Nothing has happened then.
+    ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
+    /// - Throws: What the work throws; otherwise what ``EntityDataSource/performAndWait(_:)`` throws. If the call throws, it
+    ///   changes nothing.
     @discardableResult
     public func writeSync(
         in source: EntityDataSource, _ work: @Sendable (PrivateContext) throws -> Void
@@ -32,9 +37,13 @@ extension PersistentContainer {
 
     /// Runs the work in the private context of the data source, after all earlier calls, and returns at once.
     ///
+    /// ```swift
+    /// container.writeAsync(in: contacts) { context in try ContactEntity.removeAll(in: context) }
+    /// ```
+    ///
     /// - Parameters:
     ///   - source: A data source of this container.
-    ///   - work: It runs once, on the queue of the data source's private context. What it edits is one save.
+    ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
     ///   - callback: As in ``EntityDataSource/writeAsync(_:callback:)``.
     @discardableResult
     public func writeAsync(
@@ -46,19 +55,27 @@ extension PersistentContainer {
         return self
     }
 
-    /// Empties the store: ``reset()`` under the name that it has in Skopelos. Unlike there, it does not block.
+    /// Empties the store, as ``reset()``. Unlike in Skopelos, the call does not block.
     ///
-    /// - Throws: What ``reset()`` throws; every row is unchanged then.
+    /// ```swift
+    /// try await container.nuke()
+    /// ```
+    ///
+    /// - Throws: What ``reset()`` throws. If the call throws, it changes no row.
     @discardableResult
     public func nuke() async throws -> Self {
         try await reset()
         return self
     }
 
-    /// Calls the handler for every failure that no call can throw, until the container is closed. It is ``failures`` as a call
-    /// in a chain.
+    /// Calls the handler for every failure of ``failures``, until the container is closed.
     ///
-    /// Skopelos has a method to override. Here, override ``EntityDataSource/handleError(_:)`` for the saves of one data source.
+    /// ```swift
+    /// container.handleError { failure in print(failure) }
+    /// ```
+    ///
+    /// Unlike in Skopelos, there is no method of the container to override. For the saves of one data source, override
+    /// ``EntityDataSource/handleError(_:)``.
     ///
     /// **Isolation**: none. The handler is called in a task of its own, in the order of the failures, and may use the
     /// container.

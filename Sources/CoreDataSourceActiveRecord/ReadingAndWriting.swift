@@ -1,10 +1,10 @@
 public import CoreDataSource
 public import ManagedModel
 
-/// Reading alone: the query side of CQRS. Code that gets this type cannot change a store.
+/// The query side of CQRS. Code that gets this type cannot change a store.
 ///
 /// ```swift
-/// func report(on contacts: some PersistenceReading) throws {
+/// @MainActor func report(on contacts: some PersistenceReading) throws {
 ///     try contacts.readSync { main in print(try ContactEntity.count(in: main)) }
 /// }
 /// ```
@@ -16,13 +16,13 @@ public protocol PersistenceReading {
 
     /// Reads one state of all rows off the main actor, and returns the result of the body: ``PersistentContainer/read(_:)``.
     ///
-    /// - Parameter body: It reads, and returns values. Objects cannot leave it.
+    /// - Parameter body: Reads, and returns values. Objects cannot leave the body.
     /// - Throws: What the body throws, what the store throws, and `CancellationError`.
     func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result
 }
 
 extension PersistenceReading {
-    /// Reads what main shows, at once.
+    /// Reads in the main context, at once.
     ///
     /// ```swift
     /// container.readSync { main in print(try ContactEntity.count(in: main)) }
@@ -30,7 +30,7 @@ extension PersistenceReading {
     ///
     /// **Isolation**: the main actor.
     ///
-    /// - Parameter work: It gets the context of the user interface.
+    /// - Parameter work: Gets the main context.
     /// - Throws: What the work throws.
     @MainActor
     @discardableResult
@@ -40,15 +40,21 @@ extension PersistenceReading {
     }
 }
 
-/// Writing as well: the command side of CQRS.
+/// The command side of CQRS, which reads as well.
+///
+/// ```swift
+/// @MainActor func add(_ uid: String, to store: some PersistenceWriting, _ contacts: ContactDataSource) throws {
+///     try store.writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = uid }
+/// }
+/// ```
 ///
 /// Each write names the data source whose entities it changes.
 public protocol PersistenceWriting: PersistenceReading {
-    /// Blocks until the work has run in the private context of the data source and its rows are in the store.
+    /// Runs the work in the private context of the data source, and blocks until its rows are in the store.
     ///
     /// - Parameters:
     ///   - source: A data source of the container.
-    ///   - work: It runs once, on the queue of the data source's private context. Its edits are one save.
+    ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
     /// - Throws: What the work throws; otherwise what ``EntityDataSource/performAndWait(_:)`` throws. If the call throws, it
     ///   changes nothing.
     @MainActor
@@ -59,7 +65,7 @@ public protocol PersistenceWriting: PersistenceReading {
     ///
     /// - Parameters:
     ///   - source: A data source of the container.
-    ///   - work: It runs once, on the queue of the data source's private context. Its edits are one save.
+    ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
     ///   - callback: Called on the main actor with the outcome; nil to report a failure to ``PersistentContainer/failures``.
     @MainActor
     @discardableResult
@@ -96,24 +102,28 @@ extension PersistenceService: @MainActor PersistenceWriting {
     }
 }
 
-/// A container that was opened for reading only: its type has no call that writes.
+/// A container that only reads.
 ///
 /// ```swift
 /// let archive = try await ReadOnlyContainer(model: .contacts, store: .sqlite(url))
 /// let names = try await archive.read { context in try context.values(ObjectRequest<ContactEntity>(), \.name) }
 /// ```
 ///
-/// ``PersistentContainer/Configuration/isReadOnly`` says what may be open beside it.
+/// ``PersistentContainer/Configuration/isReadOnly`` explains which other containers may have the store open.
 public final class ReadOnlyContainer: PersistenceReading, Sendable {
     private let container: PersistentContainer
 
-    /// Opens a store that exists.
+    /// Opens an existing store.
+    ///
+    /// ```swift
+    /// let archive = try await ReadOnlyContainer(model: .contacts, store: .sqlite(url))
+    /// ```
     ///
     /// - Parameters:
     ///   - model: The model that the store was made for.
-    ///   - location: Where the rows are.
-    ///   - databaseKey: The label that the store must have; nil, the default, for any.
-    ///   - configuration: How the container treats the store. `isReadOnly` is set.
+    ///   - location: The location of the rows.
+    ///   - databaseKey: The label that the store must have; nil, the default, for any label.
+    ///   - configuration: The settings of the container. The initializer sets `isReadOnly`.
     /// - Throws: What ``PersistentContainer/init(model:store:databaseKey:configuration:)`` throws.
     public init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
@@ -134,6 +144,6 @@ public final class ReadOnlyContainer: PersistenceReading, Sendable {
 
     /// Closes the store.
     ///
-    /// - Throws: What ``PersistentContainer/close()`` throws; the store is closed all the same.
+    /// - Throws: What ``PersistentContainer/close()`` throws. The store is closed even if the call throws.
     public func close() async throws { try await container.close() }
 }

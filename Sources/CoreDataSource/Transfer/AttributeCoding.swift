@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Converts the values of attributes to JSON and back, without any loss.
+/// Converts the values of attributes to JSON and back without loss.
 enum AttributeCoding {
     // MARK: Out
 
@@ -40,7 +40,7 @@ enum AttributeCoding {
         real.isFinite ? JSONValue(real) : .string(real < 0 ? "-inf" : "inf")
     }
 
-    /// With the digits of a 32-bit number, if they are exact.
+    /// Uses the digits of a 32-bit number, if they are exact.
     private static func json(float real: Double) -> JSONValue {
         let float = Float(real)
         guard float.isFinite, Double(float) == real, let short = Double("\(float)"), Float(short) == float else {
@@ -60,13 +60,13 @@ enum AttributeCoding {
 
     private static func json(transformable bytes: [UInt8]) -> JSONValue {
         var reader = JSONReader(bytes)
-        // In a file it lies within an object.
+        // The depth is 1, because in a file the value is within an object.
         if let value = try? reader.value(1), (try? reader.expectEnd()) != nil, !isTagged(value), value != .null,
             value.text.utf8.elementsEqual(bytes)
         {
             return value
         }
-        // A value that would not come back as the same bytes is stored as it is.
+        // A value whose bytes would change is exported as a string of these bytes.
         if let text = String(validating: bytes, as: UTF8.self) { return .object([textTag: .string(text)]) }
         return .object([bytesTag: .string(Data(bytes).base64EncodedString())])
     }
@@ -143,7 +143,7 @@ enum AttributeCoding {
     private static let textTag: JSONName = "json"
     private static let bytesTag: JSONName = "base64"
 
-    /// Whether it looks like a transformable's value that is stored as its string.
+    /// Whether a JSON value looks like a transformable that was exported as a string of its bytes.
     private static func isTagged(_ value: JSONValue) -> Bool {
         guard case .object(let members) = value, members.count == 1, let (name, text) = members.first else {
             return false
@@ -151,14 +151,14 @@ enum AttributeCoding {
         return (name == textTag || name == bytesTag) && string(text) != nil
     }
 
-    /// In seconds; beyond it a year has more than four digits, or is before the first.
+    /// In seconds. Beyond the limit, a year has more than four digits or is before year 1.
     private static let longestDate = 6.0e10
     private static let wholeSeconds = Date.ISO8601FormatStyle()
     private static let fractions = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
 
     /// The seconds since 2001.
     private static func date(_ text: String) -> Double? {
-        // Foundation takes 30 February for a day in March, and ignores what comes after a date.
+        // Foundation accepts 30 February as a day in March, and ignores characters after a date.
         guard TimestampText.isValid(text) else { return nil }
         let date = (try? wholeSeconds.parse(text)) ?? (try? fractions.parse(text))
         return date?.timeIntervalSinceReferenceDate

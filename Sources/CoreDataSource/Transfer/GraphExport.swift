@@ -7,10 +7,10 @@ struct GraphExport {
     private let keys: TransferKeys
     private let links: GraphLinks
     private var layout: ModelLayout { context.stack.layout }
-    /// By entity, in the order in which they were met.
+    /// The objects by entity, in the order in which they were found.
     private var objects: [Int: [ManagedObject]] = [:]
     private var met: Set<Int64> = []
-    /// By the destinations of relationships: the keys that two of the exported objects share.
+    /// The keys that two exported objects share, by the destination entity of a relationship.
     private var doubles: [Int: Set<JSONValue>] = [:]
 
     init(_ context: ManagedObjectContext, _ keys: [String: String], _ links: GraphLinks) throws {
@@ -19,7 +19,7 @@ struct GraphExport {
         self.links = links
     }
 
-    /// Adds objects, and those that the relationships lead to, transitively.
+    /// Adds objects, and the objects that relationships lead to, transitively.
     mutating func add(_ found: [ManagedObject], following paths: [TransferPath]) throws {
         var waiting = insert(found)
         while !waiting.isEmpty {
@@ -37,7 +37,7 @@ struct GraphExport {
         }
     }
 
-    /// The new ones.
+    /// Adds objects, and returns the new ones.
     private mutating func insert(_ found: [ManagedObject]) -> [ManagedObject] {
         let new = found.filter { met.insert($0.key).inserted }
         for object in new { objects[object.layout.index, default: []].append(object) }
@@ -174,40 +174,40 @@ struct TransferPath {
     }
 }
 
-/// Which links an exported graph contains.
+/// The links that an exported graph contains.
 public struct GraphLinks: Sendable, Hashable {
     private let rawValue: Int
 
-    /// Links between exported objects, so that no link of the graph leads nowhere: a list has only exported objects, and a
-    /// relationship that leads to objects of which none is exported is left out.
+    /// Only links between exported objects, so that every link of the graph leads to an object of the graph. A list contains
+    /// only exported objects. If a relationship leads only to objects that are not exported, it is left out.
     public static let exported = GraphLinks(rawValue: 0)
-    /// All links. Objects that are not exported must exist where the graph is imported.
+    /// All links. Destinations that are not exported must exist in the store that imports the graph.
     public static let all = GraphLinks(rawValue: 1)
 }
 
 /// Exporting objects as plain values.
 extension ManagedObjectContext {
-    /// The objects of a request as a graph, together with the objects that chosen relationships lead to.
+    /// Exports the objects of a request as a graph, with the objects that chosen relationships lead to.
     ///
     /// ```swift
     /// let request = ObjectRequest<GroupEntity>(where: \.gid == "7")
     /// let graph = try await container.read { try $0.exportGraph(request, following: [\GroupEntity.members]) }
     /// ```
     ///
-    /// A chosen relationship is followed from every object, including those that were reached by another relationship. Unsaved
-    /// edits are exported as well. On main, and in ``PersistentContainer/read(_:)``, everything is of one moment. Transient and
-    /// derived attributes are left out.
+    /// A chosen relationship is followed from every object, also from objects that another relationship leads to. Unsaved edits
+    /// are exported as well. On main, and in ``PersistentContainer/read(_:)``, the graph has the state of one moment. Transient
+    /// and derived attributes are left out.
     ///
     /// - Parameters:
     ///   - request: The objects to begin with.
     ///   - following: Key paths to relationships, of any class; none by default.
-    ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute. It
-    ///     also applies to sub-entities.
-    ///   - links: Which links are written.
+    ///   - keys: The names of key attributes by the names of entities. By default the key is the attribute of an entity's first
+    ///     uniqueness constraint on a single attribute. A key also applies to sub-entities.
+    ///   - links: The links to export; `.exported` by default.
     /// - Throws: What ``fetch(_:)`` throws; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without
     ///   a key, for an object without a value for its key, and for two objects with the same key.
     ///
-    /// - Complexity: A few statements for each 1,000 objects of an entity. All objects are in memory together.
+    /// - Complexity: A few statements for each 1,000 objects of an entity. All objects are in memory at the same time.
     public func exportGraph<Object: ManagedObject>(
         _ request: ObjectRequest<Object>, following: [AnyKeyPath] = [], keys: [String: String] = [:],
         links: GraphLinks = .exported
@@ -221,12 +221,19 @@ extension ManagedObjectContext {
         }
     }
 
-    /// All objects of some entities and their sub-entities as a graph.
+    /// Exports all objects of some entities and their sub-entities as a graph.
+    ///
+    /// ```swift
+    /// let everything = try await container.read {
+    ///     try $0.exportGraph(of: [GroupEntity.self, ContactEntity.self])
+    /// }
+    /// try everything.json.write(to: file)
+    /// ```
     ///
     /// - Parameters:
-    ///   - types: Classes of objects.
+    ///   - types: The classes of the objects.
     ///   - keys: As for ``exportGraph(_:following:keys:links:)``.
-    ///   - links: Which links are written.
+    ///   - links: The links to export; `.exported` by default.
     /// - Throws: What ``exportGraph(_:following:keys:links:)`` throws.
     public func exportGraph(
         of types: [ManagedObject.Type], keys: [String: String] = [:], links: GraphLinks = .exported
@@ -244,7 +251,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Exports on main from a snapshot, so that a save that comes in meanwhile is not seen in part.
+    /// Exports on main from a snapshot, so that the graph does not have a part of a later save.
     private func inOneState(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
         guard self is MainContext else {
             let deferredBefore = defersValues

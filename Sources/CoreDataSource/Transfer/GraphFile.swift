@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// A file that is read a part at a time.
+/// The file of a graph, read in parts.
 final class GraphFile {
     private let handle: FileHandle
 
@@ -11,7 +11,7 @@ final class GraphFile {
 
     deinit { try? handle.close() }
 
-    /// Reads the objects of a file. The file may be one that somebody else is still writing, so a thread of its own waits for it.
+    /// Reads the objects of a file on a thread of its own, which may wait if another program still writes the file.
     static func graph(_ url: URL) async throws -> ObjectGraph {
         let reading = Reading()
         return try await withTaskCancellationHandler {
@@ -49,7 +49,7 @@ final class GraphFile {
     }
 }
 
-/// The end of reading, which comes once: from the file, or because the task was cancelled.
+/// The first outcome of reading: the end of the file, or the cancellation of the task.
 private final class Reading: Sendable {
     private typealias Continuation = CheckedContinuation<ObjectGraph, any Error>
 

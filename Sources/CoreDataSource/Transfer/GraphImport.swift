@@ -1,20 +1,20 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Makes the objects of a graph, in a batch with the contexts of all data sources that own them.
+/// Makes the objects of a graph, in a batch with the contexts of the owning data sources.
 ///
-/// The objects are made first, one after the other, and then their links, so that an object may lead to a later one.
+/// All objects are made first, and all links second, so that an object may be linked to a later object.
 struct GraphImport {
     private let contexts: [PrivateContext]
     private let layout: ModelLayout
     private let keys: TransferKeys
-    /// The properties of each entity so far, by name.
+    /// The properties of the entities so far, by name.
     private var fields: [Int: [JSONName: TransferField]] = [:]
     private var links = GraphImportLinks()
     /// Objects of one entity that wait to be looked up together.
     private var waiting: [(index: Int, record: [JSONName: JSONValue])] = []
     private var waitingEntity = ""
-    /// The objects that the graph has mentioned already.
+    /// The keys of the objects that the graph has listed so far.
     private var met: Set<Int64> = []
 
     private static let lookedUpAtOnce = 500
@@ -25,7 +25,7 @@ struct GraphImport {
         self.keys = keys
     }
 
-    /// Takes the next object.
+    /// Adds the next object.
     mutating func add(_ entity: String, _ index: Int, _ record: [JSONName: JSONValue]) throws {
         if entity != waitingEntity || waiting.count == GraphImport.lookedUpAtOnce { try makeWaiting() }
         waitingEntity = entity
@@ -38,7 +38,7 @@ struct GraphImport {
         try links.apply(contexts, layout, keys)
     }
 
-    /// Checks the name of an entity.
+    /// Throws unless a name is that of a concrete entity.
     func check(_ name: String) throws(DataSourceError) {
         guard let entity = layout.entity(named: name), entity.links == nil else {
             throw DataSourceError(
@@ -99,13 +99,13 @@ struct GraphImport {
         }
     }
 
-    /// The value of an object's key; nil for an entity without one.
+    /// The value of an object's key; nil for an entity without a key.
     private func key(
         of record: [JSONName: JSONValue], _ entity: EntityLayout, _ place: String
     ) throws(DataSourceError) -> RowValue? {
         guard let column = keys[entity], let attribute = entity.columns[column].attribute else { return nil }
         var json: JSONValue? = .object(record)
-        // The leaf of a composite has a name of several parts.
+        // The name of a composite's attribute has several parts.
         for part in entity.columns[column].name.split(separator: ".") {
             if case .object(let members) = json { json = members[JSONName(String(part))] } else { json = nil }
         }
@@ -121,7 +121,7 @@ struct GraphImport {
         return value
     }
 
-    /// Throws if a stored object that would be changed shares its key with another one, which no constraint prevents.
+    /// Throws if two stored objects share a key of the graph, for an entity without a constraint on the key.
     private func checkNotDouble(
         _ named: [(place: String, key: RowValue?)], _ column: Int, of entity: EntityLayout, in context: PrivateContext
     ) throws {
@@ -134,13 +134,13 @@ struct GraphImport {
             place, try AttributeCoding.json(double.row, column, as: attribute, in: entity), of: entity, column: column)
     }
 
-    /// The entities whose objects share keys with those of an entity.
+    /// The entities under the same uniqueness constraint on the key.
     private func family(_ entity: EntityLayout, _ column: Int) -> [Int] {
         guard let constraint = entity.constraint(onColumn: column) else { return [entity.index] }
         return layout.entities[entity.constraintOwners[constraint]].concreteFamily
     }
 
-    /// The stored object with that key, or a new one.
+    /// The stored object with a key, or a new object.
     private mutating func object(
         of entity: EntityLayout, key: RowValue?, at place: String, in context: PrivateContext
     ) throws -> ManagedObject {
@@ -215,7 +215,7 @@ struct GraphImport {
 }
 
 extension PrivateContext {
-    /// The object with that value, from the context that may edit it.
+    /// The object with a value, from the context that may edit the object.
     func look(for value: RowValue, _ column: Int, in entity: Int) throws -> ManagedObject? {
         let editor = editor(ofEntity: entity)
         return try editor.reading { () throws(DataSourceError) in

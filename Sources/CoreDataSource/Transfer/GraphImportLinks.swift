@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// The links of a graph, until all its objects exist.
+/// The links of a graph, collected until all its objects exist.
 struct GraphImportLinks {
     private struct Link {
         let object: ManagedObject
-        /// The keys of the other ends, as the graph has them.
+        /// The keys of the destinations in the graph.
         let keys: [JSONValue]
         let place: String
     }
@@ -16,7 +16,7 @@ struct GraphImportLinks {
 
     private var groups: [Group: [Link]] = [:]
 
-    /// Notes the links of a relationship of an object.
+    /// Adds the links of an object's relationship.
     mutating func add(_ object: ManagedObject, relationship index: Int, json: JSONValue, at place: String) throws {
         let isToMany = object.layout.relationships[index].isToMany
         let keys: [JSONValue]
@@ -32,9 +32,9 @@ struct GraphImportLinks {
         groups[group, default: []].append(Link(object: object, keys: keys, place: place))
     }
 
-    /// Sets all of them, and checks that they agree.
+    /// Sets all links, and checks that they do not contradict each other.
     func apply(_ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys) throws {
-        // Lists first: they have an order, and the other side is then already there.
+        // Set lists first, because they have an order. The links on the other side then exist already.
         let sorted = groups.sorted { one, other in
             let isToMany = [one, other].map {
                 layout.entities[$0.key.entity].relationships[$0.key.relationship].isToMany
@@ -47,14 +47,14 @@ struct GraphImportLinks {
         for (group, links) in sorted {
             let relationship = layout.entities[group.entity].relationships[group.relationship]
             guard let context = links[0].object.context as? PrivateContext else { continue }
-            // A relationship that leads nowhere needs no key.
+            // A relationship without links needs no key.
             let named = links.first { !$0.keys.isEmpty }
             let column = try named.map { try keys.destination(relationship, layout, $0.place) } ?? 0
             try preload(links, of: relationship, column: column, in: context)
             if named != nil { try checkNotDouble(links, of: relationship, column: column, layout: layout, in: context) }
             FetchGroup.gather(links.map(\.object))
             var ends: [(link: Link, ends: [Int64])] = []
-            // An end that can have only one source could be named by two.
+            // Two links may contradict each other if a destination can have only one source, or if the graph has both sides.
             let canContradict =
                 relationship.inverse.map { inverse in
                     paths.contains(inverse) || layout.model.relationship(inverse)?.isToMany == false
@@ -100,7 +100,7 @@ struct GraphImportLinks {
         return AttributeCoding.value(key, attribute.type)
     }
 
-    /// Looks up together all objects that the links lead to.
+    /// Reads the destinations of all links together.
     private func preload(
         _ links: [Link], of relationship: RelationshipLayout, column: Int, in context: PrivateContext
     ) throws {
@@ -115,7 +115,7 @@ struct GraphImportLinks {
         }
     }
 
-    /// Throws if a link leads to one of two objects with the same key, which no constraint prevents.
+    /// Throws if a link leads to a key that two objects share, for an entity without a constraint on the key.
     private func checkNotDouble(
         _ links: [Link], of relationship: RelationshipLayout, column: Int, layout: ModelLayout,
         in context: PrivateContext
@@ -134,7 +134,7 @@ struct GraphImportLinks {
         throw TransferKeys.duplicateError(place, json, of: destination, column: column)
     }
 
-    /// Throws if the links are not as the graph says, after all were set.
+    /// Throws if the links differ from the graph after all were set.
     private func check(_ links: [(link: Link, ends: [Int64])], _ relationship: Int) throws {
         FetchGroup.gather(links.map(\.link.object))
         for (link, wanted) in links {

@@ -1,18 +1,18 @@
 internal import RowStore
 
-/// Reads JSON from bytes that come in pieces, so that a file is never in memory as a whole.
+/// Reads JSON from chunks of bytes, so that a file is never in memory as a whole.
 ///
-/// It is stricter than most readers: a name that comes twice in an object is an error.
+/// Unlike in most readers, a duplicate name in an object is an error.
 struct JSONReader {
     private var bytes: [UInt8] = []
     private var position = 0
     private var line = 1
     private let next: () throws -> [UInt8]
 
-    /// How deeply arrays and objects may be nested.
+    /// The largest nesting depth of arrays and objects.
     private static let depthLimit = 128
 
-    /// - Parameter next: Returns the next bytes; none at the end.
+    /// - Parameter next: Returns the next bytes, or an empty array at the end.
     init(_ next: @escaping () throws -> [UInt8]) {
         self.next = next
     }
@@ -24,7 +24,7 @@ struct JSONReader {
 
     // MARK: Values
 
-    /// Reads one value, with the white space before it.
+    /// Reads a value and the white space before it.
     mutating func value(_ depth: Int = 0) throws -> JSONValue {
         guard depth < JSONReader.depthLimit else { throw fault("arrays and objects are nested too deeply") }
         switch try peekToken() {
@@ -48,7 +48,7 @@ struct JSONReader {
         }
     }
 
-    /// Calls the body at the value of each member of an object; the body must read it.
+    /// Calls the body before the value of each member of an object. The body must read the value.
     mutating func forEachMember(_ body: (String, inout JSONReader) throws -> Void) throws {
         try expect("{")
         if try take("}") { return }
@@ -61,7 +61,7 @@ struct JSONReader {
         try expect("}")
     }
 
-    /// Calls the body at each element of an array; the body must read it.
+    /// Calls the body before each element of an array. The body must read the element.
     mutating func forEachElement(_ body: (inout JSONReader) throws -> Void) throws {
         try expect("[")
         if try take("]") { return }
@@ -69,7 +69,7 @@ struct JSONReader {
         try expect("]")
     }
 
-    /// Throws unless only white space follows.
+    /// Throws if anything but white space follows.
     mutating func expectEnd() throws {
         if try peekToken() != nil { throw fault("there is text after the end") }
     }
@@ -163,7 +163,7 @@ struct JSONReader {
         return byte
     }
 
-    /// The next byte that is no white space.
+    /// Skips white space, and returns the next byte without taking it.
     mutating func peekToken() throws -> UInt8? {
         while let byte = try peek() {
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }

@@ -1,20 +1,20 @@
 internal import Foundation
 internal import RowStore
 
-/// A value of JSON, with every digit of its numbers.
+/// A JSON value, with all digits of its numbers.
 enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// Every whole number in the range, however it was written.
+    /// Any whole number in the range of `Int64`, whether it was written as `1`, `1.0` or `1e0`.
     case integer(Int64)
     case real(Double)
-    /// Any other number, as it was written.
+    /// Any other number, with its original digits.
     case digits(String)
     case string(String)
     case array([JSONValue])
     case object([JSONName: JSONValue])
 
-    /// A number as JSON writes it.
+    /// A number from its JSON string.
     init(number text: String) {
         if let integer = Int64(text) {
             self = .integer(integer)
@@ -30,7 +30,7 @@ enum JSONValue: Sendable, Hashable {
         self = Int64(exactly: real).map { .integer($0) } ?? .real(real)
     }
 
-    /// Whether two strings are the same number, with all their digits.
+    /// Whether two strings are the same number in all their digits.
     static func isEqual(_ one: String, _ other: String) -> Bool {
         var (one, other) = (one, other)
         return one.withUTF8 { one in
@@ -38,7 +38,7 @@ enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// Whether a string is a number as JSON writes it.
+    /// Whether a string is a number in JSON's syntax.
     static func isNumber(_ text: String) -> Bool {
         var rest = Substring(text).utf8
         func digits() -> Bool {
@@ -62,7 +62,7 @@ enum JSONValue: Sendable, Hashable {
         return rest.isEmpty
     }
 
-    /// The digits of a number; nil for anything else.
+    /// The digits of a number; nil for other values.
     var numberText: String? {
         switch self {
         case .integer(let value): "\(value)"
@@ -74,7 +74,7 @@ enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Strings are equal byte by byte, as in a store, not by canonical equivalence.
+    /// Compares strings byte by byte, as a store does, and not by canonical equivalence.
     static func == (one: JSONValue, other: JSONValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
@@ -104,7 +104,7 @@ extension JSONValue {
 }
 
 extension JSONValue: Comparable {
-    /// An order of values: numbers by value, and strings by their bytes.
+    /// Orders numbers by value, and strings by their bytes.
     static func < (one: JSONValue, other: JSONValue) -> Bool {
         switch (one, other) {
         case (.integer(let one), .integer(let other)): one < other
@@ -144,7 +144,7 @@ extension JSONValue: Codable {
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
         } else if let value = try? container.decode(Double.self) {
-            // A decimal keeps more digits of such a number.
+            // A decimal keeps more digits than a double.
             let decimal = try? container.decode(Decimal.self)
             self = JSONValue(number: decimal.map { "\($0)" } ?? "\(value)")
         } else if let value = try? container.decode(String.self) {
@@ -174,16 +174,16 @@ extension JSONValue: Codable {
     }
 }
 
-/// Writing JSON: one string for each value, with sorted keys.
+/// Writing JSON with sorted keys, so that equal values give equal strings.
 extension JSONValue {
-    /// On one line and without spaces.
+    /// The JSON on one line, without spaces.
     var text: String {
         var text = ""
         write(to: &text, indent: nil)
         return text
     }
 
-    /// On several lines, so that a change of one value is one changed line.
+    /// The JSON on several lines, so that a changed value is a changed line.
     var prettyText: String {
         var text = ""
         write(to: &text, indent: 0)

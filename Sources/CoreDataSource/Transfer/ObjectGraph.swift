@@ -1,17 +1,17 @@
 public import Foundation
 internal import RowStore
 
-/// Objects and their links as a plain value: for test fixtures, to seed a store, and to move objects to another store.
+/// Objects and their links as a value, for test fixtures, to seed a store, and to move objects to another store.
 ///
-/// Any context exports a graph; a container imports it as one save:
+/// Any context exports a graph, and a container imports a graph as one save:
 ///
 /// ```swift
 /// let graph = try await container.read { try $0.exportGraph(of: [GroupEntity.self, ContactEntity.self]) }
 /// try await other.importGraph(graph)
 /// ```
 ///
-/// Its JSON has the objects by entity. A link is the value of the destination's key, which is an attribute with a uniqueness
-/// constraint of its own:
+/// The JSON of a graph has the objects by entity. A link is the value of the destination's key. A key is an attribute with a
+/// uniqueness constraint of its own:
 ///
 /// ```json
 /// {
@@ -20,12 +20,12 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// Numbers, booleans and strings are those of JSON; a decimal, a UUID and a URL are strings, data is a string in base 64. A
-/// date is a string in ISO 8601, or a number of seconds since 2001 if the string would lose precision. A composite is an
-/// object, a transformable the JSON of its value. Every value comes back exactly.
+/// Numbers, booleans and strings are those of JSON. Decimals, UUIDs and URLs are strings. Data is a string in base 64. A date
+/// is a string in ISO 8601, or a number of seconds since 2001 if the string would lose precision. A composite is an object, and
+/// a transformable is the JSON of its value. An import restores every value exactly.
 ///
-/// The objects of an entity are in the order of their keys, and names are sorted. So equal graphs give equal files, and a change
-/// of one value changes one line.
+/// The objects of an entity are sorted by their keys, and names are sorted too. So equal graphs give equal files, and a changed
+/// value is a changed line.
 public struct ObjectGraph: Sendable, Hashable {
     /// The objects by entity, each by the names of its properties.
     private(set) var records: [String: [[JSONName: JSONValue]]] = [:]
@@ -33,9 +33,14 @@ public struct ObjectGraph: Sendable, Hashable {
     /// A graph without objects.
     public init() {}
 
-    /// Reads the JSON of a graph. The names are checked against the model when the graph is imported.
+    /// Reads the JSON of a graph. The import checks the names against the model.
     ///
-    /// - Throws: `invalidGraph`, with the line, if it is not JSON or not a list of objects by entity.
+    /// ```swift
+    /// let graph = try ObjectGraph(json: Data(contentsOf: file))
+    /// ```
+    ///
+    /// - Throws: `invalidGraph`, with the line, if the data is not JSON; `invalidGraph` if the JSON does not have lists of
+    ///   objects by entity.
     public init(json: Data) throws {
         var reader = JSONReader(Array(json))
         try reader.forEachRecord { entity, _, record in
@@ -49,13 +54,18 @@ public struct ObjectGraph: Sendable, Hashable {
         self.records = records
     }
 
-    /// The graph as JSON, the same bytes for equal graphs: names are sorted, and each value has its own line.
+    /// The graph as JSON, with the same bytes for equal graphs: names are sorted, and each value has its own line. The cost is
+    /// proportional to the size of the graph.
+    ///
+    /// ```swift
+    /// try graph.json.write(to: file)
+    /// ```
     public var json: Data { Data((value.prettyText + "\n").utf8) }
 
     /// The names of the entities, sorted.
     public var entityNames: [String] { records.keys.sorted() }
 
-    /// How many objects of an entity there are, without those of sub-entities.
+    /// The number of objects of an entity, without the objects of sub-entities.
     public func objectCount(ofEntity name: String) -> Int { records[name]?.count ?? 0 }
 
     private var value: JSONValue {
@@ -73,7 +83,7 @@ extension ObjectGraph: Codable {
 }
 
 extension ObjectGraph: CustomStringConvertible {
-    /// How many objects there are: `ObjectGraph (3 ContactEntity, 1 GroupEntity)`.
+    /// The number of objects of each entity: `ObjectGraph (3 ContactEntity, 1 GroupEntity)`.
     public var description: String {
         "ObjectGraph (\(entityNames.map { "\(objectCount(ofEntity: $0)) \($0)" }.joined(separator: ", ")))"
     }
@@ -83,7 +93,7 @@ extension JSONReader {
     /// Reads a graph object by object.
     ///
     /// - Parameters:
-    ///   - body: Called with each object, the name of its entity and its index among those of the entity.
+    ///   - body: Called with the name of each object's entity, its index among the objects of the entity, and its properties.
     ///   - list: Called with the name of each entity before its objects.
     mutating func forEachRecord(
         _ body: (String, Int, [JSONName: JSONValue]) throws -> Void, list: (String) throws -> Void = { _ in }
@@ -112,7 +122,7 @@ extension JSONReader {
 }
 
 extension ObjectGraph {
-    /// The first difference from another graph, as a sentence; nil if the graphs are equal. It may show values.
+    /// The first difference from another graph as a sentence, which may show values; nil if the graphs are equal.
     package func difference(from expected: ObjectGraph) -> String? {
         for entity in Set(entityNames).union(expected.entityNames).sorted() {
             let (found, wanted) = (records[entity] ?? [], expected.records[entity] ?? [])

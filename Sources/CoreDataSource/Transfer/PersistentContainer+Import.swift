@@ -1,33 +1,34 @@
 public import Foundation
 internal import RowStore
 
-/// Importing objects from plain values.
+/// Importing objects from graphs.
 extension PersistentContainer {
-    /// Imports the objects of a graph and their links, as one save over the data sources that own them.
+    /// Imports the objects and links of a graph, as one save of the owning data sources.
     ///
     /// ```swift
     /// let graph = try ObjectGraph(json: Data(contentsOf: fixture))
     /// try await container.importGraph(graph)
     /// ```
     ///
-    /// An object whose key is already stored is changed, any other is new. An attribute that is absent stays unchanged, or has
-    /// its default value in a new object; null clears it. The same holds for links: an absent link stays unchanged, null
-    /// removes it, and a list replaces the previous objects. A link may lead to any object of the graph or of the store.
-    /// Nothing is deleted, and values that are already stored are not written. Objects of an entity without a key are always
-    /// new.
+    /// If the key of an object is already stored, the stored object is changed; otherwise the object is inserted. Objects of an
+    /// entity without a key are always inserted. An absent attribute stays unchanged, or has its default value in a new object;
+    /// null clears an attribute. An absent relationship stays unchanged, null removes its link, and a list replaces its
+    /// objects. A link may lead to any object of the graph or of the store. The import deletes no objects, and writes only
+    /// values that differ from the store.
     ///
-    /// No hook is called: the objects are stored as they are. The rules of the model apply.
+    /// The import calls no hooks. The rules of the model apply. The cost is proportional to the number of objects and links.
     ///
-    /// **Isolation**: the queues of the container's data sources, which must be made before. Their batches wait meanwhile.
+    /// **Isolation**: the queues of the container's data sources, which must be made before the call. Other batches of the data
+    /// sources wait meanwhile.
     ///
     /// - Parameters:
     ///   - graph: The objects and their links.
-    ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute. It
-    ///     also applies to sub-entities.
+    ///   - keys: The names of key attributes by the names of entities. By default the key is the attribute of an entity's first
+    ///     uniqueness constraint on a single attribute. A key also applies to sub-entities.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the place in the graph, such
-    ///   as `ContactEntity[3].group`; `entityNotOwned`; otherwise what ``DataSource/add(_:waitFor:)-([Value],_)`` throws.
-    ///   Nothing has happened then.
+    /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the position in the graph,
+    ///   such as `ContactEntity[3].group`; `entityNotOwned`; otherwise what ``DataSource/add(_:waitFor:)-([Value],_)`` throws.
+    ///   If the call throws, it changes nothing.
     @discardableResult
     public func importGraph(
         _ graph: ObjectGraph, keys: [String: String] = [:], waitFor level: SaveLevel = .store
@@ -44,8 +45,13 @@ extension PersistentContainer {
 
     /// Imports the objects of a graph from a JSON file, as ``importGraph(_:keys:waitFor:)``.
     ///
-    /// The file is read a part at a time, so that its objects are in memory, and never its whole text. Data sources wait only after it
-    /// was read to its end, however long that takes, and a task that is cancelled meanwhile waits no longer.
+    /// ```swift
+    /// let report = try await container.importGraph(contentsOf: file)
+    /// print("\(report.inserted) new, \(report.updated) changed")
+    /// ```
+    ///
+    /// The file is read in parts, so memory has the objects but never the whole file. Other batches of the data sources wait
+    /// only after the file has been read. If the task is cancelled while the file is read, the call returns at once.
     ///
     /// - Parameters:
     ///   - url: A JSON file, as ``ObjectGraph`` describes.
@@ -57,7 +63,7 @@ extension PersistentContainer {
     public func importGraph(
         contentsOf url: URL, keys: [String: String] = [:], waitFor level: SaveLevel = .store
     ) async throws -> SaveReport {
-        // Before the file is read, which may take long.
+        // Check the keys and the data sources before the file is read, because reading may take long.
         _ = try importingTiers(keys)
         return try await importGraph(GraphFile.graph(url), keys: keys, waitFor: level)
     }
@@ -73,7 +79,7 @@ extension PersistentContainer {
         }.report
     }
 
-    /// The tiers that own what can be imported; checks the keys.
+    /// The tiers of all owned entities. Throws if a key is invalid.
     private func importingTiers(_ chosen: [String: String]) throws(DataSourceError) -> [PrivateTier] {
         let layout = stack.layout
         _ = try TransferKeys(chosen, layout)
@@ -92,17 +98,17 @@ extension PersistentContainer {
 }
 
 extension PrivateContext {
-    /// An object that shares its value in a column with another object of those entities, among the given values; nil if there
-    /// is none.
+    /// An object of some entities that shares one of the values in a column with another object; nil if no objects share a
+    /// value.
     ///
-    /// - Complexity: One statement of each entity for 1,000 values, and no more rows than values.
+    /// - Complexity: One statement for each 1,000 values and each entity, which returns at most one row more than values.
     func double(of values: [RowValue], _ column: Int, in family: [Int]) throws -> ManagedObject? {
         for start in stride(from: 0, to: values.count, by: 1000) {
             let part = Array(values[start..<min(start + 1000, values.count)])
             var met: Set<RowValue> = []
             for entity in family {
                 let editor = editor(ofEntity: entity)
-                // If there are more rows than values, two have the same value.
+                // If there are more rows than values, two rows have the same value.
                 let query = RowQuery(
                     entity: entity, predicate: .isMember(.column(column), ValueList(part, .natural)),
                     limit: part.count + 1)
@@ -120,12 +126,12 @@ extension PrivateContext {
 }
 
 extension TransferKeys {
-    /// Whether no two objects of an entity and its sub-entities can have the same value in a column.
+    /// Whether a constraint makes the values of a column unique in an entity and its sub-entities.
     static func isUnique(_ column: Int, _ entity: EntityLayout) -> Bool { entity.constraint(onColumn: column) != nil }
 
-    /// The error if two objects have the same chosen key.
+    /// The error for two objects with the same chosen key.
     ///
-    /// - Parameter place: A place in a graph, or a relationship.
+    /// - Parameter place: A position in a graph, or a relationship.
     static func duplicateError(_ place: String, _ value: JSONValue, of entity: EntityLayout, column: Int)
         -> DataSourceError
     {

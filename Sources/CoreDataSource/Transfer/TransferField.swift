@@ -1,21 +1,21 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A property of an entity's objects, as a graph names it.
+/// A property of an entity in a graph.
 struct TransferField {
     enum Kind {
         case attribute(column: Int, AttributeDescription)
         case composite([TransferField])
-        /// By its index among those of the entity.
+        /// The index of the relationship in the entity.
         case relationship(Int)
-        /// A property that a graph does not contain, and why.
+        /// A property that graphs do not contain, with the reason for messages.
         case excluded(String)
     }
 
     let name: String
     let kind: Kind
 
-    /// The properties of an entity, inherited ones first.
+    /// The properties of an entity, with inherited properties first.
     static func fields(of entity: EntityLayout, _ model: ManagedObjectModel) -> [TransferField] {
         let lineage = model.entity(named: entity.name).map { model.lineage(of: $0) } ?? []
         let attributes = lineage.reversed().flatMap(\.attributes)
@@ -47,14 +47,13 @@ struct TransferField {
 }
 
 extension RelationshipLayout {
-    /// Whether a graph has the links on this side: each link once, unless both sides have an order or another property of their
-    /// own.
+    /// Whether a graph has the links on this side. A graph has each link once, or twice if both sides are ordered.
     var isExported: Bool {
         switch storage {
         case .column: true
         case .inverseColumn: isToMany && description.isOrdered
         case .pairs(let pairs):
-            // The side of the links' own sources, or the ordered side.
+            // The source side of the links, or an ordered side.
             inverse == nil || isSymmetric || description.isOrdered || pairs.own.key == 0 && pairs.own.position == nil
         case .none: false
         }
@@ -63,11 +62,11 @@ extension RelationshipLayout {
 
 /// The attribute of each entity that identifies its objects in a graph.
 struct TransferKeys {
-    /// By entity; nil where there is none.
+    /// The key columns by entity; nil for an entity without a key.
     private let columns: [Int?]
 
-    /// - Parameter chosen: Names of attributes by names of entities, for those entities and their sub-entities. For all others
-    ///   it is that of the first uniqueness constraint on a single attribute.
+    /// - Parameter chosen: The names of key attributes by the names of entities, which also apply to sub-entities. Other
+    ///   entities have the attribute of the first uniqueness constraint on a single attribute.
     init(_ chosen: [String: String], _ layout: ModelLayout) throws(DataSourceError) {
         for (name, attribute) in chosen.sorted(by: { $0.key < $1.key }) {
             guard let entity = layout.entity(named: name) else {
@@ -92,16 +91,16 @@ struct TransferKeys {
 
     private static func canBeKey(_ column: ColumnLayout) -> Bool {
         guard let attribute = column.attribute, column.isStored else { return false }
-        // A derived value is not part of a graph: it follows from the others.
+        // A graph does not contain derived values, because they follow from other values.
         return attribute.type != .transformable && attribute.derivationExpression == nil
     }
 
-    /// The column of an entity's key; nil if it has none.
+    /// The column of an entity's key; nil if the entity has no key.
     subscript(_ entity: EntityLayout) -> Int? { columns[entity.index] }
 
     /// The key of a relationship's destination.
     ///
-    /// - Parameter place: Where the key is needed: a relationship, or a place in a graph.
+    /// - Parameter place: The relationship or the position in a graph that needs the key.
     func destination(
         _ relationship: RelationshipLayout, _ layout: ModelLayout, _ place: @autoclosure () -> String
     ) throws(DataSourceError) -> Int {
@@ -114,9 +113,9 @@ struct TransferKeys {
     }
 }
 
-/// The form of a moment in JSON: `2026-11-26T12:00:00Z`, with a fraction of a second or another offset if needed.
+/// The format of dates in JSON: `2026-11-26T12:00:00Z`, with a fraction of a second or another offset if needed.
 package enum TimestampText {
-    /// Whether the text is of that form, and such a day and time exist.
+    /// Whether a string has the format, and its day and time exist.
     package static func isValid(_ text: String) -> Bool {
         var rest = text.utf8[...]
         func number(_ digits: Int, _ range: ClosedRange<Int>) -> Int? {
@@ -147,7 +146,7 @@ package enum TimestampText {
 
     private static func isDigit(_ byte: UInt8) -> Bool { UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte }
 
-    /// Before the reform of the calendar every fourth year is a leap year, as in Foundation.
+    /// Before the calendar reform of 1582, every fourth year is a leap year, as in Foundation.
     private static func days(_ month: Int, _ year: Int) -> Int {
         switch month {
         case 4, 6, 9, 11: 30
