@@ -35,7 +35,7 @@ extension ActiveRecord {
     /// let contact = try ContactEntity.first(in: main, where: \.uid == "1")
     /// ```
     ///
-    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
+    /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
     public static func first(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil, order: [FetchOrder<Self>] = []
     ) throws -> Self? {
@@ -48,7 +48,7 @@ extension ActiveRecord {
     /// let adults = try ContactEntity.all(in: main, where: \.age >= 18, order: [.ascending(\.name)])
     /// ```
     ///
-    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
+    /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
     public static func all(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil, order: [FetchOrder<Self>] = []
     ) throws -> [Self] {
@@ -61,7 +61,7 @@ extension ActiveRecord {
     /// let count = try ContactEntity.count(in: main, where: \.age >= 18)
     /// ```
     ///
-    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
+    /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
     public static func count(
         in context: ManagedObjectContext, where predicate: FetchPredicate<Self>? = nil
     ) throws -> Int {
@@ -75,7 +75,7 @@ extension ActiveRecord {
     /// ```
     ///
     /// - Returns: The number of deleted objects.
-    /// - Throws: `entityNotOwned`, and what ``ManagedObjectContext/fetch(_:)`` throws.
+    /// - Throws: `entityNotOwned`, and errors of ``ManagedObjectContext/fetch(_:)``.
     @discardableResult
     public static func removeAll(
         in context: PrivateContext, where predicate: FetchPredicate<Self>? = nil

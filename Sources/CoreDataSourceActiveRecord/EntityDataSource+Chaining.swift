@@ -14,7 +14,7 @@ extension EntityDataSource {
     /// try contacts.writeSync { context in try ContactEntity.create(in: context).uid = "1" }
     /// ```
     ///
-    /// - Throws: What the work throws; otherwise what `add` throws. If the call throws, it changes nothing.
+    /// - Throws: Errors of the work; otherwise errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func writeSync(
         _ work: @Sendable (PrivateContext) throws -> Void
@@ -89,7 +89,7 @@ extension EntityDataSource {
     ///
     /// The cost is proportional to the number of deleted objects.
     ///
-    /// - Throws: What a delete throws. If the call throws, it changes nothing.
+    /// - Throws: Errors of a delete. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func nuke() async throws -> Self {
         try await deleteAllOwned()

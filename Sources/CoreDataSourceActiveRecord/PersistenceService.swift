@@ -120,10 +120,8 @@ open class PersistenceService {
     /// try service.loadAndWait()
     /// ```
     ///
-    /// - Precondition: There is a description, and each has a name of its own.
     /// - Throws: `openingWouldBlock` for a store on a server, for a custom store, and for a store that must be migrated or
-    ///   upgraded; otherwise what
-    ///   ``load()`` throws.
+    ///   upgraded; otherwise errors of ``load()``.
     public func loadAndWait() throws {
         guard !isLoaded else { return }
         precondition(!descriptions.isEmpty, PersistenceService.nothingDescribed)
@@ -195,7 +193,7 @@ open class PersistenceService {
     /// let contacts = try service.dataSource(ContactDataSource.self)
     /// ```
     ///
-    /// - Throws: What ``PersistentContainer/dataSource(_:)`` throws.
+    /// - Throws: Errors of ``PersistentContainer/dataSource(_:)``.
     public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {
         let owner = firstContainer { container in
             type.entities.allSatisfy { entity in container.main.model.entity(named: entity.entityName) != nil }

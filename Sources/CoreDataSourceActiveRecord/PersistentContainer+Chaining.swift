@@ -24,7 +24,7 @@ extension PersistentContainer {
     /// - Parameters:
     ///   - source: A data source of this container.
     ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
-    /// - Throws: What the work throws; otherwise what ``EntityDataSource/performAndWait(_:)`` throws. If the call throws, it
+    /// - Throws: Errors of the work; otherwise errors of ``EntityDataSource/performAndWait(_:)``. If the call throws, it
     ///   changes nothing.
     @discardableResult
     public func writeSync(
@@ -61,7 +61,7 @@ extension PersistentContainer {
     /// try await container.nuke()
     /// ```
     ///
-    /// - Throws: What ``reset()`` throws. If the call throws, it changes no row.
+    /// - Throws: Errors of ``reset()``. If the call throws, it changes no row.
     @discardableResult
     public func nuke() async throws -> Self {
         try await reset()

@@ -17,7 +17,7 @@ public protocol PersistenceReading {
     /// Reads one state of all rows off the main actor, and returns the result of the body: ``PersistentContainer/read(_:)``.
     ///
     /// - Parameter body: Reads, and returns values. Objects cannot leave the body.
-    /// - Throws: What the body throws, what the store throws, and `CancellationError`.
+    /// - Throws: Errors of the body, errors of the store, and `CancellationError`.
     func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result
 }
 
@@ -31,7 +31,7 @@ extension PersistenceReading {
     /// **Isolation**: the main actor.
     ///
     /// - Parameter work: Gets the main context.
-    /// - Throws: What the work throws.
+    /// - Throws: Errors of the work.
     @MainActor
     @discardableResult
     public func readSync(_ work: (MainContext) throws -> Void) rethrows -> Self {
@@ -55,7 +55,7 @@ public protocol PersistenceWriting: PersistenceReading {
     /// - Parameters:
     ///   - source: A data source of the container.
     ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
-    /// - Throws: What the work throws; otherwise what ``EntityDataSource/performAndWait(_:)`` throws. If the call throws, it
+    /// - Throws: Errors of the work; otherwise errors of ``EntityDataSource/performAndWait(_:)``. If the call throws, it
     ///   changes nothing.
     @MainActor
     @discardableResult
@@ -124,7 +124,7 @@ public final class ReadOnlyContainer: PersistenceReading, Sendable {
     ///   - location: The location of the rows.
     ///   - databaseKey: The label that the store must have; nil, the default, for any label.
     ///   - configuration: The settings of the container. The initializer sets `isReadOnly`.
-    /// - Throws: What ``PersistentContainer/init(model:store:databaseKey:configuration:)`` throws.
+    /// - Throws: Errors of ``PersistentContainer/init(model:store:databaseKey:configuration:)``.
     public init(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: PersistentContainer.Configuration = PersistentContainer.Configuration()
@@ -144,6 +144,6 @@ public final class ReadOnlyContainer: PersistenceReading, Sendable {
 
     /// Closes the store.
     ///
-    /// - Throws: What ``PersistentContainer/close()`` throws. The store is closed even if the call throws.
+    /// - Throws: Errors of ``PersistentContainer/close()``. The store is closed even if the call throws.
     public func close() async throws { try await container.close() }
 }

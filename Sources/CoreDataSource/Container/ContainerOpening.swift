@@ -37,7 +37,7 @@ struct ContainerOpening: Sendable {
 
     /// Opens the store on a thread that may be the main thread.
     ///
-    /// - Throws: `openingWouldBlock`, and what ``run()`` throws.
+    /// - Throws: `openingWouldBlock`, and errors of ``run()``.
     fileprivate func runAndWait() throws -> Opened {
         precondition(
             !QueueExecutor.isAnyCurrent,
@@ -77,7 +77,7 @@ extension PersistentContainer {
     ///     default, keeps the label of the store.
     ///   - configuration: The settings of the container.
     /// - Throws: `openingWouldBlock` for a store on a server, and on the main thread for a custom store and for a store that must
-    ///   be migrated or upgraded; otherwise what ``init(model:store:databaseKey:configuration:)`` throws. If the call throws, it
+    ///   be migrated or upgraded; otherwise errors of ``init(model:store:databaseKey:configuration:)``. If the call throws, it
     ///   changes no file.
     public static func openAndWait(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
@@ -104,8 +104,8 @@ extension PersistentContainer {
     ///     default, keeps the label of the store.
     ///   - configuration: The settings of the container, among them the directory of the store.
     ///   - fileID: Identifies the module that has the model. Leave it out.
-    /// - Throws: What ``openAndWait(model:store:databaseKey:configuration:)`` throws, and what
-    ///   ``init(name:model:databaseKey:configuration:fileID:)`` throws. If the call throws, it changes no file.
+    /// - Throws: Errors of ``openAndWait(model:store:databaseKey:configuration:)``, and errors of
+    ///   ``init(name:model:databaseKey:configuration:fileID:)``. If the call throws, it changes no file.
     public static func openAndWait(
         name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,
         configuration: Configuration = Configuration(), fileID: String = #fileID

@@ -34,8 +34,8 @@ public struct ContextHandle<Contexts>: Sendable {
     ///
     /// **Isolation**: the queues of the contexts. The contexts are valid only in the work.
     ///
-    /// - Throws: What the work throws; nothing is saved then. Otherwise what ``PersistentContainer/perform(in:waitFor:_:)`` or
-    ///   ``PersistentContainer/read(_:)`` throws.
+    /// - Throws: Errors of the work; nothing is saved then. Otherwise errors of ``PersistentContainer/perform(in:waitFor:_:)``
+    ///   or ``PersistentContainer/read(_:)``.
     @discardableResult
     public func perform<Result: Sendable>(_ work: @Sendable (Contexts) throws -> Result) async throws -> Result {
         let outcome = Guarded<Result?>(nil)
@@ -94,7 +94,7 @@ extension PersistentContainer {
     /// let count = try await container.performBackgroundTask { try $0.count(ContactEntity.self) }
     /// ```
     ///
-    /// - Throws: What the work throws, what the store throws, and `CancellationError` if the task is cancelled.
+    /// - Throws: Errors of the work, errors of the store, and `CancellationError` if the task is cancelled.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
         _ work: @Sendable (ReadContext) throws -> Result
@@ -112,7 +112,7 @@ extension PersistentContainer {
     ///   - sources: Data sources of this container, at least one.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     ///   - work: Runs once, with the contexts in the order of the data sources.
-    /// - Throws: What ``perform(in:waitFor:_:)`` throws.
+    /// - Throws: Errors of ``perform(in:waitFor:_:)``.
     @discardableResult
     public func performBackgroundTask<each Source: DataSourceProtocol, Result: Sendable>(
         for sources: repeat each Source, waitFor level: SaveLevel = .store,

@@ -21,7 +21,7 @@ extension PersistentContainer {
     ///
     /// - Parameter url: The new file. The folder of the file must exist.
     /// - Throws: `fileExists` if the file, or a log or a journal of that name, exists; `storeUnreadable` if the store is in
-    ///   memory, on a server, or a custom store; what ``flush()`` throws; `storeClosed`, `notAFile`, `permissionDenied`,
+    ///   memory, on a server, or a custom store; errors of ``flush()``; `storeClosed`, `notAFile`, `permissionDenied`,
     ///   `diskFull`, `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is cancelled. If the call throws, no
     ///   new file exists.
     public func backup(to url: URL) async throws {

@@ -27,7 +27,7 @@ extension PersistentContainer {
     ///   - configuration: The settings of the container, among them the directory of the store.
     ///   - fileID: Identifies the module that has the model. Leave it out.
     /// - Throws: `notAFile` if the name cannot be a file name; `unreadableModel` if the module has no model with that name;
-    ///   otherwise what ``init(model:store:databaseKey:configuration:)`` throws. If the call throws, it changes no file.
+    ///   otherwise errors of ``init(model:store:databaseKey:configuration:)``. If the call throws, it changes no file.
     @concurrent
     public convenience init(
         name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,
@@ -51,7 +51,7 @@ struct NamedStore {
 
     /// Makes the missing directories on the path of the file, unless the store is read-only.
     ///
-    /// - Throws: `notAFile`, `unreadableModel`, and what making a directory throws.
+    /// - Throws: `notAFile`, `unreadableModel`, and errors of making a directory.
     init(
         _ name: String, _ model: ManagedObjectModel?, _ configuration: PersistentContainer.Configuration, fileID: String
     ) throws(DataSourceError) {

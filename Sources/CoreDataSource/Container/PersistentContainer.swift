@@ -150,7 +150,7 @@ public final class PersistentContainer: Sendable {
     ///     default, keeps the label of the store.
     ///   - configuration: The settings of the container.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
-    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; what a custom store throws. If
+    ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; errors of a custom store. If
     ///   opening throws, it changes no file.
     @concurrent
     public convenience init(
@@ -227,7 +227,7 @@ public final class PersistentContainer: Sendable {
     /// try await container.flush()
     /// ```
     ///
-    /// - Throws: What the store throws; saves with `waitFor: .main` then stay pending, and are tried again. If one of the saves
+    /// - Throws: Errors of the store; saves with `waitFor: .main` then stay pending, and are tried again. If one of the saves
     ///   was refused, the error of that save.
     public func flush() async throws {
         try await stack.root.flush()
@@ -241,7 +241,7 @@ public final class PersistentContainer: Sendable {
     ///
     /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`, because a reset could wait for
     ///   the caller while the caller waits for the reset.
-    /// - Throws: What ``flush()`` throws.
+    /// - Throws: Errors of ``flush()``.
     public func flushAndWait() throws {
         precondition(
             !QueueExecutor.isAnyCurrent,
@@ -281,7 +281,7 @@ public final class PersistentContainer: Sendable {
     /// `storeReset`; none of their changes are in the new store.
     ///
     /// - Returns: How many objects were dropped, and where the backup is.
-    /// - Throws: What the store throws. If the call throws, it changes no row.
+    /// - Throws: Errors of the store. If the call throws, it changes no row.
     @discardableResult
     public func reset() async throws -> StoreStartup {
         let startup = try await stack.root.reset()
@@ -299,7 +299,7 @@ public final class PersistentContainer: Sendable {
     /// Lists show the last save, unless they would have to read the store for it. They end when the main actor is free:
     /// ``ListUpdates`` finish, and other lists report ``ListReason/Kind/closed``. The call does not wait for the lists.
     ///
-    /// - Throws: What the store throws. The store is closed even if the call throws.
+    /// - Throws: Errors of the store. The store is closed even if the call throws.
     public func close() async throws {
         await stack.root.admission.close()
         await readers.close()
@@ -323,16 +323,16 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// The body reads the state of one moment, with all earlier saves, also those that are not in the store yet, and without
-    /// later saves. The body does not wait for writers, and writers do not wait for it. During a long body the write-ahead log
-    /// grows, which ``failures`` reports.
+    /// The body reads the state of one moment, which includes all earlier saves, even if they are not in the store yet. The
+    /// body does not wait for writers, and writers do not wait for it. During a long body the write-ahead log grows, which
+    /// ``failures`` reports.
     ///
     /// **Isolation**: none; the body runs on a queue of the container. At most 6 bodies run at once; further calls wait for
     /// their turn, in their order and without blocking a thread.
     ///
     /// - Parameter body: Reads, and returns values. Objects cannot leave the body.
-    /// - Throws: What the body throws, what the store throws, and `CancellationError` if the task is cancelled while it waits
-    ///   or while a query runs.
+    /// - Throws: Errors of the body, errors of the store, and `CancellationError` if the task is cancelled while it waits or
+    ///   while a query runs.
     public func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result {
         let reader = try await readers.take()
         defer { readers.give(back: reader) }

@@ -34,7 +34,7 @@ extension PersistentContainer {
     ///
     /// **Isolation**: none. Each access reads the store on the calling thread.
     ///
-    /// - Throws: What the store throws.
+    /// - Throws: Errors of the store.
     public var leases: [StoreLease] {
         get throws {
             guard let keeper = stack.root.leases else { return [] }

@@ -25,8 +25,8 @@ extension DataSource {
     /// - Parameters:
     ///   - values: The values of the save.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: What a hook throws; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
-    ///   `entityNotOwned`; what the store throws; `CancellationError`.
+    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
+    ///   `entityNotOwned`; errors of the store; `CancellationError`.
     @discardableResult
     public nonisolated func add(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
         try await tier.perform(waitFor: level, values: max(1, values.count), deletes: false) {
@@ -40,8 +40,8 @@ extension DataSource {
     /// try await contacts.add(Contact(uid: "1", name: "Guan Yu"))
     /// ```
     ///
-    /// - Throws: What a hook throws; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
-    ///   `entityNotOwned`; what the store throws; `CancellationError`.
+    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
+    ///   `entityNotOwned`; errors of the store; `CancellationError`.
     @_disfavoredOverload
     @discardableResult
     public nonisolated func add(_ value: Value, waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -76,7 +76,7 @@ extension DataSource {
     /// - Parameters:
     ///   - values: The values of the save.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: What a hook throws; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; what the store throws;
+    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; errors of the store;
     ///   `CancellationError`.
     @discardableResult
     public nonisolated func delete(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
@@ -87,7 +87,7 @@ extension DataSource {
 
     /// Deletes the object of one value, as ``delete(_:waitFor:)-([Value],_)``.
     ///
-    /// - Throws: What a hook throws; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; what the store throws;
+    /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; errors of the store;
     ///   `CancellationError`.
     @_disfavoredOverload
     @discardableResult
@@ -219,7 +219,7 @@ extension DataSource {
     ///   - type: The type of the returned value.
     ///   - load: Loads the value to add, or returns nil.
     /// - Returns: Nil if nothing was loaded, or if the loaded object has another value of the attribute.
-    /// - Throws: What the loader throws; what ``add(_:waitFor:)-([Value],_)`` throws; what the value's initializer throws;
+    /// - Throws: Errors of the loader; errors of ``add(_:waitFor:)-([Value],_)``; errors of the value's initializer;
     ///   `CancellationError`.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
         where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,

@@ -13,8 +13,9 @@ extension DataSource {
     /// let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
     /// ```
     ///
-    /// If the hook returns nil for a value, the sync cannot know the object of the value. It then deletes nothing, and counts
-    /// the objects that the list lacks as ``SyncReport/kept``, unless the options contain ``SyncOptions/allowsIgnoredValues``.
+    /// If the hook returns nil for a value, the sync cannot know the object of the value. The sync then deletes nothing, and
+    /// counts the objects that the list lacks as ``SyncReport/kept``, unless the options contain
+    /// ``SyncOptions/allowsIgnoredValues``.
     ///
     /// To continue without waiting, call `sync` in a `Task`.
     ///
@@ -32,7 +33,7 @@ extension DataSource {
     ///     none by default.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: `emptySync` if the list is empty, or has only ignored values, and everything in scope would be deleted;
-    ///   `syncDeletesTooMuch`; `syncEntityMismatch`; what `add` throws. If the call throws, it changes nothing.
+    ///   `syncDeletesTooMuch`; `syncEntityMismatch`; errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func sync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
@@ -255,7 +256,8 @@ public struct SyncReport: Sendable, Hashable {
     public var deleted = 0
     /// Objects in scope that the list lacks and the sync kept, because it may not delete them or because values were ignored.
     public var kept = 0
-    /// Objects of the list, and others that hooks changed, that the operations of the sync do not allow to insert or update.
+    /// Objects that were not inserted or updated, because the operations of the sync do not allow it: objects of the list, and
+    /// other objects that hooks changed.
     public var skipped = 0
     /// Values with the same object as an earlier value of the list. The later value wins.
     public var duplicates = 0

@@ -245,7 +245,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///   - operations: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - options: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: What ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)`` throws. If the call throws, it
+    /// - Throws: Errors of ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``. If the call throws, it
     ///   changes nothing.
     @discardableResult
     public nonisolated func sync(

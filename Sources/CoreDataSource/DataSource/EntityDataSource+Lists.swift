@@ -141,8 +141,8 @@ extension EntityDataSource {
     ///     sorted first by this property: in the direction of the request's order if the order begins with the same attribute,
     ///     and otherwise ascending. A property that is not a stored attribute must be computed from the object's attributes
     ///     alone.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and what the store throws; `unsupportedQuery` also
-    ///   for a request with an offset, with a limit below 1 or for distinct values; and if a computed section, or a part of the
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store; `unsupportedQuery` also for
+    ///   a request with an offset, with a limit below 1 or for distinct values; and if a computed section, or a part of the
     ///   predicate that needs objects, follows a relationship.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
@@ -169,8 +169,8 @@ extension EntityDataSource {
     ///   - dataKey: The name of the list in this data source.
     ///   - request: The request, as for ``register(_:dataKey:_:sectionBy:)``.
     ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
-    /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws, and `CancellationError` if the task was cancelled or the
-    ///   data key was used again. If the call throws, it registers nothing.
+    /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)``, and `CancellationError` if the task was cancelled or the data
+    ///   key was used again. If the call throws, it registers nothing.
     public func registerOffMain<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
@@ -198,7 +198,7 @@ extension EntityDataSource {
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.
     ///   - cursor: The position after which the list begins; nil to begin with the first object.
-    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and what the store throws.
+    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain, and errors of the store.
     ///   If the call throws, the list does not move.
     public func moveWindow(dataKey: String, after cursor: FetchCursor?) throws {
         guard let list = boundLists[dataKey], let delegate = list.delegate else { return }
@@ -248,7 +248,7 @@ extension EntityDataSource {
     /// - Parameters:
     ///   - request: The request, as for ``register(_:dataKey:_:sectionBy:)``.
     ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
-    /// - Throws: What ``register(_:dataKey:_:sectionBy:)`` throws.
+    /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)``.
     public func list<Object: ManagedObject>(
         _ request: ObjectRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil
     ) throws -> LiveList<Object> {

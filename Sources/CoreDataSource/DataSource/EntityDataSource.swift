@@ -78,7 +78,7 @@ extension EntityDataSource {
     ///   - predicate: A predicate for the objects; nil, the default, for all.
     ///   - assignments: The new values, the same for every object.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: `validationFailed`, `uniquenessViolated`, `entityNotOwned`; what a fetch throws; what the store throws. If the
+    /// - Throws: `validationFailed`, `uniquenessViolated`, `entityNotOwned`; errors of a fetch; errors of the store. If the
     ///   call throws, it changes nothing.
     @discardableResult
     public nonisolated func update<Object: ManagedObject>(
@@ -102,7 +102,7 @@ extension EntityDataSource {
     ///   - type: The class of the objects.
     ///   - predicate: A predicate for the objects; nil for all.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: `entityNotOwned`; what a fetch throws; what the store throws. If the call throws, it changes nothing.
+    /// - Throws: `entityNotOwned`; errors of a fetch; errors of the store. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func delete<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>?, waitFor level: SaveLevel = .store
@@ -130,7 +130,7 @@ extension EntityDataSource {
     /// - Parameters:
     ///   - level: How far the save must get before the call returns; `.store` by default.
     ///   - work: Runs once, on the queue of the private context. Objects cannot leave the work.
-    /// - Throws: What the work throws; otherwise what `add` throws. If the call throws, it changes nothing.
+    /// - Throws: Errors of the work; otherwise errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func perform<Result: Sendable>(
         waitFor level: SaveLevel = .store, _ work: @Sendable (PrivateContext) throws -> Result
@@ -148,7 +148,7 @@ extension EntityDataSource {
     /// objects of main show the save. Lists show the save when the main actor is free. A call inside a private context or
     /// `container.read` is a programmer error and traps.
     ///
-    /// - Throws: What the work throws; otherwise what `add` throws. If the call throws, it changes nothing.
+    /// - Throws: Errors of the work; otherwise errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (PrivateContext) throws -> Result
@@ -178,7 +178,7 @@ extension EntityDataSource {
     /// ```
     ///
     /// - Parameter object: An object of ``main``. An object of another context traps.
-    /// - Throws: `objectGone` if the object is deleted; what the store throws if a large value of the object has to be read.
+    /// - Throws: `objectGone` if the object is deleted; errors of the store if a large value of the object has to be read.
     public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
         precondition(
             object.context === main,
@@ -216,7 +216,7 @@ extension EntityDataSource {
     /// ```
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
-    ///   `predicateFailed`, and what the store throws.
+    ///   `predicateFailed`, and errors of the store.
     public func fetch<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> [Object] {
         try main.fetch(request)
     }
@@ -234,7 +234,7 @@ extension EntityDataSource {
     ///   - order: The sort keys, the most significant first. Objects with equal keys come in the order of creation.
     ///   - limit: The largest number of objects; nil, the default, for all.
     ///   - offset: The number of objects to skip; 0 by default.
-    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
+    /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
         limit: Int? = nil, offset: Int = 0
@@ -254,7 +254,7 @@ extension EntityDataSource {
     ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
     ///   - limit: The largest number of objects; nil, the default, for all.
     ///   - offset: The number of objects to skip; 0 by default.
-    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
+    /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
     @_disfavoredOverload
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [SortDescriptor<Object>],
@@ -272,7 +272,7 @@ extension EntityDataSource {
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: A predicate for the objects; nil, the default, for all.
-    /// - Throws: What ``ManagedObjectContext/fetch(_:)`` throws.
+    /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
     ) throws -> Int {
@@ -293,7 +293,7 @@ extension EntityDataSource {
     /// - Parameters:
     ///   - type: The type of the values.
     ///   - request: The request for the objects; by default all objects, in the order of creation.
-    /// - Throws: What `fetch` throws, and what the value's initializer throws.
+    /// - Throws: Errors of `fetch`, and errors of the value's initializer.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: ObjectRequest<Value.Object> = ObjectRequest()
     ) async throws -> [Value] {

@@ -189,8 +189,8 @@ public final class Draft<Object: ManagedObject> {
     /// }
     /// ```
     ///
-    /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and what the store throws; `deletionDenied` if the draft
-    ///   deleted a new object whose deletion a delete rule denies.
+    /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and errors of the store; `deletionDenied` if the draft deleted
+    ///   a new object whose deletion a delete rule denies.
     public func conflicts() throws -> [DraftChange] {
         let context = try context
         let difference = try context.difference()
@@ -222,7 +222,7 @@ public final class Draft<Object: ManagedObject> {
     ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: `draftConflict`, with every conflict in its ``DataSourceError/failures``; `objectGone` if the merged values
     ///   need an object that was deleted; `deletionDenied`; `entityNotOwned` if no data source owns an edited object;
-    ///   `draftDiscarded`, `storeReset`; otherwise what `perform` throws.
+    ///   `draftDiscarded`, `storeReset`; otherwise errors of `perform`.
     @discardableResult
     public func save(
         resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store

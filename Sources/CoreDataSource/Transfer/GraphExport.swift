@@ -204,8 +204,8 @@ extension ManagedObjectContext {
     ///   - keys: The names of key attributes by the names of entities. By default the key is the attribute of an entity's first
     ///     uniqueness constraint on a single attribute. A key also applies to sub-entities.
     ///   - links: The links to export; `.exported` by default.
-    /// - Throws: What ``fetch(_:)`` throws; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without
-    ///   a key, for an object without a value for its key, and for two objects with the same key.
+    /// - Throws: Errors of ``fetch(_:)``; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without a
+    ///   key, for an object without a value for its key, and for two objects with the same key.
     ///
     /// - Complexity: A few statements for each 1,000 objects of an entity. All objects are in memory at the same time.
     public func exportGraph<Object: ManagedObject>(
@@ -234,7 +234,7 @@ extension ManagedObjectContext {
     ///   - types: The classes of the objects.
     ///   - keys: As for ``exportGraph(_:following:keys:links:)``.
     ///   - links: The links to export; `.exported` by default.
-    /// - Throws: What ``exportGraph(_:following:keys:links:)`` throws.
+    /// - Throws: Errors of ``exportGraph(_:following:keys:links:)``.
     public func exportGraph(
         of types: [ManagedObject.Type], keys: [String: String] = [:], links: GraphLinks = .exported
     ) throws -> ObjectGraph {

@@ -27,8 +27,8 @@ extension PersistentContainer {
     ///     uniqueness constraint on a single attribute. A key also applies to sub-entities.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the position in the graph,
-    ///   such as `ContactEntity[3].group`; `entityNotOwned`; otherwise what ``DataSource/add(_:waitFor:)-([Value],_)`` throws.
-    ///   If the call throws, it changes nothing.
+    ///   such as `ContactEntity[3].group`; `entityNotOwned`; otherwise errors of ``DataSource/add(_:waitFor:)-([Value],_)``. If
+    ///   the call throws, it changes nothing.
     @discardableResult
     public func importGraph(
         _ graph: ObjectGraph, keys: [String: String] = [:], waitFor level: SaveLevel = .store
@@ -57,7 +57,7 @@ extension PersistentContainer {
     ///   - url: A JSON file, as ``ObjectGraph`` describes.
     ///   - keys: As for ``importGraph(_:keys:waitFor:)``.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: What ``importGraph(_:keys:waitFor:)`` throws, `invalidGraph` for a file that cannot be read, and
+    /// - Throws: Errors of ``importGraph(_:keys:waitFor:)``, `invalidGraph` for a file that cannot be read, and
     ///   `CancellationError`.
     @discardableResult
     public func importGraph(

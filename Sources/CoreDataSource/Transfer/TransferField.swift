@@ -47,7 +47,8 @@ struct TransferField {
 }
 
 extension RelationshipLayout {
-    /// Whether a graph has the links on this side. A graph has each link once, or twice if both sides are ordered.
+    /// Whether a graph has the links on this side: on each ordered side, on a to-one side that stores the link, and otherwise
+    /// on the source side.
     var isExported: Bool {
         switch storage {
         case .column: true

@@ -44,7 +44,7 @@ extension DraftContext {
 
     /// Runs the body with all delete rules applied, as for the checks of a save, and then undoes their effects.
     ///
-    /// - Throws: `deletionDenied`, and what the body throws.
+    /// - Throws: `deletionDenied`, and errors of the body.
     func afterRules<R>(_ body: () throws -> R) throws -> R {
         let deleted = changed.filter { $0.state == .deleted } + deniedNow
         if deleted.isEmpty { return try body() }

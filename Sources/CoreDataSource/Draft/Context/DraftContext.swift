@@ -57,7 +57,7 @@ public final class DraftContext: EditingContext {
 
     /// The copy of an object.
     ///
-    /// - Throws: `objectGone` if the object has a deferred value and was deleted meanwhile; what the store throws.
+    /// - Throws: `objectGone` if the object has a deferred value and was deleted meanwhile; errors of the store.
     func copy(of object: ManagedObject) throws -> ManagedObject {
         try object.context?.readDeferredValues(of: object)
         let binding = bindings[object.layout.index]

@@ -32,7 +32,7 @@ package struct ListOrder: Sendable {
 
     /// A row of a list in this order. Evaluates a computed section once.
     ///
-    /// - Throws: What the computed section throws.
+    /// - Throws: Errors of the computed section.
     package func listed(_ entity: Int, _ stored: StoredRow) throws(DataSourceError) -> ListedRow {
         let row = ListedRow(entity: entity, stored: stored)
         guard case .computed(let key) = section else { return row }

@@ -46,7 +46,7 @@ package struct NetChanges: Sendable {
 
     /// Adds the next save.
     ///
-    /// - Throws: What the predicate throws.
+    /// - Throws: Errors of the predicate.
     package mutating func add(
         _ changes: ChangeSet, to query: ListQuery, _ budget: QueryBudget = QueryBudget()
     ) throws(DataSourceError) {

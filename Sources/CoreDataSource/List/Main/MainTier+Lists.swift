@@ -141,7 +141,7 @@ struct DetachedObjects: Sendable {
     /// - Parameters:
     ///   - use: The use of the object, for messages.
     ///   - reason: The reason for which the row alone is not enough, for messages.
-    /// - Throws: `unsupportedQuery` if the body follows a relationship; what the body throws.
+    /// - Throws: `unsupportedQuery` if the body follows a relationship; errors of the body.
     func read<R>(
         _ row: ListedRow, for use: String, _ reason: String,
         _ body: (ManagedObject) throws(DataSourceError) -> R

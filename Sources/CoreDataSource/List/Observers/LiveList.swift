@@ -103,8 +103,8 @@ public final class LiveList<Object: ManagedObject> {
     /// reads all matching rows. To go back a page, pass the cursor of that page.
     ///
     /// - Parameter cursor: The position after which the list begins; nil to begin with the first object.
-    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain; `storeClosed`; what the
-    ///   store throws. If the call throws, the list does not move.
+    /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain; `storeClosed`; errors of
+    ///   the store. If the call throws, the list does not move.
     public func moveWindow(after cursor: FetchCursor?) throws {
         guard let main, let engine = source.engine else { throw RootTier.closed }
         let moved = try main.moved(engine, after: cursor)

@@ -88,7 +88,7 @@ final class ListHub: MainFollower {
     /// A filled engine of a query: an existing engine that is up to date, or a new engine whose rows are read off the main
     /// actor.
     ///
-    /// - Throws: What the store throws; `storeClosed`; `CancellationError`.
+    /// - Throws: Errors of the store; `storeClosed`; `CancellationError`.
     func filledEngine(_ key: ListKey, _ query: ListQuery) async throws -> ListEngine {
         try stack.root.checkOpen()
         if let engine = find(key), engine.isFilled, !engine.isBehind { return engine }
