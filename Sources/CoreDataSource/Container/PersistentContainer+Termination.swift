@@ -18,7 +18,7 @@ extension PersistentContainer {
     /// container.flushOnTermination()
     /// ```
     ///
-    /// The process ends on SIGTERM, SIGINT and SIGHUP, which have their usual effect after the flush; when it calls `exit`; and
+    /// The flush runs on SIGTERM, SIGINT and SIGHUP, which then have their usual effect; when the process calls `exit`; and
     /// when it returns from its main function. A signal that the process ignores, such as SIGHUP under `nohup`, stays ignored.
     ///
     /// `exit` may be called anywhere, also in a hook, in `perform { }`, in `read { }`, and in a handler of failures. Edits that

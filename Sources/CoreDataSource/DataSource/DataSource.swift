@@ -42,7 +42,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// The library calls the hook for each value of `add` and `sync`, in their order. Look for the object by its key first, so
     /// that a value that is added twice has one object.
     ///
-    /// **Isolation**: the queue of the private context. Neither the context nor an object may leave the hook.
+    /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
     ///   - value: A value of the call.
@@ -68,7 +68,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// If `first` finds no object, the object is neither stored nor in the list: link nothing, or throw. The default does
     /// nothing.
     ///
-    /// **Isolation**: the queue of the private context. Neither the context nor an object may leave the hook.
+    /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
     ///   - object: The object that ``onAdd(_:in:)`` returned for the value.
@@ -87,7 +87,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     ///
     /// The library calls the hook for each value of `delete`, in their order.
     ///
-    /// **Isolation**: the queue of the private context. Neither the context nor an object may leave the hook.
+    /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
     ///   - value: A value of the call.
@@ -109,7 +109,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// ``PrivateContext/preload(_:where:in:)``, later look-ups of the objects read nothing from the store. The default does
     /// nothing.
     ///
-    /// **Isolation**: the queue of the private context. Neither the context nor an object may leave the hook.
+    /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
     ///   - values: All values of the call, in their order.

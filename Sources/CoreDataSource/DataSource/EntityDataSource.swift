@@ -54,9 +54,9 @@ public struct DataSourceBinding: ~Copyable {
 
 /// Changing or deleting many objects at once.
 ///
-/// Each call is one save, with the same rules of the model, uniqueness, derived attributes and ownership as any save, and all
-/// objects and lists show the changes. Only matching rows with different values are written, by one statement if there are more
-/// than a few and no attribute is derived. The cost is that of a fetch and of the changed rows.
+/// Each call is one save like any other: the rules of the model, uniqueness, derived attributes and ownership apply, and all
+/// objects and lists show the changes. Only matching rows that change are written. If there are more than a few such rows and
+/// no attribute is derived, one statement writes them. The cost is that of a fetch and of the changed rows.
 ///
 /// The call makes objects from the rows only if the predicate needs objects, an assigned attribute is unique, derived or
 /// transient, or a property does more than set its attribute.
