@@ -120,6 +120,7 @@ open class PersistenceService {
     /// try service.loadAndWait()
     /// ```
     ///
+    /// - Precondition: There is a description, and each has a name of its own.
     /// - Throws: `openingWouldBlock` for a store on a server, for a custom store, and for a store that must be migrated or
     ///   upgraded; otherwise errors of ``load()``.
     public func loadAndWait() throws {
