@@ -10,7 +10,7 @@ package struct EntityNames: Sendable, Hashable {
         earlierVersions = model.earlierVersions
     }
 
-    /// No earlier names are known: entities are matched by name.
+    /// Knows no earlier names, so that entities are matched by name.
     package init() {
         identifiers = [:]
         earlierVersions = []
@@ -29,7 +29,7 @@ package struct EntityNames: Sendable, Hashable {
 }
 
 extension [EarlierVersion] {
-    /// The version with a hash; nil if its names and identifiers decide.
+    /// The version with that hash; nil if there is none, so that names and identifiers decide.
     func version(withHash hash: String) -> EarlierVersion? { first { $0.hashes.contains(hash) } }
 }
 
@@ -66,8 +66,9 @@ extension ManagedObjectModel {
 
 /// Properties to match with an old model, without misleading identifiers of inherited properties.
 ///
-/// An inherited property can have an identifier from a renaming before the old model. An entity that joins the hierarchy may
-/// have had an unrelated property of its own with that name. Without the identifier, the two properties are not matched.
+/// An inherited property can keep the identifier of a renaming that is older than the old model. An entity that joins the
+/// hierarchy may have an unrelated property whose name is that identifier. Without the identifier, the two properties are not
+/// matched.
 extension MigrationSide {
     /// The leaves of an entity, to match with its leaves in an old model.
     ///

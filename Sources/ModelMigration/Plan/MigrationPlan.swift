@@ -33,7 +33,7 @@ package struct MigrationPlan: Sendable, Equatable {
     ///   - keepsNames: Whether elements are matched by name alone, as for a part of a store that has not changed. Renaming
     ///     identifiers and earlier versions are then ignored, and uniqueness and counts of the rows are not checked again.
     ///   - isDropped: Returns whether the rows of an entity, given by its old and new names, are dropped in any case.
-    /// - Complexity: about the cost of laying out both models.
+    /// - Complexity: About the cost of the layouts of both models.
     package init(
         from old: ManagedObjectModel, to new: ManagedObjectModel, oldFormat: Int64 = ManagedObjectModel.storeFormat,
         keepsNames: Bool = false,
@@ -77,7 +77,7 @@ package enum AttributeSource: Sendable, Equatable {
     case widenedOrDefault(Int, NumberWidening)
     case defaultValue
     case nothing
-    /// Derived: the new row's attribute at that position.
+    /// Derived: a copy of the new row's attribute at that position.
     case copy(Int)
     /// Derived: the transformed string of the new row's attribute at that position.
     case changed(Int, StringTransformation)
@@ -119,7 +119,7 @@ package struct MigrationCondition: Sendable, Equatable {
     package let kind: Kind
     /// The error message if the rows do not meet the condition, with advice.
     package let complaint: String
-    /// Whether every row that this library wrote meets the condition. Only rows of other programs must then be checked.
+    /// Whether every row that this library wrote meets the condition, so that only rows of other programs can violate it.
     package internal(set) var isExpected = false
     /// Whether rows that do not meet the condition make the migration impossible. If not, the objects are carried over as they
     /// are, and the report lists them.

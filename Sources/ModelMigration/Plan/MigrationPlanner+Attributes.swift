@@ -75,7 +75,7 @@ extension MigrationPlanner {
                     "\(path): the derivation \(expression) cannot be computed from a row. Keep the old derivation, or give the "
                         + "attribute another name.")
             }
-            // A save does the same.
+            // A save stores no value either: a derivation along a relationship is calculated when it is read.
             return .nothing
         }
         guard let match else { return added(leaf, path, oldEntity) }
@@ -143,7 +143,7 @@ extension MigrationPlanner {
             guard steps <= leaves.count else { return nil }
             guard let leaf = leaves.first(where: { $0.path == path.joined(separator: ".") }) else { return nil }
             guard let expression = leaf.attribute.derivationExpression else { return leaf.column }
-            // A copy of a copy is a copy. A string that was transformed before has no source column.
+            // Follow a copy of a copy to its source column. A transformed string has no source column.
             guard case .path(let path) = DerivationExpression(expression) else { return nil }
             return column(path, after: steps + 1)
         }

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
 extension MigrationPlanner {
-    /// Adds a condition for each new constraint: the carried-over rows must meet it.
+    /// Adds a condition for each new constraint, which the carried-over rows must meet.
     mutating func planConstraints() {
         let migrations = Dictionary(plan.entities.map { ($0.newName, $0) }) { first, _ in first }
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
@@ -54,8 +54,8 @@ extension MigrationPlanner {
 }
 
 extension MigrationPlanner {
-    /// Adds a condition for each relationship whose new bounds are stricter than its old bounds. Carried-over objects must meet
-    /// a binding condition, and are reported if they do not meet another condition.
+    /// Adds a condition for each relationship whose new bounds are stricter than its old bounds. If the condition prevents the
+    /// migration, every carried-over object must meet it. Otherwise, the objects that do not meet it are only reported.
     mutating func planCounts() {
         for entity in new.model.entities.sorted(by: { [$0.name].precedes([$1.name]) }) {
             for relationship in entity.relationships.filter({ !$0.isTransient }) {

@@ -76,7 +76,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// The old entity with that name and its sub-entities, as far as their objects are carried over.
+    /// The names of the old entity and its sub-entities, without those whose objects are not carried over.
     func carriedNames(under name: String) -> [String] {
         let family = Set(old.model.family(ofEntityNamed: name).map(\.name))
         return plan.entities.map(\.oldName).filter(family.contains)

@@ -134,7 +134,7 @@ private struct PropertyPairs<Shape: PropertyShape> {
     private let new: [Shape]
     private let pairs: [Int: Int]
 
-    /// Names and shapes are in the same order.
+    /// The names are in the order of the shapes.
     init(
         oldNames: [Named<[String]>], newNames: [Named<[String]>], old: [Shape], new: [Shape],
         known: [[String]: [String]]?
@@ -173,7 +173,7 @@ extension Named where Name == [String] {
 }
 
 extension EntityDescription {
-    /// In the order of their shapes.
+    /// The relationships in the order of their shapes.
     fileprivate var storedRelationships: [RelationshipDescription] {
         relationships.filter { !$0.isTransient }.sorted { [$0.name].precedes([$1.name]) }
     }

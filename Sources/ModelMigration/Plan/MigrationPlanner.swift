@@ -4,7 +4,7 @@ internal import ManagedModel
 struct MigrationPlanner {
     let old: MigrationSide
     let new: MigrationSide
-    /// The old names of entities, with abstract entities, by their new names.
+    /// The old names of entities, including abstract entities, by their new names.
     private(set) var oldNames: [String: String] = [:]
     private(set) var newNames: [String: String] = [:]
     /// The names that the versions between the two models determine; nil if the names and identifiers of the two models decide.

@@ -5,13 +5,25 @@ public import ManagedModel
 /// The difference is empty if and only if the models' hashes are equal. Properties are compared by name: a renamed property
 /// is listed as removed under its old name and as added under its new name.
 ///
-///     ContactEntity.phone: optional -> required
-///     GroupEntity: added
+///     var edited = ManagedObjectModel.contacts
+///     edited.entities.append(EntityDescription(name: "TagEntity"))
+///     for change in ModelDifference(from: .contacts, to: edited).changes {
+///         print(change)  // TagEntity: added
+///     }
 public struct ModelDifference: Sendable, Hashable {
     /// The changes, sorted by entity, then property.
     public var changes: [Change]
 
     /// Compares two models by the names of entities and properties.
+    ///
+    ///     var edited = ManagedObjectModel.contacts
+    ///     edited.entities[0].versionHashModifier = "2"
+    ///     print(ModelDifference(from: .contacts, to: edited))  // ContactEntity: version hash modifier none -> "2"
+    ///
+    /// - Parameters:
+    ///   - old: The model before the changes.
+    ///   - new: The model after the changes.
+    /// - Complexity: About the cost of the hashes of both models.
     public init(from old: ManagedObjectModel, to new: ManagedObjectModel) {
         let old = Self.shapes(of: old)
         let new = Self.shapes(of: new)
@@ -36,7 +48,7 @@ public struct ModelDifference: Sendable, Hashable {
         /// The changed attribute or relationship; nil for the entity itself. A leaf of a composite has a path, as in
         /// `address.city`.
         public var propertyName: String?
-        /// Describes the change: `added (String, optional)`, `optional -> required`.
+        /// The change in words, such as `added (String, optional)` or `optional -> required`.
         public var words: String
 
         public var description: String {

@@ -3,7 +3,7 @@ internal import ManagedModel
 /// An element of a model, with its name and its renaming identifier.
 struct Named<Name: Hashable>: Hashable {
     let name: Name
-    /// Nil for none. An identifier that equals the name says more than nil: see ``NameMatching``.
+    /// Nil for none. An identifier equal to the name differs from nil: see ``NameMatching``.
     let identifier: Name?
 }
 
@@ -18,15 +18,15 @@ struct Named<Name: Hashable>: Hashable {
 /// 5. The old element with the same name.
 /// 6. The old element whose identifier is the new name: the element got its first name back.
 ///
-/// An identifier that is kept along a chain of versions therefore leads from each version to each later version, even if a new
-/// element has taken the old name.
+/// If every version keeps the identifier, it leads from each version to each later version, even if a new element has taken the
+/// old name.
 struct NameMatching {
     /// The positions of old elements by the positions of new elements, without duplicates.
     private(set) var pairs: [Int: Int] = [:]
     /// The positions of two new elements that claim the same old element.
     private(set) var conflicts: [(Int, Int)] = []
-    /// The positions of new elements with an ambiguous old element: the identifier fits two old elements, or the identifier and
-    /// the name lead to two old elements that may both still exist.
+    /// The positions of new elements whose old element is ambiguous: the identifier fits two old elements, or identifier and
+    /// name lead to two different old elements, both of which may still exist.
     private(set) var ambiguous: [Int] = []
 
     /// Whether only one matching is possible.
@@ -77,7 +77,7 @@ struct NameMatching {
             },
             { element in
                 element.identifier.flatMap { oldNames.identifiers[$0] }.flatMap { match in
-                    // Another new element claims the match, so this identifier is the name of an old element.
+                    // If another new element claims the match, the identifier means the old element with that name.
                     oldNames.hasTwoMatches(element.identifier) && newNames.identifiers.contains(old[match].name)
                         ? nil : match
                 }

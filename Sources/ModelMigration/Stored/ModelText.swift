@@ -38,7 +38,7 @@ extension EntityDescription {
 }
 
 extension AttributeDescription {
-    /// Nil for a transient attribute, because no store has it.
+    /// Nil for a transient attribute, which no store has.
     fileprivate var storedLine: String? {
         guard !isTransient else { return nil }
         let shape = AttributeShape(

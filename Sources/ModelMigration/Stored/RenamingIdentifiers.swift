@@ -41,8 +41,8 @@ package struct RenamingIdentifiers: Sendable, Hashable {
         return true
     }
 
-    /// The elements of a model without the identifier that they have in this list, as in `Contact.town (from city)`. A store of
-    /// a version before the renaming loses their values, unless the bundle still has the versions between.
+    /// The elements of a model that no longer have their identifier from this list, as in `Contact.town (from city)`. A store
+    /// from before the renaming loses their values, unless the bundle still has the versions between.
     package func lost(in model: ManagedObjectModel) -> [String] {
         let present = Set(RenamingIdentifiers(of: model).lines)
         let side = MigrationSide(model)
