@@ -1,18 +1,18 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A table of the old store whose rows are links of a relationship: a join table, or the table of an entity with a to-one
+/// A table of the old store with the links of a relationship: a join table, or the table of an entity with a to-one
 /// relationship.
 struct LinkTable {
-    /// One end of a link, as unqualified SQL.
+    /// The columns of one end of a link, as unqualified SQL.
     struct End {
         let key: String
         let entity: EndEntity
-        /// The column of its place among those of the other end.
+        /// The column with this end's position in the ordered relationship of the other end; nil without an order.
         let position: String?
     }
 
-    /// The entity of the old model that an end has.
+    /// The entity of an end, by its number in the old model: the same for every link, or stored in a column.
     enum EndEntity {
         case always(Int)
         case column(String)
@@ -24,14 +24,14 @@ struct LinkTable {
 
     var reversed: LinkTable { LinkTable(name: name, source: destination, destination: source) }
 
-    /// Reads the links with the entity numbers of the new model: source, source_entity, destination, destination_entity,
-    /// source_position, destination_position. Nil if there cannot be any.
+    /// A query for the links, with the entity numbers of the new model; nil if the table can have no links. Its columns are
+    /// source, source_entity, destination, destination_entity, source_position, destination_position.
     ///
     /// - Parameters:
-    ///   - sources: The numbers of the entities that a source can have, the new ones by the old ones.
-    ///   - destinations: The same for destinations.
+    ///   - sources: The new numbers of the entities that a source can have, by their old numbers.
+    ///   - destinations: The new numbers of the entities that a destination can have, by their old numbers.
     ///   - table: The present name of the table, as SQL.
-    ///   - integerType: The type of a place that there is not.
+    ///   - integerType: The SQL type of the NULL in place of a missing position.
     func select(_ sources: [Int: Int], _ destinations: [Int: Int], from table: String, _ integerType: String) -> String?
     {
         guard let sourceEntity = source.entity.number(sources),
@@ -41,7 +41,7 @@ struct LinkTable {
             "\(source.key) IS NOT NULL", "\(destination.key) IS NOT NULL", "(\(sourceEntity)) IS NOT NULL",
             "(\(destinationEntity)) IS NOT NULL",
         ]
-        // Without a type, the server takes a column of nothing but NULL for strings.
+        // PostgreSQL would give an untyped column that has only NULL the type of strings.
         let nowhere = "CAST(NULL AS \(integerType))"
         return "SELECT \(source.key) AS source, \(sourceEntity) AS source_entity, \(destination.key) AS destination, "
             + "\(destinationEntity) AS destination_entity, \(source.position ?? nowhere) AS source_position, "
@@ -51,7 +51,7 @@ struct LinkTable {
 }
 
 extension LinkTable.EndEntity {
-    /// The number in the new model, as SQL that gives NULL for entities without one; nil if no entity has one.
+    /// SQL for the entity's number in the new model, or for NULL if the entity is not carried over; nil if no entity is.
     func number(_ numbers: [Int: Int]) -> String? {
         switch self {
         case .always(let entity):
@@ -76,7 +76,7 @@ extension StoredModel {
         return joins.first { $0.relationship == inverse }.map { [linkTable($0, other).reversed] } ?? []
     }
 
-    /// The place of the links of a relationship in the tables.
+    /// Where the tables store the links of a relationship.
     func storage(of name: RelationshipName) -> LinkStorage {
         guard format == ManagedObjectModel.firstStoreFormat else { return layout.model.linkStorage(of: name) }
         let relationship = layout.model.relationship(name)
@@ -103,7 +103,7 @@ extension StoredModel {
         }
     }
 
-    /// The entity of the destination whose key is in the column.
+    /// The entity of the destination whose key is in that column.
     func destinationEntity(
         _ table: StoredTable, _ column: Int, _ relationship: RelationshipDescription
     ) -> LinkTable.EndEntity {

@@ -3,8 +3,8 @@ internal import ModelMigration
 package import RowStore
 
 extension MigrationStatements {
-    /// - Returns: What the new model demands and some objects do not have, although they can be carried over.
-    /// - Throws: `notMigratable` with every condition that must hold and does not.
+    /// - Returns: The requirements of the new model that some objects do not meet. The objects are carried over all the same.
+    /// - Throws: `notMigratable` with the message of every unmet condition that prevents the migration.
     func checkConditions(_ connection: some SQLConnection) throws(DataSourceError) -> [String] {
         var (complaints, unmet): ([String], [String]) = ([], [])
         for condition in plan.conditions {
@@ -20,7 +20,7 @@ extension MigrationStatements {
         return unmet
     }
 
-    /// A query that returns a row if the condition does not hold; nil if it always holds.
+    /// A query that returns a row if the rows do not meet the condition; nil if they always meet it.
     private func query(_ condition: MigrationCondition.Kind) -> SQLStatement? {
         switch condition {
         case .isEmpty(let name):
@@ -66,12 +66,12 @@ extension MigrationStatements {
         guard new.layout.isSymmetric(name) else {
             return "SELECT 1 FROM (\(links)) AS links GROUP BY destination HAVING count(*) > 1 LIMIT 1"
         }
-        // Each link counts from both ends.
+        // The relationship is its own inverse, so each link counts from both ends.
         return "WITH links AS (\(links)) SELECT 1 FROM (SELECT source, destination FROM links UNION "
             + "SELECT destination, source FROM links) AS ends GROUP BY source HAVING count(*) > 1 LIMIT 1"
     }
 
-    /// Looks for an object that would lead to too few or too many others.
+    /// A query that returns a row if an object would have too few or too many destinations; nil if there can be no such object.
     private func countSQL(_ name: RelationshipName, _ bounds: LinkBounds) -> String? {
         let owners = numbers(under: name.entity).keys.sorted().compactMap { old.tables[$0] }
             .map { "SELECT \(StoredTable.key) AS owner FROM \($0.name)" }
@@ -90,7 +90,7 @@ extension MigrationStatements {
             + "ON counts.source = owners.owner WHERE \(tests.joined(separator: " OR ")) LIMIT 1"
     }
 
-    /// All links of a relationship, wherever they are stored.
+    /// Queries for all links of a relationship, including links that the inverse's column stores.
     private func allLinkSelects(_ name: RelationshipName) -> [String] {
         if case .inverseColumn(let inverse) = new.layout.model.linkStorage(of: name) {
             return allLinkSelects(inverse).map(LinkTable.reversed)
@@ -100,7 +100,8 @@ extension MigrationStatements {
         return new.layout.isSymmetric(name) ? selects + selects.map(LinkTable.reversed) : selects
     }
 
-    /// Links from other tables are left out: building the index finds them.
+    /// A query that returns a row if two objects have equal values in those columns; nil if a column has links from other
+    /// tables. Building the unique index checks those links.
     private func uniquenessQuery(_ columns: [String: [Int]]) -> SQLStatement? {
         let lookedUp = Dictionary(uniqueKeysWithValues: lookedUpLinks.map { ($0, "") })
         var values: [RowValue] = []
@@ -118,8 +119,8 @@ extension MigrationStatements {
         return doubles(selects, columns.values.first?.count ?? 0).map { SQLStatement($0, values) }
     }
 
-    /// The complaint, and a query of the new tables that returns a row if it applies, for each constraint over strings that were
-    /// derived after the rows had been copied.
+    /// A message and a query for each constraint with strings that were derived after the rows were copied. The query reads the
+    /// new tables, and returns a row if they violate the constraint.
     package func derivedConditions(_ copies: [RowCopy]) -> [(complaint: String, sql: String)] {
         let derived = Dictionary(uniqueKeysWithValues: copies.map { ($0.new.layout.name, $0.missingStrings) })
         return plan.conditions.compactMap { condition in
@@ -144,7 +145,7 @@ extension MigrationStatements {
         return "SELECT \(list.joined(separator: ", ")) FROM \(name)"
     }
 
-    /// Whether two rows of the queries are equal and without null.
+    /// A query that returns a row if two rows of the queries have the same values without NULL.
     private func doubles(_ selects: [String], _ count: Int) -> String? {
         guard count > 0, !selects.isEmpty else { return nil }
         let names = (0..<count).map { "c\($0)" }
@@ -155,7 +156,7 @@ extension MigrationStatements {
 }
 
 extension DataSourceError {
-    /// The error if rows violate a uniqueness constraint as they are carried over.
+    /// The error for rows that would violate a uniqueness constraint of the new model.
     package init(duplicatesInMigration: Void) {
         self.init(
             notMigratable:

@@ -2,10 +2,10 @@ package import ManagedModel
 internal import ModelMigration
 internal import RowStore
 
-/// Links of to-one relationships that a row doesn't simply keep from its old table. They are first collected in a table of
-/// their own, in which each row finds its link.
+/// Links of to-one relationships whose column cannot be copied from the row's old table. The links are first collected in a
+/// separate table, in which each new row then finds its link.
 extension MigrationStatements {
-    /// The relationships that have a column and get their links from other tables, or also from others.
+    /// The relationships that have a column in the new model and get some or all of their links from other tables.
     package var lookedUpLinks: [RelationshipName] {
         plan.links.filter { name, sources in
             new.storage(of: name) == .column
@@ -17,7 +17,7 @@ extension MigrationStatements {
         }.map(\.key).sorted { ($0.entity, $0.name) < ($1.entity, $1.name) }
     }
 
-    /// Whether a relationship has become its own inverse, so that each link counts from both ends.
+    /// Whether a relationship has become its own inverse, so that each old link counts from both ends.
     func isMirrored(_ name: RelationshipName) -> Bool {
         guard new.layout.isSymmetric(name) else { return false }
         return (plan.links[name] ?? []).contains { source in
@@ -28,14 +28,14 @@ extension MigrationStatements {
 
     /// The statements that collect the links of a to-one relationship.
     ///
-    /// In the first format, the two columns of a one-to-one relationship could differ. The links of the side that has the
-    /// column now take precedence; links that only the other side has are added. If several objects would have the same
-    /// partner, the one with the lowest key gets it.
+    /// The first format stored the links of a one-to-one relationship in two columns, which could differ. The links of the side
+    /// that still has a column take precedence. Then the links that only the other side has are added. If several objects would
+    /// have the same partner, the object with the lowest key gets the partner.
     ///
     /// - Parameters:
     ///   - table: The name of the table to make, as SQL.
-    ///   - index: The name of its index, as SQL, which nothing else has.
-    ///   - tableNames: The present names of tables of the old store that were renamed, as SQL.
+    ///   - index: A free name for the table's index, as SQL.
+    ///   - tableNames: The present names of the old store's renamed tables by their old names, as SQL.
     package func collect(
         _ link: RelationshipName, into table: String, index: String, _ tableNames: [String: String] = [:]
     ) -> [String] {
@@ -58,7 +58,7 @@ extension MigrationStatements {
         return sql
     }
 
-    /// - Parameter onlyFree: Whether objects that already have a partner get no other one.
+    /// - Parameter onlyFree: Whether objects that already have a partner are left out.
     private func insertions(of selects: [String], into table: String, onlyFree: Bool) -> [String] {
         stride(from: 0, to: selects.count, by: MigrationStatements.termLimit).map { start in
             let links = selects[start..<min(selects.count, start + MigrationStatements.termLimit)]
@@ -70,7 +70,7 @@ extension MigrationStatements {
         }
     }
 
-    /// The other columns that the first format had for the same links.
+    /// The second columns in which the first format stored the same links.
     func secondSources(of sources: [LinkSource]) -> [LinkSource] {
         sources.compactMap { source in
             old.secondColumn(of: source.relationship).map {
@@ -82,7 +82,7 @@ extension MigrationStatements {
     private func deletionOfRivals(of link: RelationshipName, in table: String) -> String {
         var rivals = ["other.linked = link.linked"]
         if new.layout.isSymmetric(link) {
-            // Both ends count.
+            // Each link counts from both ends.
             rivals += [
                 "other.linked = link.owner AND other.owner <> link.linked",
                 "other.owner = link.linked AND other.linked <> link.owner",
@@ -101,9 +101,9 @@ extension MigrationStatements {
 }
 
 extension LinkTable {
-    /// A query for links with their ends exchanged.
+    /// A query for the same links with source and destination exchanged.
     static func reversed(_ select: String) -> String {
-        // The columns, in the order of every such query.
+        // The columns have the order of `select`, because UNION ALL combines the queries.
         "SELECT destination AS source, destination_entity AS source_entity, source AS destination, "
             + "source_entity AS destination_entity, destination_position AS source_position, "
             + "source_position AS destination_position FROM (\(select)) AS link"
@@ -111,7 +111,7 @@ extension LinkTable {
 }
 
 extension StoredModel {
-    /// The inverse of a one-to-one relationship whose links the first format had in a second column.
+    /// The inverse of a one-to-one relationship, whose column in the first format stored the same links; nil in later formats.
     func secondColumn(of name: RelationshipName) -> RelationshipName? {
         guard format == ManagedObjectModel.firstStoreFormat else { return nil }
         guard let relationship = layout.model.relationship(name), !relationship.isToMany,
@@ -132,12 +132,12 @@ extension ModelLayout {
 extension MigrationStatements {
     /// Queries for the links of a relationship of the new model, with its entity numbers.
     ///
-    /// - Parameter tableNames: The present names of tables of the old store that were renamed, as SQL.
+    /// - Parameter tableNames: The present names of the old store's renamed tables by their old names, as SQL.
     func linkSelects(_ name: RelationshipName, _ tableNames: [String: String] = [:]) -> [String] {
         linkSelects(name, plan.links[name] ?? [], tableNames)
     }
 
-    /// - Parameter links: The links of the old model that it gets.
+    /// - Parameter links: The old relationships whose links the new relationship gets.
     func linkSelects(_ name: RelationshipName, _ links: [LinkSource], _ tableNames: [String: String]) -> [String] {
         guard let relationship = new.layout.model.relationship(name) else { return [] }
         let sources = numbers(under: name.entity)
@@ -151,7 +151,7 @@ extension MigrationStatements {
         }
     }
 
-    /// Whether the pairs of a join table stay unchanged.
+    /// Whether a join table can stay as it is, with all its links.
     package func isKept(_ join: StoredJoin) -> Bool {
         guard let sources = plan.links[join.relationship], sources.count == 1, let source = sources.first,
             !source.isReversed, let kept = old.joins.first(where: { $0.relationship == source.relationship }),
@@ -163,7 +163,7 @@ extension MigrationStatements {
             && isKept(oldOne.destinationName, destination, kept.destination.entity != nil)
     }
 
-    /// Whether all entities below the old one are still below the new one, and have the same numbers if these are stored.
+    /// Whether the old entity's whole family is in the new entity's family, with the same numbers if the table stores numbers.
     private func isKept(_ oldName: String, _ newName: String, _ holdsNumbers: Bool) -> Bool {
         let numbers = numbers(under: newName)
         return old.family(oldName).allSatisfy { number in
@@ -171,18 +171,19 @@ extension MigrationStatements {
         }
     }
 
-    /// Fills a table of links; nil if it stays empty.
+    /// The statement that fills a join table; nil if the table stays empty.
     ///
     /// - Parameters:
-    ///   - tableNames: The present names of tables of the old store that were renamed, as SQL.
-    ///   - firstKey: The key of the first link.
+    ///   - tableNames: The present names of the old store's renamed tables by their old names, as SQL.
+    ///   - firstKey: The key of the first link; the other links get the keys after it.
     package func fill(
         _ join: StoredJoin, _ tableNames: [String: String] = [:], firstKey: Int64
     ) -> String? {
         let sources = plan.links[join.relationship] ?? []
         let selects = linkSelects(join.relationship, sources + secondSources(of: sources), tableNames)
         guard !selects.isEmpty else { return nil }
-        // Each link of a relationship that is its own inverse counts from both ends. An end's own value takes precedence.
+        // If the relationship is its own inverse, each link counts from both ends. For each end, the position that its own link
+        // stores takes precedence.
         let isSymmetric = new.layout.isSymmetric(join.relationship)
         func place(_ name: String, ownLink: Int) -> String {
             guard isSymmetric else { return "max(\(name))" }
@@ -198,7 +199,7 @@ extension MigrationStatements {
         if let column = join.source.position { columns.append((column, place("source_position", ownLink: 1))) }
         var links = selects.map { "SELECT *, 0 AS is_mirrored FROM (\($0)) AS link" }
         if isSymmetric { links += selects.map { "SELECT *, 1 FROM (\(LinkTable.reversed($0))) AS link" } }
-        // The same pair can come twice from relationships that moved up into one.
+        // Relationships that moved up into one relationship can have the same pair.
         return "INSERT INTO \(join.name) (\(StoredTable.key), \(columns.map(\.0).joined(separator: ", "))) "
             + "SELECT \(firstKey - 1) + row_number() OVER (ORDER BY source, destination), "
             + "\(columns.map(\.1).joined(separator: ", ")) FROM (\(links.joined(separator: " UNION ALL "))) AS links "

@@ -4,23 +4,24 @@ package import RowStore
 
 /// The statements that carry the rows of a store over to another model, in the SQL of that store.
 ///
-/// The store runs them, in one transaction: the conditions, the tables in which links are looked up, the rows of each entity, and
-/// the links that have rows of their own.
+/// The store runs the statements in one transaction, in this order: the conditions, the tables for lookups of links, the rows
+/// of each entity, and the join tables.
 package struct MigrationStatements: Sendable {
     package let old: StoredModel
     package let new: StoredModel
     package let plan: MigrationPlan
-    /// The numbers of the entities that are carried over, the new ones by the old ones.
+    /// The new numbers of the entities that are carried over, by their old numbers.
     package let numbers: [Int: Int]
     let dialect: any SQLDialect
 
-    /// The most tables whose links one statement collects, and the most entities of an old model: SQLite accepts 500 terms.
+    /// The most tables that one statement combines, and the most entities of an old model. SQLite accepts 500 terms in a
+    /// compound SELECT.
     package static let termLimit = 400
 
     /// - Parameters:
-    ///   - found: The keys of the store.
-    ///   - wanted: The keys that it gets.
-    /// - Throws: `notMigratable` with the reasons in words.
+    ///   - found: The hashes and keys that the store has.
+    ///   - wanted: The hashes and keys that the store gets.
+    /// - Throws: `notMigratable` with the obstacles of the plan.
     package init(
         from old: StoredModel, to new: StoredModel, _ dialect: any SQLDialect, for purpose: MigrationPurpose,
         found: StoreIdentity, wanted: StoreIdentity
@@ -41,16 +42,16 @@ package struct MigrationStatements: Sendable {
         self.numbers = numbers
     }
 
-    /// The copies of all entities' rows.
+    /// The statements that copy the rows, for each entity.
     ///
-    /// - Parameter lookups: The tables in which links from other tables are found, by the relationship.
+    /// - Parameter lookups: The tables in which rows find links from other tables, by relationship.
     package func copies(_ lookups: [RelationshipName: String]) -> [RowCopy] {
         plan.entities.compactMap { RowCopy($0, self, lookups: lookups) }
     }
 
-    /// Checks the conditions that the models alone cannot decide, and counts the rows that are carried over. It writes nothing.
+    /// Checks the conditions on the rows, and counts the rows to carry over. Writes nothing.
     ///
-    /// - Throws: `notMigratable` with every condition that must hold and does not.
+    /// - Throws: `notMigratable` with the message of every unmet condition that prevents the migration.
     package func report(_ connection: some SQLConnection) throws(DataSourceError) -> MigrationReport {
         let unmet = try checkConditions(connection)
         var rowsCarried = 0
@@ -63,7 +64,7 @@ package struct MigrationStatements: Sendable {
     }
 }
 
-/// Counts the rows that have been carried over.
+/// Counts the rows that have been carried over, and reports the progress.
 package final class MigrationMeter {
     private var progress: MigrationProgress
     private let report: ((MigrationProgress) -> Void)?
@@ -90,47 +91,46 @@ package final class MigrationMeter {
     }
 }
 
-/// Where the SQL of two stores differs.
+/// The differences between the SQL of SQLite and of PostgreSQL in a migration.
 package protocol SQLDialect: Sendable {
-    /// Whether it derives strings as a save does. If not, the rows are completed later.
+    /// Whether the store's SQL derives strings as a save does. If not, the derived strings are written after the copy.
     var derivesStrings: Bool { get }
-    /// The type of columns with such values.
+    /// The SQL type of columns with values of that storage.
     func type(_ storage: ColumnStorage) -> String
 
-    /// The term for a parameter.
+    /// The SQL for a parameter.
     ///
     /// - Parameters:
-    ///   - number: Its number, the first being 1.
-    ///   - storage: The type of its value.
+    ///   - number: The number of the parameter, from 1.
+    ///   - storage: The storage of the parameter's value.
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String
-    /// The wider form of a number; NULL if that would change the number.
+    /// SQL for a number in a wider type; NULL if the conversion would change the number.
     func widened(_ term: String, _ widening: NumberWidening) -> String
-    /// A string that is derived from another one, if the store can derive them.
+    /// SQL that derives a string from another string. Called only if ``derivesStrings`` is true.
     func changed(_ term: String, _ change: StringTransformation) -> String
 }
 
-/// A connection to a database, for what is not on the path of each row.
+/// A connection to a database, for queries that do not run for each row.
 package protocol SQLConnection {
-    /// All rows of a query.
     func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]]
 }
 
 extension SQLConnection {
-    /// The number that a query gives.
+    /// The number in the first row of a query; 0 if there is none.
     package func number(_ sql: String) throws(DataSourceError) -> Int {
         if case .integer(let number)? = try values(sql, []).first?.first { Int(number) } else { 0 }
     }
 }
 
-/// Why rows are carried over to other tables.
+/// The reason why rows are carried over to other tables.
 package enum MigrationPurpose: Sendable {
     /// The rows are for another model.
     ///
     /// - Parameter dropsByKey: Whether rows are dropped if the key of their data source changed.
     case migration(dropsByKey: Bool)
-    /// The format changes, and the model stays.
+    /// The format of the tables changes, and the model does not.
     case upgrade
-    /// The rows of some entities are dropped, and those of the others stay where they are, by their names.
+    /// The rows of the named entities are dropped, and the rows of all other entities stay.
     case reset(of: Set<String>)
 
     package var isMigration: Bool { if case .migration = self { true } else { false } }
@@ -146,14 +146,14 @@ package enum MigrationPurpose: Sendable {
 }
 
 extension MigrationStatements {
-    /// What a store drops while other rows stay.
+    /// Counts the objects and the links that the store drops while other rows stay.
     package func dropped(_ connection: some SQLConnection) throws(DataSourceError) -> StoreStartup.Dropped {
         var dropped = StoreStartup.Dropped()
         for case let table? in old.tables where table.layout.links == nil && numbers[table.layout.index] == nil {
             let found = try connection.number("SELECT count(*) FROM \(table.name)")
             if found > 0 { dropped.objects[table.layout.name] = found }
         }
-        // The first format had links in other tables.
+        // The first format stored links in other tables, so they are not counted.
         guard old.format == ManagedObjectModel.storeFormat else { return dropped }
         for case let table? in old.tables {
             for (name, test) in droppedLinkTests(table) {
@@ -164,7 +164,7 @@ extension MigrationStatements {
         return dropped
     }
 
-    /// Which rows of a table link an object that stays to one that is dropped, by the relationship.
+    /// Predicates for the rows of a table that link an object that stays to an object that is dropped, by relationship.
     private func droppedLinkTests(_ table: StoredTable) -> [(name: String, test: String)] {
         let isPair = table.layout.links != nil
         guard isPair || numbers[table.layout.index] != nil else { return [] }
@@ -179,7 +179,7 @@ extension MigrationStatements {
             }
             return (name, tests.joined(separator: " OR "))
         }
-        // A pair of two objects that are dropped is no loss of one that stays.
+        // A pair of two dropped objects is no loss for an object that stays.
         guard isPair, tests.count == 2 else { return tests }
         return [(tests[0].name, "(\(tests[0].test)) <> (\(tests[1].test))")]
     }

@@ -3,24 +3,25 @@ package import ManagedModel
 internal import ModelMigration
 package import RowStore
 
-/// The SQL that copies the rows of one table to another.
+/// The SQL that copies the rows of an entity from its old table to its new table.
 package struct RowCopy {
     let entity: EntityMigration
     package let old: StoredTable
     package let new: StoredTable
-    /// The expression for each stored column of the new table, by its index; columns are unqualified.
+    /// The unqualified SQL expression for each stored column of the new table, by the column's index.
     private(set) var terms: [Int: String] = [:]
-    /// The values of the parameters, from the first one on.
+    /// The values of the parameters, in the order of the parameters' numbers.
     package private(set) var values: [RowValue] = []
-    /// The strings that the store cannot derive, by their columns.
+    /// The derivations that the store's SQL cannot express, by column.
     package private(set) var missingStrings: [Int: (source: Int, change: StringTransformation)] = [:]
     private let dialect: any SQLDialect
     private let firstParameter: Int
 
     /// - Parameters:
-    ///   - lookups: The tables in which links from other tables are found, as SQL, by the relationship.
-    ///   - columns: The attributes that are wanted, by their columns; nil for all.
-    ///   - firstParameter: In ``sql(from:)``, two parameters that select the rows come before.
+    ///   - lookups: The tables in which rows find links from other tables, as SQL, by relationship.
+    ///   - columns: The columns of the attributes to copy; nil for all.
+    ///   - firstParameter: The number of the first parameter with a value. The default leaves the numbers 1 and 2 for the
+    ///     parameters of ``sql(from:)``.
     init?(
         _ entity: EntityMigration, _ migration: MigrationStatements, lookups: [RelationshipName: String],
         columns: Set<Int>? = nil, firstParameter: Int = 3
@@ -39,12 +40,13 @@ package struct RowCopy {
         addLinks(migration, lookups)
     }
 
-    /// Whether the old table can stay as it is.
+    /// Whether the copy would equal the old table, so that the old table can stay.
     package var changesNothing: Bool {
         old.createSQL.hasBytes(of: new.createSQL) && terms.allSatisfy { $1.hasBytes(of: new.terms[$0]) }
     }
 
-    /// Copies the rows with keys above parameter 1, as many as parameter 2 says.
+    /// The statement that copies rows in the order of their keys. Parameter 1 is the key after which it begins, and parameter 2
+    /// is the most rows to copy.
     ///
     /// - Parameter table: The present name of the old table, as SQL.
     package func sql(from table: String) -> String {
@@ -140,7 +142,7 @@ package struct RowCopy {
         case .always:
             return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END", position)
         case .column(let term):
-            // Everything is unchanged, so the table can stay.
+            // If all numbers stay the same, the plain columns let ``changesNothing`` keep the table.
             if family.allSatisfy({ numbers[$0] == $0 }) { return (key, term, position) }
             func linked(_ term: String) -> String { "CASE WHEN (\(number)) IS NOT NULL THEN \(term) END" }
             return (linked(key), number, linked(position))
@@ -149,7 +151,7 @@ package struct RowCopy {
 }
 
 extension MigrationStatements {
-    /// The numbers of the carried entities below one of the new model, the new ones by the old ones.
+    /// The new numbers of the carried-over entities in the family of the named new entity, by their old numbers.
     func numbers(under name: String) -> [Int: Int] {
         let family = Set(new.family(name))
         return numbers.filter { family.contains($0.value) }

@@ -1,12 +1,11 @@
 package import ManagedModel
 package import RowStore
 
-/// The tables that a store has for a model. All names are SQL, with their quotes and schema.
+/// The tables that a store has for a model. All names are SQL, with quotes and schema.
 package struct StoredModel: Sendable {
     package let layout: ModelLayout
-    /// The format of the tables.
     package let format: Int64
-    /// By the entities' numbers; nil for abstract ones.
+    /// The tables by the numbers of their entities; nil for abstract entities.
     package let tables: [StoredTable?]
     /// The tables for links that no column of an entity's row can store.
     package let joins: [StoredJoin]
@@ -18,27 +17,27 @@ package struct StoredModel: Sendable {
         self.joins = joins
     }
 
-    /// The table of a concrete entity.
+    /// The table of the entity with that name; nil for an abstract or unknown entity.
     package func table(_ name: String) -> StoredTable? {
         layout.entity(named: name).flatMap { tables[$0.index] }
     }
 
-    /// The numbers of the concrete entities below one.
+    /// The numbers of the concrete entities in the family of the named entity.
     func family(_ name: String) -> [Int] { layout.entity(named: name)?.concreteFamily ?? [] }
 }
 
-/// The table of one concrete entity.
+/// The table of one concrete entity, or of the links of a relationship.
 package struct StoredTable: Sendable {
     package let layout: EntityLayout
     package let name: String
-    /// Each column of the layout; ``missing`` for those that are not stored.
+    /// The SQL for each column of the layout; ``missing`` for a column that is not stored.
     package let terms: [String]
-    /// What the table was made with, except for the order of its columns.
+    /// The SQL that made the table, with the columns in a fixed order.
     let createSQL: String
 
-    /// The column with the key of a row.
+    /// The column with the keys of the rows.
     package static let key = "\"_key\""
-    /// The term for a column that is not stored.
+    /// The SQL for a column that is not stored.
     package static let missing = "NULL"
 
     package init(_ layout: EntityLayout, name: String, terms: [String], createSQL: String) {
@@ -52,19 +51,19 @@ package struct StoredTable: Sendable {
 /// A table whose rows are the links of a relationship and its inverse.
 package struct StoredJoin: Sendable {
     package let name: String
-    /// The relationship whose sources are in the columns of the source.
+    /// The relationship whose sources are in the columns of ``source``.
     package let relationship: RelationshipName
     package let source: End
     package let destination: End
-    /// What the table was made with.
+    /// The SQL that made the table.
     let createSQL: String
 
     /// The columns of one end.
     package struct End: Sendable {
         let key: String
-        /// The number of its entity, if that can vary.
+        /// The column with the entity's number; nil if all objects at this end have the same entity.
         let entity: String?
-        /// Its place among those of the other end, if they are ordered.
+        /// The column with this end's position in the ordered relationship of the other end; nil without an order.
         let position: String?
 
         package init(key: String, entity: String?, position: String?) {
@@ -84,7 +83,7 @@ package struct StoredJoin: Sendable {
         self.createSQL = createSQL
     }
 
-    /// The table of a layout of links; nil for that of an entity.
+    /// The join table of a table of links; nil for the table of an entity.
     package init?(_ table: StoredTable) {
         guard let relationship = table.layout.links else { return nil }
         let columns = table.layout.pairColumns(isReversed: false)
@@ -100,20 +99,20 @@ package struct StoredJoin: Sendable {
 }
 
 extension String {
-    /// Whether a database takes both for the same: strings of other bytes can be equal in Swift.
+    /// Whether both strings have the same UTF-8 bytes, as a database compares them. Swift also treats some strings with
+    /// different bytes as equal.
     func hasBytes(of other: String) -> Bool { utf8.elementsEqual(other.utf8) }
 }
 
 extension StoredModel {
-    /// How many objects there are of each concrete entity.
+    /// Counts the objects of each concrete entity.
     package func counts(_ connection: some SQLConnection) throws(DataSourceError) -> [(entity: String, count: Int)] {
         try tables.compactMap(\.self).filter { $0.layout.links == nil }.map { table throws(DataSourceError) in
             (table.layout.name, try connection.number("SELECT count(*) FROM \(table.name)"))
         }
     }
 
-    /// How many links lead to rows that are gone, by the relationship, as `Letter.topic`; relationships without such links are
-    /// left out.
+    /// Counts the links to missing rows by relationship, as in `Letter.topic`. Relationships without such links are left out.
     ///
     package func danglingLinks(_ connection: some SQLConnection) throws(DataSourceError) -> [String: Int] {
         var counts: [String: Int] = [:]
@@ -132,7 +131,8 @@ extension StoredModel {
         return counts
     }
 
-    /// The columns of a table that lead to rows: the relationship, the column, and the entities of those rows.
+    /// The columns of a table with keys of linked rows: the relationship, the column, and the entities that the linked rows can
+    /// have.
     func linkColumns(_ entity: EntityLayout) -> [(name: String, column: Int, family: [Int])] {
         if let links = entity.links {
             guard let source = layout.entity(named: links.entity), let index = source.relationship(named: links.name)
