@@ -1,60 +1,62 @@
 package import RowStore
 
-/// Where the SQL for predicates of two stores differs.
+/// The differences between the SQL of SQLite and of PostgreSQL for predicates.
 package protocol PredicateDialect: Sendable {
     var limits: PredicateLimits { get }
-    /// Whether columns have the prefix of their table even if the statement has no other table.
+    /// Whether every column has the prefix of its table, even if the statement has only one table.
     var qualifiesAllColumns: Bool { get }
-    /// Whether the owners of related rows are looked up in a list of their keys, instead of related rows for each owner.
+    /// Whether a predicate about related rows becomes `owner IN (keys of owners)`. If not, it becomes an `EXISTS` for each
+    /// owner.
     var listsOwners: Bool { get }
-    /// The operator that is true for different values, and for a value and null.
+    /// The operator that is true for two different values, and for a value and NULL.
     var isDifferent: String { get }
-    /// What orders a column of decimals by value; nil if the store cannot.
+    /// The collation that orders a column of decimals by value; nil if the store has none.
     var decimalCollation: String? { get }
 
     /// The SQL for a parameter.
     ///
     /// - Parameters:
-    ///   - number: Its number, the first being 1.
-    ///   - storage: The type of its value.
+    ///   - number: The number of the parameter, from 1.
+    ///   - storage: The storage of the parameter's value.
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String
-    /// Null as a value of that type.
+    /// NULL with the SQL type of that storage.
     func null(_ storage: ColumnStorage) -> String
-    /// The same comparison with a value that a column of the store can have; nil if the value equals none.
+    /// The same comparison with a value that a column of the store can have; nil if the value equals no value of a column.
     func comparable(_ relation: ComparisonOperator, _ value: RowValue) -> (ComparisonOperator, RowValue)?
-    /// Whether the column has not that order to a value: null has none.
+    /// The negation of a comparison. It is also true for NULL.
     func negation(of column: String, _ relation: ComparisonOperator, _ value: String) -> String
-    /// Whether a value is in a list of values of its type.
+    /// A predicate that is true if a value is in a list of values of the same storage.
     func membership(
         of value: String, in list: [RowValue], _ storage: ColumnStorage, _ writer: inout PredicateWriter
     ) -> String
-    /// Whether the row comes after a cursor, as one comparison of all sorted columns; nil if the store does without.
+    /// A predicate for the rows after a cursor, as one comparison of all sorted columns; nil if the dialect uses separate
+    /// comparisons.
     func rowComparison(
         _ cursor: RowCursor, _ sort: [SortKey], level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate?
-    /// A predicate that standard SQL cannot express.
+    /// The SQL for a predicate that standard SQL cannot express.
     func fallback(
         _ predicate: RowPredicate, isNegated: Bool, level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate
 
-    /// The value of the only row of a query.
+    /// An expression for the value in the only row of a query.
     func value(of query: String) -> String
-    /// Whether a query has a row: 1 or 0.
+    /// An expression that is 1 if a query has a row, and otherwise 0.
     func existence(of query: String) -> String
-    /// The result of a function of all values `v` of a query.
+    /// An expression for the result of a function of all values `v` of a query.
     func aggregate(_ function: String, of query: String) -> String
-    /// The name of a function of many values; nil if it has another result in the store.
+    /// The SQL name of an aggregate function; nil if the store's function has other results than the function in memory.
     func aggregateName(_ function: FetchFunction, _ kind: ValueKind) -> String?
 }
 
-/// How much a statement may contain. What is beyond them is left to ``PredicateDialect/fallback(_:isNegated:level:_:)``.
+/// The limits of a statement. A predicate beyond them is not written as standard SQL.
 package struct PredicateLimits: Sendable {
     /// The deepest nesting of predicates.
     package let nesting: Int
-    /// The most values.
+    /// The most parameters.
     let values: Int
-    /// The most tables of related rows, and the most predicates in a statement with related rows: with many sub-entities they
-    /// multiply with each relationship.
+    /// The most tables of related rows, and the most predicates in a statement with related rows. With many sub-entities, both
+    /// numbers multiply with each relationship.
     let tables: Int
     let predicates: Int
 
@@ -66,16 +68,16 @@ package struct PredicateLimits: Sendable {
     }
 }
 
-/// The names that queries need of the table of one concrete entity, or of links, all of them quoted.
+/// The quoted names of the table of one concrete entity, or of links, for queries.
 package final class QueryTable: Sendable {
     package let layout: EntityLayout
     package let name: String
     /// The column with the rows' keys.
     package let key: String
-    /// The names of the layout's columns; nil for one that is not stored.
+    /// The names of the layout's columns; nil for a column that is not stored.
     package let columns: [String?]
 
-    /// - Parameter columns: The stored columns, by their numbers.
+    /// - Parameter columns: The names of the stored columns, by their indexes.
     package init(_ layout: EntityLayout, name: String, key: String, columns: [Int: String]) {
         self.layout = layout
         self.name = name
@@ -84,16 +86,16 @@ package final class QueryTable: Sendable {
     }
 }
 
-/// The SQL for a predicate, as far as a store can evaluate it.
+/// The part of a predicate that a store can evaluate, as SQL.
 package struct SQLPredicate {
-    /// True for every row for which the predicate is true.
+    /// SQL that is true for every row for which the predicate is true.
     package let sql: String
-    /// Whether it is true for no other row.
+    /// Whether the SQL is true for no other row.
     package var isExact = true
 
     private static let (always, never) = ("TRUE", "FALSE")
 
-    /// The store can decide nothing.
+    /// SQL that is true for every row, because the store can evaluate no part of the predicate.
     package static let unknown = SQLPredicate(always, isExact: false)
 
     package init(_ sql: String, isExact: Bool = true) {
@@ -109,29 +111,28 @@ package struct SQLPredicate {
     func isConstant(_ answer: Bool) -> Bool { answer ? isAlways : isNever }
 }
 
-/// What a parameter of a statement stands for. Values are never part of the SQL.
+/// The value of a parameter. Values are never part of the SQL.
 package enum SQLParameter: Equatable {
     case value(RowValue)
-    /// Values of one type, at least one.
+    /// One or more values of the same storage.
     case list([RowValue], ColumnStorage)
-    /// A predicate that the store passes back.
+    /// A predicate for which the store calls back.
     case predicate(PredicateFunction)
 }
 
-/// A predicate that a store passes back row by row, and the columns that the store must pass on.
+/// A predicate for which a store calls back with each row, and the columns that the call needs.
 ///
-/// It belongs to one statement, and only one thread at a time runs that.
+/// Guarded by: the thread that runs its statement.
 package final class PredicateFunction: Equatable {
     package let predicate: RowPredicate
     package let layout: EntityLayout
-    /// In the order of the arguments.
+    /// The columns, in the order of the arguments.
     package let columns: [Int]
-    /// Whether the row's own key is the first of them.
+    /// Whether the row's key comes before the columns in the arguments.
     package let asksKey: Bool
-    /// How many joined columns its rows need.
     private let joinedCount: Int
     private let budget: QueryBudget
-    /// Why a row could not be evaluated; the statement then ends with an error.
+    /// The error that ended the statement, if a row could not be evaluated.
     package private(set) var failure: DataSourceError?
 
     package init(_ predicate: RowPredicate, _ layout: EntityLayout, _ budget: QueryBudget) {
@@ -144,14 +145,14 @@ package final class PredicateFunction: Equatable {
         joinedCount = 1 + (columns.lazy.filter(JoinedColumn.isJoined).map(JoinedColumn.index).max() ?? -1)
     }
 
-    /// A row without values.
+    /// A row whose values are all null, to fill with the arguments.
     package func emptyRow(key: Int64) -> StoredRow {
         var row = StoredRow(key: key, row: RowSnapshot(columnCount: layout.columns.count))
         if joinedCount > 0 { row.joined = RowSnapshot(columnCount: joinedCount) }
         return row
     }
 
-    /// The result for a row with the values that it needs, as for rows in memory. Nil if there is none.
+    /// The same result as for a row in memory; nil if ``failure`` was set.
     package func evaluate(_ row: StoredRow) -> Bool? {
         do throws(DataSourceError) {
             return try predicate.evaluate(row, layout, budget)

@@ -7,7 +7,7 @@ extension PredicateWriter {
 
     private func qualified(_ name: String) -> String { isQualified ? scope.alias + "." + name : name }
 
-    /// A column of the innermost table, or a joined one; nil if SQL cannot express it.
+    /// SQL for a column of the innermost table, or for a joined column; nil if SQL cannot express it.
     package mutating func column(_ column: Int, level: Int = 0) -> String? {
         if JoinedColumn.isJoined(column) { return joined(scope.joined[JoinedColumn.index(column)], level: level) }
         // A column that is not stored is null in every row.
@@ -15,7 +15,7 @@ extension PredicateWriter {
     }
 
     private func sql(_ relation: ComparisonOperator) -> String {
-        // `=` is not true for null, which is right for a value that is not null, and it can use an index.
+        // `=` can use an index, and is not true for NULL. That is right, because the value it compares with is never NULL.
         relation == .notEqual ? dialect.isDifferent : relation.sql
     }
 
@@ -37,7 +37,7 @@ extension PredicateWriter {
         guard value.fits(order.storage), let (operation, bound) = dialect.comparable(relation, value) else {
             return .constant((relation == .notEqual) != isNegated)
         }
-        // Decimals are equal if their strings are, and ordered by value.
+        // Equal decimals have equal strings. The order of decimals needs the collation.
         guard let collation = isEquality || !order.isDecimal ? "" : dialect.decimalCollation,
             let name = self.column(column, level: level)
         else { return .unknown }
@@ -57,7 +57,7 @@ extension PredicateWriter {
         return membership(of: name, in: list, layout.order(of: column).storage, isNegated: isNegated)
     }
 
-    /// Whether a value of that type is in a list.
+    /// A predicate that is true if a value of that storage is in a list.
     package mutating func membership(
         of value: String, in list: [RowValue], _ storage: ColumnStorage, isNegated: Bool
     ) -> SQLPredicate {
@@ -70,7 +70,7 @@ extension PredicateWriter {
         return SQLPredicate(isNegated ? "(\(sql)) IS NOT TRUE" : sql)
     }
 
-    /// The rows after a cursor: what an index can find, followed by all that must be true.
+    /// A predicate for the rows after a cursor. A bound that an index can use comes first, and then the whole predicate.
     mutating func follows(
         _ predicate: RowPredicate, _ cursor: RowCursor, _ sort: [SortKey], isNegated: Bool, level: Int
     ) -> SQLPredicate {

@@ -1,26 +1,27 @@
 internal import RowStore
 
-/// Related rows: queries inside the query.
+/// Predicates about related rows, as queries inside the query.
 extension PredicateWriter {
-    /// How many levels of a parser's stack a query of related rows uses in a predicate.
+    /// The levels of the parser's stack that a query for related rows uses inside a predicate.
     private static let queryLevels = 4
     /// The most entities whose tables one query combines.
     private static let mostEntities = 100
 
-    /// Where the related rows of one entity are.
+    /// The tables with the related rows of one entity.
     private struct Source {
         let from: String
-        /// The key of the row's owner, or that of the row itself if the owner has that.
+        /// SQL to compare with the owner: the key of the related row if the owner stores this key, and otherwise the owner's
+        /// key.
         let end: String
     }
 
-    /// What to select of the related rows: the ends of all of them, or a value `v` of those of one owner.
+    /// The values to select from the related rows: the ends of all links, or one value `v` from each row of one owner.
     private enum Selection {
         case ends, one, key
         case column(Int)
     }
 
-    /// Whether a row has a related row; nil if SQL cannot express it.
+    /// A predicate that is true if a row has a related row; nil if SQL cannot express it.
     mutating func existence(of related: RelatedRows, isNegated: Bool, level: Int) -> SQLPredicate? {
         let mark = parameters.count
         guard let (owner, queries) = self.queries(related, dialect.listsOwners ? .ends : .one, level: level) else {
@@ -35,7 +36,7 @@ extension PredicateWriter {
         return PredicateWriter.joined(parts, isAnd: isNegated)
     }
 
-    /// The value of a joined column; nil if SQL cannot express it.
+    /// SQL for the value of a joined column; nil if SQL cannot express it.
     mutating func joined(_ joined: JoinedColumn, level: Int) -> String? {
         switch joined.source {
         case .outer(let column): return outside { $0.column(column, level: level) }
@@ -53,7 +54,7 @@ extension PredicateWriter {
         }
     }
 
-    /// Writes a value of the row from which a relationship led here.
+    /// Writes SQL for the row from which a relationship leads to the innermost table.
     private mutating func outside(_ write: (inout PredicateWriter) -> String?) -> String? {
         let inner = scopes.removeLast()
         defer { scopes.append(inner) }
@@ -71,7 +72,8 @@ extension PredicateWriter {
         return queries.joined(separator: " UNION ALL ")
     }
 
-    /// A query for the related rows of each entity, and what leads to their ends; nil if SQL cannot express them.
+    /// A query for the related rows of each entity, and the owner's column to compare with their ends; nil if SQL cannot
+    /// express them.
     private mutating func queries(
         _ related: RelatedRows, _ selection: Selection, level: Int
     ) -> (owner: String, queries: [String])? {

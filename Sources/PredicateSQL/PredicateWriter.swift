@@ -1,34 +1,35 @@
 package import RowStore
 
-/// Writes predicates as SQL, as far as a store gives the same answers, with a parameter for each value.
+/// Writes predicates as SQL, with a parameter for each value. A predicate is written only if the store gives the same answers
+/// as a predicate in memory.
 ///
-/// SQL has three truth values, ``RowPredicate`` has two. So a negation is pushed down to the comparisons, which handle null.
-/// Above them null counts as false, and nothing is negated.
+/// SQL has three truth values, and ``RowPredicate`` has two. So a negation moves inward to the comparisons, which handle NULL.
+/// In chains of comparisons NULL counts as false, and nothing is negated.
 package struct PredicateWriter {
-    /// The values of the parameters, from the first one on.
+    /// The values of the parameters, in the order of the parameters' numbers.
     package private(set) var parameters: [SQLParameter] = []
     package let budget: QueryBudget
     let dialect: any PredicateDialect
     let limits: PredicateLimits
-    /// The tables of all entities and links, by the numbers of their layouts.
+    /// The tables of all entities and links, by the indexes of their layouts.
     let tables: [Int: QueryTable]
-    /// The tables to which the SQL refers, the innermost one last.
+    /// The tables that enclose the present predicate, from the outermost to the innermost.
     var scopes: [Scope]
     /// Whether columns need the prefix of their table.
     var isQualified: Bool
-    /// How many tables of related rows and how many predicates there have been.
+    /// The number of tables of related rows, and of predicates, that were written so far.
     var (tableCount, predicateCount) = (0, 0)
 
-    /// A table with its joined columns, and the prefix of its columns.
+    /// A table, the prefix of its columns, and its joined columns.
     struct Scope {
         let table: QueryTable
         let alias: String
         let joined: [JoinedColumn]
     }
 
-    /// The prefix of the outermost table's columns. No other table has that name.
+    /// The prefix of the outermost table's columns. No other table has this name.
     package static let outermost = "t0"
-    /// The most predicates joined in one chain, because SQLite counts each as a level of depth.
+    /// The most predicates in one chain. SQLite counts each predicate of a chain as a level of depth.
     private static let chainLength = 40
 
     package init(
@@ -45,12 +46,12 @@ package struct PredicateWriter {
     package var layout: EntityLayout { scope.table.layout }
     var scope: Scope { scopes[scopes.count - 1] }
 
-    /// Whether the outermost table must have its name.
+    /// Whether the statement must give the outermost table its alias.
     package var namesOutermost: Bool { isQualified || tableCount > 0 }
 
-    /// Adds a value.
+    /// Adds a parameter with a value.
     ///
-    /// - Returns: The SQL for it.
+    /// - Returns: The SQL for the parameter.
     package mutating func add(_ value: RowValue, _ storage: ColumnStorage) -> String {
         add(.value(value), storage)
     }
@@ -60,10 +61,10 @@ package struct PredicateWriter {
         return dialect.parameter(parameters.count, storage)
     }
 
-    /// Whether that many more values are allowed.
+    /// Whether the statement may have that many more parameters.
     package func hasRoom(for count: Int) -> Bool { parameters.count + count <= limits.values }
 
-    /// Removes values again: a statement refuses values that it does not use.
+    /// Removes all parameters after the first `count`, because a statement refuses values that its SQL does not use.
     mutating func takeBack(to count: Int) {
         parameters.removeSubrange(count...)
     }
@@ -72,7 +73,7 @@ package struct PredicateWriter {
 
     /// The SQL for a predicate of the innermost table.
     ///
-    /// - Parameter level: How many predicates enclose it.
+    /// - Parameter level: The number of predicates around this predicate.
     package mutating func predicate(
         _ predicate: RowPredicate, isNegated: Bool = false, level: Int = 0
     ) -> SQLPredicate {
@@ -114,7 +115,7 @@ package struct PredicateWriter {
         }
     }
 
-    /// A predicate for which each dialect has its own SQL, if any.
+    /// The dialect's own SQL for a predicate, if it has any.
     package mutating func fallback(
         _ predicate: RowPredicate, isNegated: Bool = false, level: Int = 0
     ) -> SQLPredicate {
@@ -130,7 +131,7 @@ package struct PredicateWriter {
         let level = level + 1 + PredicateWriter.extraLevels(predicates.count)
         var parts: [SQLPredicate] = []
         for predicate in predicates {
-            // What decides nothing would keep SQLite from using an index for the others.
+            // A constant that decides nothing would keep SQLite from using an index for the other predicates.
             if predicate.truth(layout) == (isAnd != isNegated) { continue }
             let part = self.predicate(predicate, isNegated: isNegated, level: level)
             if part.isConstant(!isAnd) { return part }
@@ -139,7 +140,7 @@ package struct PredicateWriter {
         return PredicateWriter.joined(parts, isAnd: isAnd)
     }
 
-    /// All predicates in one chain, or in chains of chains if they are many.
+    /// Joins predicates in one chain, or in chains of chains if there are many.
     static func joined(_ parts: [SQLPredicate], isAnd: Bool) -> SQLPredicate {
         if let decided = parts.first(where: { $0.isConstant(!isAnd) }) { return decided }
         var links = parts.filter { !$0.isConstant(isAnd) }.map(\.sql)
@@ -153,7 +154,7 @@ package struct PredicateWriter {
             links.first ?? SQLPredicate.constant(isAnd).sql, isExact: parts.allSatisfy(\.isExact))
     }
 
-    /// How many levels of chains a chain of that many predicates is divided into, besides itself.
+    /// The number of levels of chains inside a chain of that many predicates.
     private static func extraLevels(_ count: Int) -> Int {
         var levels = 0
         var count = count
@@ -164,7 +165,7 @@ package struct PredicateWriter {
         return levels
     }
 
-    /// The conjuncts that a store can evaluate, and those that are left.
+    /// Splits a predicate into the conjuncts that the store can evaluate, and the rest.
     package mutating func split(_ predicate: RowPredicate) -> (sql: SQLPredicate, rest: RowPredicate?) {
         var parts: [String] = []
         var rest: [RowPredicate] = []
@@ -184,7 +185,7 @@ package struct PredicateWriter {
 }
 
 extension RowPredicate {
-    /// The predicates that must all be true or, if they are negated, must all be false.
+    /// The conjuncts of the predicate: all must be true, except that negated conjuncts must be false.
     fileprivate var conjuncts: [(predicate: RowPredicate, isNegated: Bool)] {
         var found: [(predicate: RowPredicate, isNegated: Bool)] = []
         var rest = [(predicate: self, isNegated: false)]
