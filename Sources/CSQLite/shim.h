@@ -1,6 +1,6 @@
 #include <sqlite3.h>
 
-// sqlite3_db_config takes variable arguments, which Swift cannot call. Sets one of its switches.
+// Sets a switch of sqlite3_db_config, which takes variable arguments, so that Swift cannot call it.
 static inline int csqlite_set_switch(sqlite3 *connection, int name, int isOn) {
     return sqlite3_db_config(connection, name, isOn, (int *)0);
 }
@@ -8,14 +8,14 @@ static inline int csqlite_set_switch(sqlite3 *connection, int name, int isOn) {
 #ifdef __linux__
 #include <sys/vfs.h>
 
-// The kind of file system that a folder is on, as linux/magic.h numbers them; 0 if unknown.
+// The type of a folder's file system, with the numbers of linux/magic.h; 0 if the type is unknown.
 static inline unsigned int csqlite_file_system(const char *path) {
     struct statfs system;
     return statfs(path, &system) == 0 ? (unsigned int)system.f_type : 0;
 }
 #endif
 
-// Where a statement is in a list of values. SQLite asks for its own part to be the first.
+// A statement's position in a list of values. SQLite requires that its own struct comes first.
 typedef struct csqlite_list_cursor {
     sqlite3_vtab_cursor base;
     const void *list;

@@ -2,27 +2,27 @@ internal import CSQLite
 internal import RowStore
 
 extension Connection {
-    /// The longest wait for another program's lock, in milliseconds, except for saves.
+    /// The longest wait for another program's lock, in milliseconds, except in saves.
     static let patience: Int32 = 2000
 
-    /// What every connection sets before its first read. None of it changes the file.
+    /// Applies the settings that every connection needs before its first read. None of them changes the file.
     func configure() throws(DataSourceError) {
         sqlite3_busy_timeout(handle, Connection.patience)
         try set(SQLITE_DBCONFIG_DEFENSIVE, true)
         try set(SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)
-        // A name in double quotes is a name, and an error if it does not exist; never a string.
+        // A word in double quotes is always a name, never a string. If the name does not exist, it is an error.
         try set(SQLITE_DBCONFIG_DQS_DML, false)
         try set(SQLITE_DBCONFIG_DQS_DDL, false)
-        // Closing must not write before the store is known to be this library's, and never for readers.
+        // Closing must not write until the store is known to be a store of this library, and a reader must never write.
         try set(closingCopiesLog: false)
         sqlite3_wal_autocheckpoint(handle, 0)
         let code = addFunctions()
         guard code == SQLITE_OK else { throw error(code, while: "opening") }
     }
 
-    /// What every connection sets after its first read has shown that the file is a database.
+    /// Applies the settings that every connection needs after its first read has shown that the file is a database.
     func settle() throws(DataSourceError) {
-        // An I/O error in a mapped page would be a signal, not an error.
+        // An I/O error in a mapped page would raise a signal instead of an error.
         try set(pragma: "mmap_size", to: 0)
         try set(pragma: "cell_size_check", to: 1)
     }
@@ -34,13 +34,13 @@ extension Connection {
         try set(pragma: "cache_size", to: -4000)
     }
 
-    /// How much of the file the writer keeps in memory, in kilobytes.
+    /// The size of the writer's page cache, in kilobytes.
     static let writerCache: Int64 = 16_000
 
     func settleWriter(_ level: SynchronousLevel) throws(DataSourceError) {
         try settle()
-        // Sorting for an index can need as much space as the store. The files are in SQLite's folder for temporary ones:
-        // SQLITE_TMPDIR, else TMPDIR, else /var/tmp or /tmp.
+        // Sorting for an index can need as much space as the store itself, so it uses files. SQLite puts them in SQLITE_TMPDIR,
+        // else in TMPDIR, else in /var/tmp or /tmp.
         try set(pragma: "temp_store", to: 1)
         try set(pragma: "cache_size", to: -Connection.writerCache)
         try set(pragma: "journal_size_limit", to: 4 << 20)
@@ -51,7 +51,7 @@ extension Connection {
             )
         }
         try set(pragma: "synchronous", to: level == .full ? 2 : 1)
-        // Otherwise a disk on Apple platforms may keep in its cache what it should write. Other platforms ignore this.
+        // Without this, a disk on Apple platforms may keep synced data in its cache. Other platforms ignore the setting.
         try set(pragma: "fullfsync", to: 1)
         try set(pragma: "checkpoint_fullfsync", to: 1)
         try set(closingCopiesLog: true)
@@ -81,7 +81,7 @@ extension Connection {
             }, connection)
     }
 
-    /// Sets how long statements wait for a lock.
+    /// Sets the longest wait of statements for a lock.
     func setPatience(_ patience: Duration) {
         sqlite3_busy_timeout(handle, Int32(clamping: Int64(patience / .milliseconds(1))))
     }
@@ -90,7 +90,7 @@ extension Connection {
     func set(pragma name: String, to value: Int64) throws(DataSourceError) {
         try run("PRAGMA \(name) = \(value)")
         let found = try values("PRAGMA \(name)")
-        // No row: this SQLite cannot map files at all.
+        // No row means that this SQLite cannot map files at all.
         if found.isEmpty && name == "mmap_size" { return }
         guard found == [[.integer(value)]] else {
             throw DataSourceError(

@@ -10,14 +10,14 @@ internal import RowStore
 final class Connection: @unchecked Sendable {
     let handle: OpaquePointer
     let path: String
-    /// Statements by the numbers that ``StoreSchema`` assigns.
+    /// The statements by the numbers that ``StoreSchema`` assigns.
     private var numbered: [Statement?] = []
-    /// Statements by their SQL, for queries that are repeated.
+    /// The statements of repeated queries, by their SQL.
     private var queries: [String: Statement] = [:]
     private var isOpen = true
-    /// The tracer of the statements; nil if there is no listener.
+    /// Reports the statements; nil without a listener.
     private var tracer: StatementTracer?
-    /// Whether the statement that runs ends when its task is cancelled.
+    /// Whether a cancellation of the task ends the running statement.
     var isCancellable = false
     private(set) lazy var limits = SQLLimits(
         variables: Int(sqlite3_limit(handle, SQLITE_LIMIT_VARIABLE_NUMBER, -1)),
@@ -25,8 +25,8 @@ final class Connection: @unchecked Sendable {
         length: Int(sqlite3_limit(handle, SQLITE_LIMIT_SQL_LENGTH, -1)))
 
     /// - Parameters:
-    ///   - files: What SQLite does with the log and the shared memory beside the file.
-    ///   - vfs: The name of SQLite's layer for files; nil for the default.
+    ///   - files: How SQLite treats the log and the shared memory beside the file.
+    ///   - vfs: The name of the SQLite VFS; nil for the default.
     init(
         path: String, isReader: Bool, files: SideFiles = .made, vfs: String? = nil
     ) throws(DataSourceError) {
@@ -51,15 +51,15 @@ final class Connection: @unchecked Sendable {
 
     /// How SQLite treats the log and the shared memory beside a file.
     enum SideFiles: String {
-        /// It makes them when it needs them.
+        /// SQLite makes them when it needs them.
         case made = ""
-        /// It reads existing shared memory, and makes none.
+        /// SQLite reads existing shared memory, and makes none.
         case asTheyAre = "?readonly_shm=1"
-        /// It ignores them, and assumes that nothing changes the file.
+        /// SQLite ignores them, and assumes that nothing changes the file.
         case ignored = "?immutable=1"
     }
 
-    /// The path, or a URI for SQLite, in which `?`, `#` and `%` have a meaning.
+    /// The path, or a URI for SQLite. `?`, `#` and `%` have a meaning in a URI, so they are escaped.
     private static func address(_ path: String, _ files: SideFiles) -> String {
         if files == .made { return path }
         let escapes: [Unicode.Scalar: String] = ["%": "%25", "?": "%3f", "#": "%23"]
@@ -70,17 +70,17 @@ final class Connection: @unchecked Sendable {
         close()
     }
 
-    /// Finalizes all statements and closes the connection. You can call it again.
+    /// Finalizes all statements and closes the connection. Further calls do nothing.
     ///
-    /// - Parameter copyingLog: Whether the last connection to close writes the log into the main file and removes it; nil to
-    ///   keep the present setting.
+    /// - Parameter copyingLog: Whether the last connection to close writes the log into the main file and removes the log; nil
+    ///   keeps the present setting.
     func close(copyingLog: Bool? = nil) {
         guard isOpen else { return }
         if let copyingLog { try? set(closingCopiesLog: copyingLog) }
         isOpen = false
         numbered = []
         queries = [:]
-        // A statement that is kept elsewhere would outlive the tracer.
+        // A statement that another object still retains would outlive the tracer.
         if tracer != nil { sqlite3_trace_v2(handle, 0, nil, nil) }
         sqlite3_close_v2(handle)
     }
@@ -94,10 +94,10 @@ final class Connection: @unchecked Sendable {
 // MARK: - Statements
 
 extension Connection {
-    /// The most queries remembered; then all are forgotten.
+    /// The most query statements that are kept. Beyond the limit, all are removed.
     private static let queryLimit = 64
 
-    /// The statement with that number, prepared when it is first used.
+    /// The statement with that number. It is prepared on its first use.
     @inline(__always)
     func statement(_ number: Int, _ sql: @autoclosure () -> String) throws(DataSourceError) -> Statement {
         if number < numbered.count, let statement = numbered[number] { return statement }
@@ -107,7 +107,9 @@ extension Connection {
         return statement
     }
 
-    /// The statement of a query, with its values bound. It is prepared once for each SQL that is kept.
+    /// The statement of a query, with its values bound.
+    ///
+    /// - Parameter isKept: Whether later queries with the same SQL reuse the statement.
     func statement(
         _ sql: String, _ values: [SQLParameter], sortedBy sort: [SortKey], isKept: Bool
     ) throws(DataSourceError) -> Statement {
@@ -147,7 +149,7 @@ extension Connection {
         return Statement(prepared)
     }
 
-    /// Runs one statement that returns no rows, or whose rows do not matter.
+    /// Runs one statement, and ignores its rows.
     func run(_ sql: String) throws(DataSourceError) {
         let statement = try prepare(sql)
         var code = statement.step()
@@ -155,7 +157,7 @@ extension Connection {
         guard code == SQLITE_DONE else { throw error(code, while: "using") }
     }
 
-    /// All rows of a query, as values. For metadata; rows of entities are read directly into snapshots.
+    /// All rows of a query, as values. For metadata: rows of entities are read directly into snapshots.
     func values(_ sql: String) throws(DataSourceError) -> [[RowValue]] {
         try rows(of: prepare(sql))
     }
@@ -176,17 +178,17 @@ extension Connection {
 
     var isInTransaction: Bool { sqlite3_get_autocommit(handle) == 0 }
 
-    /// Ends the transaction, if there is one, without its changes.
+    /// Rolls the transaction back, if there is one.
     func rollBack() {
         if isInTransaction { sqlite3_exec(handle, "ROLLBACK", nil, nil, nil) }
     }
 }
 
 extension Connection {
-    /// Whether SQLite could open the file for reading only, which is not an error for SQLite.
+    /// Whether SQLite could open the file only for reading, which SQLite does not report as an error.
     var isReadOnly: Bool { sqlite3_db_readonly(handle, "main") == 1 }
 
-    /// Runs the body in a transaction that has the write lock from its start.
+    /// Runs the body in a transaction that takes the write lock at its start.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try run("BEGIN IMMEDIATE")
         do throws(DataSourceError) {
@@ -217,7 +219,7 @@ extension Connection {
 }
 
 extension Connection: SQLConnection {
-    /// All rows of a query with parameters. Values without a parameter are ignored.
+    /// All rows of a query with parameters. Ignores values without a parameter.
     func values(_ sql: String, _ values: [RowValue]) throws(DataSourceError) -> [[RowValue]] {
         let statement = try prepare(sql)
         try bind(values, to: statement, from: 1)

@@ -4,7 +4,7 @@ internal import Foundation
 internal import RowStore
 
 extension DataSourceError {
-    /// The error for an SQLite result code. The message names the file and contains no values.
+    /// The error for an SQLite result code. The message names the file, and contains no values of rows.
     init(sqlite code: Int32, connection: OpaquePointer, path: String, while action: String) {
         let number = sqlite3_system_errno(connection)
         let text = String(cString: sqlite3_errmsg(connection))
@@ -64,7 +64,7 @@ extension DataSourceError {
         }
     }
 
-    /// Something else has the name of a file.
+    /// The error for a path at which there is no plain file, but a folder, a device or the like.
     init(notAPlainFile path: String, _ state: stat) {
         let kind =
             switch state.st_mode & S_IFMT {
@@ -77,7 +77,7 @@ extension DataSourceError {
         self.init(.notAFile, "\(path) is not a plain file. Choose another path.", cause: "It is \(kind).")
     }
 
-    /// A file of an open store is no longer in its place.
+    /// The error for a file of an open store that is no longer at its path.
     init(storeMoved path: String) {
         self.init(
             .storeMoved,
@@ -85,13 +85,13 @@ extension DataSourceError {
                 + "container and open the store again.")
     }
 
-    /// A file already has the name that another file should get.
+    /// The error for a file that would get the name of an existing file.
     init(fileExists path: String) {
         self.init(.fileExists, "The file \(path) already exists. Choose another name, or move that file away.")
     }
 
     private init(diskFullAt path: String, cause: String) {
-        // SQLite does not report which file it was, and has already removed temporary ones.
+        // SQLite does not report which file did not fit, and has already removed its temporary files.
         if !isFull(folder: (path as NSString).deletingLastPathComponent) {
             self.init(
                 .diskFull,
@@ -133,23 +133,23 @@ private var temporaryFolder: String {
     } ?? "."
 }
 
-/// Passes on errors that no call can throw.
+/// Passes errors that no call can throw to the app's handler.
 ///
-/// The handler is called on a queue of its own, because the reporting code may hold locks.
+/// The handler runs on a separate queue, because the reporting code may hold locks.
 final class FailureReports: Sendable {
     typealias Handler = @Sendable (DataSourceError) -> Void
 
     private struct State {
         var handler: Handler?
-        /// Reports from before there was a handler.
+        /// Reports from the time before there was a handler.
         var kept: [DataSourceError] = []
-        /// Earlier reports, for those that are made only once.
+        /// The names of reports that are made only once and were made.
         var reported: Set<String> = []
     }
 
     /// The most reports that are kept for a handler.
     private static let keptLimit = 16
-    /// The most different reports that are made once each; a model has fewer attributes than that.
+    /// The most names of reports that are made only once. A model has fewer attributes.
     private static let reportedLimit = 10_000
 
     private let state = Guarded(State())
@@ -164,7 +164,7 @@ final class FailureReports: Sendable {
         for error in kept { queue.async { handler(error) } }
     }
 
-    /// - Parameter once: A name under which a report is made only once.
+    /// - Parameter once: A name for a report that is made only once; nil to make the report each time.
     func report(_ error: DataSourceError, once: String? = nil) {
         let handler = state.withLock { state -> Handler? in
             if let once {

@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import RowStore
 
-/// Many values for a statement. SQLite gets a pointer to them instead of a list of parameters.
+/// Many values for one parameter of a statement. SQLite gets a pointer to the values.
 ///
-/// `column IN (SELECT value FROM listed_values(?1))` can use an index, like a list of parameters, and is one statement for
-/// lists of every length. It compares the values themselves, not a string of them.
+/// `column IN (SELECT value FROM listed_values(?1))` can use an index, as a list of parameters can, and the statement is the
+/// same for lists of every length. SQLite compares the values themselves, and not a string that contains them.
 final class ListedValues: Sendable {
     let values: [RowValue]
 
@@ -12,7 +12,7 @@ final class ListedValues: Sendable {
         self.values = values
     }
 
-    /// The name by which SQLite identifies pointers of this type. It is compared as a string, and must exist forever.
+    /// The name by which SQLite identifies pointers of this type: a static string, because SQLite keeps its address.
     static var pointerType: UnsafePointer<CChar> {
         UnsafeRawPointer(StaticString("ListedValues").utf8Start).assumingMemoryBound(to: CChar.self)
     }
@@ -22,7 +22,7 @@ final class ListedValues: Sendable {
 }
 
 extension Connection {
-    /// Makes the table of listed values known to SQLite.
+    /// Registers the virtual table of listed values.
     func addListedValues() -> Int32 {
         let module = UnsafeMutablePointer<sqlite3_module>.allocate(capacity: 1)
         module.initialize(to: sqlite3_module())
@@ -36,7 +36,7 @@ extension Connection {
         module.pointee.xEof = isAtEnd
         module.pointee.xColumn = giveColumn
         module.pointee.xRowid = giveRowID
-        // SQLite frees it with the connection, or at once if this call fails.
+        // SQLite frees the module when it closes the connection, or at once if this call fails.
         return sqlite3_create_module_v2(handle, "listed_values", module, module) { $0?.deallocate() }
     }
 }
@@ -61,7 +61,7 @@ private func disconnectTable(_ table: UnsafeMutablePointer<sqlite3_vtab>?) -> In
     return SQLITE_OK
 }
 
-/// There is only one plan: from the first value of the list to the last. Without a list there is none.
+/// Offers the only plan: a scan from the first value of the list to the last. Without a list there is no plan.
 private func planScan(
     _: UnsafeMutablePointer<sqlite3_vtab>?, _ info: UnsafeMutablePointer<sqlite3_index_info>?
 ) -> Int32 {
@@ -95,7 +95,7 @@ private func closeCursor(_ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?) -
     return SQLITE_OK
 }
 
-/// The list stays bound, and so alive, while the statement runs.
+/// The statement retains the list as long as it is bound, so the list exists during the scan.
 private func beginScan(
     _ cursor: UnsafeMutablePointer<sqlite3_vtab_cursor>?, _: Int32, _: UnsafePointer<CChar>?, _ count: Int32,
     _ arguments: UnsafeMutablePointer<OpaquePointer?>?
@@ -143,7 +143,7 @@ private func withListCursor<R>(
 }
 
 extension csqlite_list_cursor {
-    /// Nil if another kind of value was bound.
+    /// Empty if a value of another kind was bound.
     fileprivate var values: [RowValue] {
         guard let list else { return [] }
         return Unmanaged<ListedValues>.fromOpaque(list).takeUnretainedValue().values

@@ -6,7 +6,7 @@ private final class AggregatedValues {
     var values: [RowValue] = []
 }
 
-/// The object of the aggregate that is being made. (https://www.sqlite.org/c3ref/aggregate_context.html)
+/// The object with the values so far, for the aggregate of that context. (https://www.sqlite.org/c3ref/aggregate_context.html)
 private func state<State: AnyObject>(_ context: OpaquePointer?, _ make: () -> State) -> State? {
     let place = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))
     guard let place = place?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self) else { return nil }
@@ -16,7 +16,7 @@ private func state<State: AnyObject>(_ context: OpaquePointer?, _ make: () -> St
     return new
 }
 
-/// The same object, as the aggregate ends; nil if there were no values.
+/// Takes that object at the end of the aggregate; nil if there were no values.
 private func takeState<State: AnyObject>(_ context: OpaquePointer?, _: State.Type) -> State? {
     let place = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
     guard let known = place?.pointee else { return nil }
@@ -24,15 +24,15 @@ private func takeState<State: AnyObject>(_ context: OpaquePointer?, _: State.Typ
     return Unmanaged<State>.fromOpaque(known).takeRetainedValue()
 }
 
-/// Where the sum that is being made is; it points nowhere before the first value. No object, because each value would count
-/// references to it.
+/// Where the context has the pointer to its sum; the pointer is nil before the first value. A sum is not an object, because
+/// each value would cost reference counting.
 private func exactSumPlace(_ context: OpaquePointer?) -> UnsafeMutablePointer<UnsafeMutablePointer<ExactSum>?>? {
     sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutablePointer<ExactSum>?>.size))?
         .assumingMemoryBound(to: UnsafeMutablePointer<ExactSum>?.self)
 }
 
 extension Connection {
-    /// Registers the aggregates of related rows: each gives the same result as in memory.
+    /// Registers the aggregates of related rows. Each gives the same result as in memory.
     func addAggregates() -> Int32 {
         for aggregate in RowAggregate.all where !aggregate.isOfSQLite {
             let code = sqlite3_create_function_v2(
@@ -73,16 +73,16 @@ extension Connection {
                     known.deallocate()
                     place.pointee = nil
                 }
-                // Infinities of both signs have no sum. The caller gets that error when it adds the rows.
+                // Infinities of both signs have no sum. The caller gets the error when it adds the same rows in memory.
                 if let sum = sum.value { sqlite3_result_double(context, sum) } else { sqlite3_result_int(context, 0) }
             }, nil)
     }
 
-    /// The name of that function.
+    /// The SQL name of the sum that is rounded once.
     static let exactSum = "exact_sum"
 }
 
-/// A function of many values, and the kind of them that it takes.
+/// An aggregate function, and the kind of values that it takes.
 struct RowAggregate {
     let code: Int
 
@@ -98,7 +98,7 @@ struct RowAggregate {
         self.code = code
     }
 
-    /// - Returns: Nil for a function that is not used with related rows.
+    /// Nil for a function that is not used with related rows.
     init?(_ function: FetchFunction, _ kind: ValueKind) {
         guard let function = RowAggregate.functions.firstIndex(of: function),
             let kind = RowAggregate.kinds.firstIndex(of: kind)
@@ -108,10 +108,9 @@ struct RowAggregate {
 
     var function: FetchFunction { RowAggregate.functions[code / RowAggregate.kinds.count] }
     var kind: ValueKind { RowAggregate.kinds[code % RowAggregate.kinds.count] }
-    /// The name of the function in SQL.
     var name: String { isOfSQLite ? function.rawValue : "row_\(function.rawValue)_\(code % RowAggregate.kinds.count)" }
 
-    /// Whether SQLite's own function has the same results: its order of numbers and of bytes is that of the rows.
+    /// Whether SQLite's own function has the same results. SQLite orders numbers and bytes as rows in memory are ordered.
     fileprivate var isOfSQLite: Bool { (function == .min || function == .max) && kind != .decimal }
 }
 

@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import RowStore
 
-/// A prepared statement. The loops over rows use its handle directly.
+/// A prepared statement. Loops over rows use its handle directly.
 final class Statement {
     let handle: OpaquePointer
 
@@ -16,7 +16,8 @@ final class Statement {
     @inline(__always)
     func step() -> Int32 { sqlite3_step(handle) }
 
-    /// Prepares the statement to run again and forgets bound values, which may point to memory that is about to be freed.
+    /// Resets the statement for its next run, and removes its bound values, which may point to memory that is about to be
+    /// freed.
     func clear() {
         sqlite3_reset(handle)
         sqlite3_clear_bindings(handle)
@@ -61,10 +62,10 @@ final class Statement {
     }
 }
 
-/// Tells SQLite to copy what is bound (`SQLITE_TRANSIENT`, a macro that Swift cannot see).
+/// Tells SQLite to copy the bound bytes (`SQLITE_TRANSIENT`, a macro that Swift cannot see).
 let copied = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
 
-/// The address of an empty string, because SQLite reads a null pointer as null.
+/// The address of an empty string. SQLite would read a null pointer as NULL.
 var emptyText: UnsafePointer<CChar> {
     UnsafeRawPointer(StaticString("").utf8Start).assumingMemoryBound(to: CChar.self)
 }
@@ -83,21 +84,21 @@ struct SQLLimits: Sendable {
 final class StatementTracer {
     private struct Run {
         let start: ContinuousClock.Instant
-        /// How many rows the connection had changed until then.
+        /// The number of rows that the connection had changed before the run.
         let changes: Int64
         var rows = 0
     }
 
     private let tracing: StatementTracing
     private let connection: OpaquePointer
-    /// The running statements: more than one if a read is made during another one.
+    /// The running statements. There are several if a read is made during another read.
     private var running: [OpaquePointer: Run] = [:]
 
     /// Starts tracing. The connection must keep the tracer until it is closed.
     init(_ connection: OpaquePointer, _ tracing: StatementTracing) {
         self.connection = connection
         self.tracing = tracing
-        // SQLite's own durations are in whole milliseconds, so they are measured here.
+        // Durations are measured here, because SQLite measures whole milliseconds.
         sqlite3_trace_v2(
             connection, UInt32(SQLITE_TRACE_STMT | SQLITE_TRACE_ROW | SQLITE_TRACE_PROFILE),
             { event, tracer, statement, detail in
@@ -111,7 +112,7 @@ final class StatementTracer {
     private func note(_ event: UInt32, _ statement: OpaquePointer, _ detail: UnsafeMutableRawPointer?) {
         switch Int32(event) {
         case SQLITE_TRACE_STMT:
-            // Statements that run inside another one are part of it; SQLite reports them as a comment.
+            // SQLite reports a statement that runs inside another statement as a comment. It is part of the outer statement.
             if let text = detail?.assumingMemoryBound(to: CChar.self), text[0] == 0x2D, text[1] == 0x2D { return }
             running[statement] = Run(start: .now, changes: sqlite3_total_changes64(connection))
         case SQLITE_TRACE_ROW: running[statement]?.rows += 1

@@ -1,7 +1,9 @@
 internal import CSQLite
 internal import Synchronization
 
-/// What a store has done so far. It can be read on any thread.
+/// Counts the work of a store since it was opened.
+///
+/// **Isolation**: any thread.
 package final class StoreCounters: Sendable {
     private let statements = Atomic(0)
     private let rows = Atomic(0)
@@ -15,22 +17,22 @@ package final class StoreCounters: Sendable {
         freeKey = Atomic(firstFreeKey)
     }
 
-    /// How many statements ran, reads and writes.
+    /// The number of statements that ran, reads and writes.
     package var statementsRun: Int { statements.load(ordering: .relaxed) }
-    /// How many rows were inserted, updated or deleted, in transactions that were committed.
+    /// The number of rows that committed transactions inserted, updated or deleted.
     package var rowsWritten: Int { rows.load(ordering: .relaxed) }
-    /// How much of the write-ahead log is in use, in bytes.
+    /// The used part of the write-ahead log, in bytes.
     package var walBytes: Int {
         let frames = frames.load(ordering: .relaxed)
         return frames == 0 ? 0 : 32 + frames * (24 + 4096)
     }
 
-    /// How often this container has copied the write-ahead log, or a part of it, into the main file.
+    /// The number of times that this container copied the write-ahead log, or a part of it, into the main file.
     package var checkpointCount: Int { checkpoints.load(ordering: .relaxed) }
 
     func countCheckpoint() { checkpoints.wrappingAdd(1, ordering: .relaxed) }
 
-    /// How many long reads were continued by another thread.
+    /// The number of long reads that another thread continued.
     package var readsContinued: Int { continued.load(ordering: .relaxed) }
 
     func countContinuedRead() { continued.wrappingAdd(1, ordering: .relaxed) }
@@ -45,7 +47,7 @@ package final class StoreCounters: Sendable {
         self.rows.wrappingAdd(rows, ordering: .relaxed)
     }
 
-    /// Frames of the log that are not in the main file yet.
+    /// The number of frames of the log that were not copied into the main file yet.
     var uncopiedFrames: Int { uncopied.load(ordering: .relaxed) }
 
     func setFrames(_ frames: Int, uncopied: Int) {
