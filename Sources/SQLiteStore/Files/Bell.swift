@@ -1,26 +1,26 @@
 internal import Foundation
 internal import RowStore
 
-/// Notifies other containers that there may be news in a store, and listens to them. A notification is a hint: the receiver
-/// looks into the store.
+/// Notifies other members that a store may have new saves, and receives their notifications. A notification is only a hint: the
+/// receiver reads the store to find out.
 ///
-/// It is a file that is written after each commit. If a process is killed after a commit and before it rings, the others find
-/// the commit when they check from time to time.
+/// Members notify each other by a file that is written after each commit. If a process is killed between a commit and its
+/// notification, the other members find the commit by their regular checks.
 ///
-/// A living container keeps one byte of the file locked, at the position of its number.
+/// Each member keeps one byte of the file locked, at the position of its number, for as long as it lives.
 final class Bell: Sendable {
-    /// How often a container checks without a notification, in milliseconds.
+    /// The longest time between two checks without a notification, in milliseconds.
     private static let interval: Int32 = 500
-    /// Where the locked bytes begin. No byte is ever written there.
+    /// The position of the first lockable byte. No byte is ever written there.
     private static let firstMember: Int64 = 1 << 32
 
     private let path: String
     private let descriptor: Int32
     private let listening: Guarded<Listening>
 
-    /// A pipe: closing one end ends the thread that listens at the other.
+    /// A pipe. Closing one end ends the thread that waits at the other end.
     private struct Listening {
-        /// Nil while a thread listens, and at the end.
+        /// The end at which a thread waits. Nil once a thread has taken it, or after the end.
         var waiting: Int32?
         var ending: Int32?
 
@@ -32,7 +32,7 @@ final class Bell: Sendable {
 
     init(_ files: StoreFiles) throws(DataSourceError) {
         path = files.bell
-        // Throws now, because a container that could not listen would silently show old rows.
+        // Throw now, because a container that gets no notifications would silently show old rows.
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw DataSourceError(systemError: errno, path: path, while: "opening") }
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
@@ -50,16 +50,19 @@ final class Bell: Sendable {
         close(descriptor)
     }
 
-    // MARK: Ringing
+    // MARK: Notifications
 
-    /// Rings if anybody else has the store open, or is opening it.
+    /// Notifies the other members, if any other container has the store open or is opening it.
+    ///
+    /// - Parameter number: The number to write into the file. Its value does not matter.
     func ring(_ number: Int64) {
         guard isAnyPresent else { return }
         var number = number
         _ = pwrite(descriptor, &number, 8, 0)
     }
 
-    /// Calls the handler after each ring, and from time to time, on a thread of its own. Further calls do nothing.
+    /// Calls the handler after each notification, and after ``interval`` without one, on a separate thread. Further calls do
+    /// nothing.
     func listen(_ handler: @escaping @Sendable () -> Void) {
         let waiting = listening.withLock { listening in
             defer { listening.waiting = nil }
@@ -76,16 +79,16 @@ final class Bell: Sendable {
         thread.start()
     }
 
-    /// Calls the handler no more. A call that is running may finish.
+    /// Ends the calls of the handler. A call that is running may finish.
     func end() {
         listening.withLock { $0.end() }
     }
 
-    /// Waits for a ring, but not forever.
+    /// Waits for a notification, for at most ``interval``.
     ///
-    /// - Returns: Whether it must end.
+    /// - Returns: Whether the thread must end.
     private static func waitForRing(_ watch: Int32, _ end: Int32) -> Bool {
-        // A watch that could not be made is a negative number, which `poll` ignores.
+        // `poll` ignores negative descriptors, such as a watch that could not be made.
         var polled = [
             pollfd(fd: end, events: Int16(POLLIN), revents: 0), pollfd(fd: watch, events: Int16(POLLIN), revents: 0),
         ]
@@ -125,14 +128,14 @@ final class Bell: Sendable {
     }
     #endif
 
-    // MARK: Living
+    // MARK: Members
 
-    /// A container is about to join. It must not have written anything before.
+    /// Announces that a container is about to join. Call it before the container writes anything.
     ///
     /// - Throws: `storeInUse` if the store is open for reading only.
     func enter() throws(DataSourceError) { try hold(0) }
 
-    /// Shows that the container with that number lives, until the bell is gone or its process has ended.
+    /// Marks the member with that number as alive, until this object is released or its process ends.
     ///
     /// - Parameter number: At least 1.
     func live(as number: Int64) throws(DataSourceError) {
@@ -149,28 +152,29 @@ final class Bell: Sendable {
         }
     }
 
-    /// The container has closed the store.
+    /// Ends the mark, because the container has closed the store.
     func die() {
         var lock = Bell.lock(F_UNLCK, 0, 0)
         _ = fcntl(descriptor, Bell.setLock, &lock)
     }
 
-    /// Whether another container with that number lives.
+    /// Whether another container has the store open under that number.
     func isAlive(_ number: Int64) -> Bool { isLocked(number, 1) }
 
-    /// Whether any other container lives.
+    /// Whether any other container has the store open.
     var isAnyAlive: Bool { isLocked(1, 0) }
 
-    /// Whether any other container lives, or is about to join.
+    /// Whether any other container has the store open, or is about to join.
     var isAnyPresent: Bool { isLocked(0, 0) }
 
     private func isLocked(_ number: Int64, _ count: Int64) -> Bool {
         Bell.isLocked(descriptor, number, count)
     }
 
-    /// Whether a container shares the store at present, for a container that wants it alone.
+    /// Whether any container shares the store at present. For a container that needs the store alone.
     ///
-    /// - Parameter keepsOut: Whether no container can join until ``letIn(_:)`` is called with the returned descriptor.
+    /// - Parameter keepsOut: Whether to keep containers from joining until ``letIn(_:)`` is called with the returned
+    ///   descriptor.
     static func isAnyAlive(_ files: StoreFiles, keepsOut: Bool = false) throws(DataSourceError) -> (Bool, Int32?) {
         guard try files.state(files.bell) != nil else { return (false, nil) }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -187,7 +191,7 @@ final class Bell: Sendable {
         return (isLocked(descriptor, 1, 0), nil)
     }
 
-    /// The members among these that have the store open, for an inspection.
+    /// The members of the list that have the store open. For an inspection.
     static func alive(_ members: [StoreMember], _ files: StoreFiles) throws(DataSourceError) -> [StoreMember] {
         guard !members.isEmpty, try files.state(files.bell) != nil else { return [] }
         let descriptor = open(files.bell, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
@@ -198,9 +202,9 @@ final class Bell: Sendable {
         return members.filter { isLocked(descriptor, $0.number, 1) }
     }
 
-    /// Ends what ``isAnyAlive(_:keepsOut:)`` has begun.
+    /// Lets containers join again after ``isAnyAlive(_:keepsOut:)``.
     static func letIn(_ descriptor: Int32) {
-        // A process that is just being forked also has the descriptor until it runs its program, so closing is not enough.
+        // A forked process also has the descriptor until it starts its program, so closing the descriptor does not unlock.
         var none = lock(F_UNLCK, 0, 0)
         _ = fcntl(descriptor, setLock, &none)
         close(descriptor)
@@ -208,7 +212,7 @@ final class Bell: Sendable {
 
     private static func isLocked(_ descriptor: Int32, _ number: Int64, _ count: Int64) -> Bool {
         var lock = lock(F_WRLCK, number, count)
-        // If it cannot be determined, the container counts as alive, so that no lease is taken by mistake.
+        // On an error, the container counts as alive, so that no lease is taken by mistake.
         guard fcntl(descriptor, Bell.findLock, &lock) == 0 else { return true }
         return lock.l_type != Int16(F_UNLCK)
     }
@@ -222,7 +226,7 @@ final class Bell: Sendable {
         return lock
     }
 
-    // Locks of an open file, not of a process: F_OFD_SETLK and F_OFD_GETLK.
+    // F_OFD_SETLK and F_OFD_GETLK: such locks belong to an open file, not to a process.
     #if canImport(Darwin)
     private static let setLock: Int32 = 90
     private static let findLock: Int32 = 92

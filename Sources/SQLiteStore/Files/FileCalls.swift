@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// The calls to the operating system that a store makes for its files, in addition to those of SQLite. Each returns 0 or an
-/// error number. Tests make such calls fail here.
+/// The system calls that a store makes for its files, in addition to SQLite's own calls. Each returns 0 or an error number.
+/// Tests use ``fault`` to make calls fail.
 package struct FileCalls: Sendable {
     package enum Call: String, Sendable, CaseIterable {
         case resolve, readLink, look, lock, create, setMode, remove, move, link, sync, list
     }
 
-    /// Called before each call; a result other than 0 is returned instead of making the call.
+    /// Runs before each call. If it returns a number other than 0, the call is not made and returns that error.
     package var fault: @Sendable (Call, _ path: String) -> Int32
-    /// The name of SQLite's layer for files; nil for the default.
+    /// The name of the SQLite VFS; nil for the default.
     package var sqliteVFS: String?
 
     package init(sqliteVFS: String? = nil, fault: @escaping @Sendable (Call, _ path: String) -> Int32 = { _, _ in 0 }) {
@@ -17,7 +17,7 @@ package struct FileCalls: Sendable {
         self.fault = fault
     }
 
-    /// The calls of the system.
+    /// The system calls, without faults.
     package static let system = FileCalls()
 
     /// The path without symbolic links.
@@ -40,11 +40,11 @@ package struct FileCalls: Sendable {
         return (String(decoding: bytes.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self), error)
     }
 
-    /// Opens a file that is only used to hold a lock, made if need be, and locks it.
+    /// Opens a file that only serves as a lock, or makes it, and locks it.
     ///
     /// - Parameters:
-    ///   - mode: The permissions of the file if it is made.
-    ///   - isShared: Whether others may have the lock too.
+    ///   - mode: The permissions of a new file.
+    ///   - isShared: Whether the lock is shared instead of exclusive.
     func lock(_ path: String, mode: mode_t, isShared: Bool = false) -> (descriptor: Int32, error: Int32) {
         var (descriptor, error) = openOrMake(path, mode: mode)
         guard error == 0 else { return (-1, error) }
@@ -70,7 +70,7 @@ package struct FileCalls: Sendable {
         return (error == 0 ? descriptor : -1, error)
     }
 
-    /// Locks an existing file, together with others that only read.
+    /// Opens an existing file and takes a shared lock on it.
     func lockForReading(_ path: String) -> (descriptor: Int32, error: Int32) {
         var descriptor: Int32 = -1
         var error = run(.lock, path) {
@@ -108,12 +108,12 @@ package struct FileCalls: Sendable {
         run(.move, path) { rename(path, other) }
     }
 
-    /// Gives a file a second name. It is an error if the name is taken.
+    /// Gives a file a second name. Fails if the name is taken.
     func link(_ path: String, to other: String) -> Int32 {
         run(.link, path) { Foundation.link(path, other) }
     }
 
-    /// Waits until a file's contents, or a folder's names, are on the disk.
+    /// Syncs a file's contents, or a folder's names, to the disk.
     func sync(_ path: String) -> Int32 {
         run(.sync, path) {
             let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)

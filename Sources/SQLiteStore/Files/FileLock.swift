@@ -1,17 +1,17 @@
 internal import Foundation
 internal import RowStore
 
-/// A lock that one container at a time can have, in this process or another. It is released when the process ends.
+/// A lock that one container at a time can have, across processes. The system releases the lock when the process ends.
 ///
-/// It has a file of its own, into which the holder writes the number of its process. Nothing else is in the file, and it is
-/// never removed.
+/// The lock has a separate file, into which the holder writes its process ID. The file has no other contents, and is never
+/// removed.
 ///
-/// Guarded by: its owner; one thread at a time uses it.
+/// Guarded by: its owner, which uses it on one thread at a time.
 final class FileLock: Sendable {
     private let path: String
     private let descriptor: Int32
 
-    /// Opens the file, or makes it.
+    /// Opens the lock's file, or makes it.
     init(_ path: String, _ files: StoreFiles) throws(DataSourceError) {
         self.path = path
         descriptor = try files.openShared(path)
@@ -24,8 +24,8 @@ final class FileLock: Sendable {
 
     /// Waits for the lock.
     ///
-    /// - Parameter patience: How long at most.
-    /// - Throws: `storeBusy`, with the name of the process that has it.
+    /// - Parameter patience: The longest wait.
+    /// - Throws: `storeBusy`, with the process ID of the holder.
     func take(patience: Duration = .milliseconds(Int(Connection.patience))) throws(DataSourceError) {
         guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return noteHolder() }
         let end = ContinuousClock.now + patience
@@ -67,21 +67,21 @@ final class FileLock: Sendable {
 }
 
 extension StoreFiles {
-    /// Held while a container opens or resets a shared store.
+    /// Locked while a container opens or resets a shared store.
     var gate: String { main + ".gate" }
-    /// Held while a shared store is written.
+    /// Locked while a container writes a shared store.
     var writeLock: String { main + ".write" }
-    /// Rung after each commit to a shared store.
+    /// Written after each commit to a shared store, to notify the other members.
     var bell: String { main + ".bell" }
 
     /// Opens a file beside a shared store, or makes it.
     func openShared(_ path: String) throws(DataSourceError) -> Int32 {
-        // An existing file may belong to an earlier store, with other permissions.
+        // An existing file may belong to an earlier store with other permissions.
         let wanted = try state(main).map { $0.st_mode & 0o777 } ?? mode
         let (descriptor, error) = calls.openOrMake(path, mode: wanted)
         guard error == 0 else { throw DataSourceError(systemError: error, path: path, while: "opening") }
         var found = stat()
-        // Only the owner can change them, and the files contain nothing but locks and hints.
+        // Only the owner can change permissions. An error does no harm, because the files have only locks and hints.
         if fstat(descriptor, &found) == 0, found.st_mode & 0o777 != wanted { _ = fchmod(descriptor, wanted) }
         return descriptor
     }

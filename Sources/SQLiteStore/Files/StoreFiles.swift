@@ -2,37 +2,37 @@ internal import Dispatch
 internal import Foundation
 internal import RowStore
 
-/// The files of one store. They are never opened here while SQLite has them open, because closing any descriptor of a file
-/// releases the locks that the process has on it.
+/// The files of one store. This type never opens them while SQLite has them open, because closing any descriptor of a file
+/// releases all locks of the process on the file.
 struct StoreFiles: Sendable {
     let main: String
     let folder: String
     let calls: FileCalls
-    /// The permissions of files that are made.
+    /// The permissions of new files.
     let mode: mode_t
 
     var lock: String { main + ".lock" }
     var log: String { main + "-wal" }
     var sharedMemory: String { main + "-shm" }
     var journal: String { main + "-journal" }
-    /// A store that is being restored, until it gets the name of the main file.
+    /// The path of a restored store until it replaces the main file.
     var restoring: String { main + ".restoring" }
 
-    /// Follows symbolic links, including one with the store's own name: SQLite refuses them anywhere in the path, and the log,
-    /// the lock and the backups belong beside the file itself.
+    /// Follows symbolic links in the path, even if the store's own name is a link. SQLite refuses symbolic links, and the log,
+    /// the lock and the backups belong beside the real file.
     ///
-    /// - Parameter mode: The permissions of files that are made.
+    /// - Parameter mode: The permissions of new files. The owner's read and write permissions are added.
     /// - Throws: `notAFile` if the folder is missing or the path is not a file; `permissionDenied`.
     init(_ url: URL, _ calls: FileCalls, mode: Int = 0o600) throws(DataSourceError) {
         guard url.isFileURL, !url.path.utf8.contains(0), StoreFiles.isName(url.lastPathComponent) else {
             throw DataSourceError(.notAFile, "A store needs a file URL that names a file.")
         }
         self.calls = calls
-        // Without these two permissions it could not be opened again.
+        // Without these two permissions, the store could not be opened again.
         self.mode = mode_t(mode & 0o777 | 0o600)
         var folder = url.deletingLastPathComponent().path
         var name = url.lastPathComponent
-        // As often as Linux follows links.
+        // Linux also follows at most 40 links.
         for _ in 0..<40 {
             let (resolved, error) = calls.resolve(folder)
             guard error == 0 else { throw DataSourceError(systemError: error, path: url.path, while: "opening") }
@@ -57,7 +57,7 @@ struct StoreFiles: Sendable {
         return target.utf8.first == UInt8(ascii: "/") ? outer : folder + "/" + outer
     }
 
-    /// The target of a symbolic link; nil if the file is not one.
+    /// The target of a symbolic link; nil if the path is no symbolic link.
     private static func target(of path: String, _ calls: FileCalls) throws(DataSourceError) -> String? {
         var state = stat()
         let looking = calls.look(at: path, &state)
@@ -70,7 +70,7 @@ struct StoreFiles: Sendable {
         return target
     }
 
-    /// Whether the main file is there.
+    /// Whether the main file exists.
     ///
     /// - Throws: `notAFile` if something else has its name: a folder, a device, a symbolic link.
     func mainExists() throws(DataSourceError) -> Bool {
@@ -81,12 +81,12 @@ struct StoreFiles: Sendable {
         return true
     }
 
-    /// Whether there is a write-ahead log that is not empty.
+    /// Whether the store has a write-ahead log that is not empty.
     func hasLog() throws(DataSourceError) -> Bool {
         try state(log).map { $0.st_size > 0 } ?? false
     }
 
-    /// The system's information about a file; nil if there is none.
+    /// The system's information about a file; nil if the file does not exist.
     func state(_ path: String) throws(DataSourceError) -> stat? {
         var state = stat()
         let error = calls.look(at: path, &state)
@@ -106,7 +106,7 @@ struct StoreFiles: Sendable {
         try check(calls.create(path, mode: mode), path, "creating")
     }
 
-    /// Sets the permissions of new files on an existing empty file, and on the files beside it.
+    /// Sets the permissions of new files on an existing empty main file and on the files beside it.
     func adopt() throws(DataSourceError) {
         for path in [main, log, sharedMemory] {
             guard let state = try state(path), state.st_mode & 0o777 != mode else { continue }
@@ -127,7 +127,7 @@ struct StoreFiles: Sendable {
         try check(calls.move(path, to: other), path, "moving")
     }
 
-    /// Gives a file another name, without replacing any other file.
+    /// Gives a file another name, without replacing an existing file.
     ///
     /// - Throws: `fileExists` if the name is taken.
     func moveToFreeName(_ path: String, to other: String) throws(DataSourceError) {
@@ -140,19 +140,19 @@ struct StoreFiles: Sendable {
             }
         case EEXIST: throw DataSourceError(fileExists: other)
         case EPERM, ENOTSUP, EOPNOTSUPP, ENOSYS, EMLINK:
-            // A file system without second names.
+            // The file system has no hard links.
             guard try state(other) == nil else { throw DataSourceError(fileExists: other) }
             try move(path, to: other)
         default: try check(error, path, "moving")
         }
     }
 
-    /// Returns once the contents of a file, which no process has open, are on the disk.
+    /// Syncs the contents of a file to the disk. No process may have the file open.
     func sync(_ path: String) throws(DataSourceError) {
         try check(calls.sync(path), path, "syncing")
     }
 
-    /// Returns once the names of the files are on the disk.
+    /// Syncs the names of the store's files to the disk.
     func syncFolder() throws(DataSourceError) {
         try sync(folder)
     }
@@ -169,32 +169,32 @@ struct StoreFiles: Sendable {
     }
 }
 
-/// The space of a file that is being removed, which another thread gives back: for a large file that takes tens of milliseconds.
+/// Frees the space of a removed file on another thread, because freeing a large file takes tens of milliseconds.
 ///
-/// The name is gone at once. The space is free when the last descriptor is closed, or the process ends.
+/// The file's name is gone at once. Its space is free when its last descriptor is closed, or the process ends.
 struct RemovedFile {
     private let descriptor: Int32
 
-    /// The least free space with which the caller does not wait for more, in bytes.
+    /// The free space in bytes above which the caller does not wait for more.
     private static let enough: UInt64 = 256 << 20
 
-    /// - Parameter path: The file, which still has its name.
+    /// - Parameter path: The path of the file, before it is removed.
     init(_ path: String) {
         var disk = statvfs()
-        // What is made next may need the space.
+        // The files that are made next may need the space.
         let hasEnough =
             statvfs(path, &disk) == 0 && UInt64(disk.f_bavail) * UInt64(disk.f_frsize) > RemovedFile.enough
         descriptor = hasEnough ? open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC) : -1
     }
 
-    /// Call it once the name is gone.
+    /// Call it after the file's name was removed.
     func giveBackSpace() {
         guard descriptor >= 0 else { return }
         DispatchQueue.global(qos: .utility).async { [descriptor] in close(descriptor) }
     }
 
-    /// The name could not be removed. Closing a descriptor ends all locks of the process on its file, so it is done before anybody opens
-    /// the file again. (https://www.sqlite.org/howtocorrupt.html, 2.2)
+    /// Call it if the file's name could not be removed, before the file is opened again. Closing a descriptor ends all locks of
+    /// the process on the file. (https://www.sqlite.org/howtocorrupt.html, 2.2)
     func keep() {
         if descriptor >= 0 { close(descriptor) }
     }

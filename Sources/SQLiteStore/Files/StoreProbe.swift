@@ -1,10 +1,10 @@
 internal import CSQLite
 internal import RowStore
 
-/// Reads a file before anything is decided about it. It writes nothing.
+/// Reads a file, to decide what to do with it. Writes nothing.
 struct StoreProbe {
     let connection: Connection
-    /// Type, name and SQL of everything in the file, except SQLite's own tables.
+    /// The type, name and SQL of everything in the file, except SQLite's own tables.
     let contents: [(type: String, name: String, sql: String)]
     /// The shapes of all tables.
     let shapes: Set<TableShape>
@@ -37,12 +37,12 @@ struct StoreProbe {
 
     var indexNames: Set<String> { Set(contents.lazy.filter { $0.type == "index" }.map(\.name)) }
 
-    /// How many objects the store has, of any model.
+    /// The number of objects in the store, whatever its model.
     func rowCount() throws(DataSourceError) -> Int {
         try rowCount(in: contents.filter { $0.type == "table" }.map(\.name))
     }
 
-    /// How many objects are in those tables. Pairs of a relationship do not count.
+    /// The number of objects in those tables. Links are not counted.
     func rowCount(in tables: [String]) throws(DataSourceError) -> Int {
         var total = 0
         for table in tables where hasColumn(EntityTable.keyName, in: table) {
@@ -54,10 +54,10 @@ struct StoreProbe {
         return total
     }
 
-    /// Counts the objects of a store that will be dropped. A damaged table is dropped, too.
+    /// Counts the objects of a store that will be dropped. Objects in damaged tables are dropped without being counted.
     ///
-    /// - Returns: How many objects could be counted, and the store's error if those were not all.
-    /// - Throws: An error that has nothing to do with damage, and may not occur the next time.
+    /// - Returns: The number of counted objects, and the error message if not all objects could be counted.
+    /// - Throws: An error other than damage, which may not occur the next time.
     func droppedRows() throws(DataSourceError) -> (count: Int, failure: String?) {
         var total = 0
         var failure: String?
@@ -71,7 +71,7 @@ struct StoreProbe {
         return (total, failure)
     }
 
-    /// Checks that the tables are those that this library made for the model, and that there are no triggers on them.
+    /// Checks that the tables are the tables of this library for that model, without triggers.
     func check(_ schema: StoreSchema) throws(DataSourceError) {
         guard schema.tables.allSatisfy({ $0.map { shapes.contains($0.shape) } ?? true }),
             schema.otherSQL.allSatisfy(hasTable)
@@ -84,7 +84,7 @@ struct StoreProbe {
         try checkTriggers()
     }
 
-    /// - Throws: `storeCorrupt` if there are triggers, of which this library makes none.
+    /// - Throws: `storeCorrupt` if there is a trigger. This library makes no triggers.
     func checkTriggers() throws(DataSourceError) {
         guard let trigger = contents.first(where: { $0.type == "trigger" }) else { return }
         throw DataSourceError(
@@ -93,12 +93,12 @@ struct StoreProbe {
         )
     }
 
-    /// Whether there is a table that was made with that SQL.
+    /// Whether the file has a table that exactly that SQL made.
     func hasTable(_ sql: String) -> Bool {
         contents.contains { $0.type == "table" && $0.sql.utf8.elementsEqual(sql.utf8) }
     }
 
-    /// Whether the table has only the columns of links. An entity's columns never have these names.
+    /// Whether the table has only the columns of links. Since the second format, no entity's table has columns with both names.
     private func holdsLinks(_ table: String) throws(DataSourceError) -> Bool {
         guard hasColumn(LinkNames.source, in: table), hasColumn(LinkNames.destination, in: table) else { return false }
         let names = try columnNames(of: table)
@@ -117,12 +117,13 @@ struct StoreProbe {
 
 /// The first key that no row ever had, from the store's metadata and from its rows.
 package enum KeyBound {
-    /// No store has used that many keys: at a million a second it takes 146,000 years.
+    /// More keys than any store has used: a million keys a second would take 146,000 years.
     package static let limit: Int64 = 1 << 62
 
-    /// The bound to continue from.
+    /// The bound from which to continue.
     ///
-    /// A bound at or below the highest key would give keys twice. One above the limit is damage, and would leave too few keys.
+    /// A stored bound at or below the highest key would give keys twice. A stored bound above the limit is damage, and would
+    /// leave too few keys.
     package static func checked(_ stored: Int64, highestKey: Int64) -> Int64 {
         let (next, isOverflow) = highestKey.addingReportingOverflow(1)
         let lowest = isOverflow ? Int64.max : next
@@ -131,10 +132,11 @@ package enum KeyBound {
 }
 
 extension Connection {
-    /// Compares the store's bound with the highest keys of its tables, and corrects it. Each table takes one look at the end of
-    /// its tree.
+    /// Compares the store's bound with the highest keys of its tables, and corrects it.
+    ///
+    /// - Complexity: One lookup at the end of each table's tree.
     func checkKeys(_ metadata: StoreMetadata, _ schema: StoreSchema) throws(DataSourceError) -> StoreMetadata {
-        // Waits for a commit of a process that lost the lock in the middle of it. That process makes no other.
+        // Wait for the last commit of a process that lost the lock during that commit.
         try transaction { () throws(DataSourceError) in }
         guard case .integer(let stored) = try values(StoreMetadata.selectFirstFreeKeySQL).first?.first else {
             return metadata
@@ -154,7 +156,8 @@ extension Connection {
         return highest
     }
 
-    /// 0 for a table without rows, and for a damaged table, because the rest of the store can still be used.
+    /// The highest key of the table's rows; 0 for an empty table. Also 0 for a damaged table, so that the rest of the store can
+    /// be used.
     private func highestKey(_ table: EntityTable) throws(DataSourceError) -> Int64 {
         do throws(DataSourceError) {
             let rows = try values("SELECT max(\(EntityTable.quotedKey)) FROM \(table.name.quoted)")
