@@ -4,7 +4,7 @@ internal import MigrationSQL
 internal import ModelMigration
 package import RowStore
 
-/// The SQL of a migration as SQLite needs it. It uses the functions that ``Connection/addMigrationFunctions()`` registers.
+/// SQLite's SQL for a migration. Some of it calls the functions that ``Connection/addMigrationFunctions()`` registers.
 struct SQLiteDialect: SQLDialect {
     let derivesStrings = true
 
@@ -20,7 +20,7 @@ struct SQLiteDialect: SQLDialect {
 }
 
 extension StoreSchema {
-    /// The tables as a migration reads and fills them.
+    /// The tables, as a migration reads and fills them.
     var storedModel: StoredModel {
         StoredModel(
             layout, format: format, tables: tables.map { $0.map(StoredTable.init) }, joins: joins.map(StoredJoin.init))
@@ -45,7 +45,8 @@ extension StoredJoin {
 }
 
 extension NumberWidening {
-    /// The stored form of a number in the wider type; nil if that would change the number, or if the value isn't a number.
+    /// The stored form of a number in the wider type; nil if the conversion would change the number, or if the value is no
+    /// number.
     package func callAsFunction(_ value: RowValue) -> RowValue? {
         switch (self, value) {
         case (.unchanged, _), (_, .null): value
@@ -58,7 +59,7 @@ extension NumberWidening {
 
     fileprivate static let functionName = "widen_number"
 
-    /// The wider form of a column as SQL; NULL also if the number would change.
+    /// SQL for the number of an expression in the wider type; NULL if the conversion would change the number.
     func sql(_ term: String) -> String {
         self == .unchanged ? term : "\(NumberWidening.functionName)(\(rawValue.quotedText), \(term))"
     }

@@ -3,8 +3,8 @@ internal import MigrationSQL
 internal import ModelMigration
 internal import RowStore
 
-/// Carries the rows of a store over to other tables, in one transaction: to those of another model, of another format, or of the same
-/// model without some entities' rows. What other programs have added to the file stays.
+/// Carries the rows of a store over to the tables of another model or format, or of the same model without some entities' rows,
+/// in one transaction. Additions of other programs to the file stay.
 struct StoreMigration {
     let schema: StoreSchema
     let oldSchema: StoreSchema
@@ -20,11 +20,11 @@ struct StoreMigration {
         let dropped: StoreStartup.Dropped
     }
 
-    /// Plans it from the store's metadata.
+    /// Plans the migration from the store's metadata.
     ///
-    /// - Parameter model: The model that the store was made for; nil for that in the store.
-    /// - Throws: `notMigratable` with the reason in words; for a reset, `foreignDatabase` if another program's table, view or
-    ///   index has a name that the model needs.
+    /// - Parameter model: The model that the store was made for; nil to read the model from the store.
+    /// - Throws: `notMigratable` with the reasons in words. For a reset, `foreignDatabase` if the model needs the name of
+    ///   another program's table, view or index.
     init(
         schema: StoreSchema, probe: StoreProbe, found: StoreMetadata, identity: StoreIdentity,
         purpose: MigrationPurpose = .migration(dropsByKey: true), model: ManagedObjectModel? = nil
@@ -35,7 +35,7 @@ struct StoreMigration {
         self.identity = identity
         self.purpose = purpose
         let model = if let model { model } else { try found.model() }
-        // Only a migration has conditions.
+        // The limit comes from the queries for conditions, and only a migration has conditions.
         guard !purpose.isMigration || model.entities.count <= MigrationStatements.termLimit else {
             throw DataSourceError(
                 notMigratable: "The old model has more than \(MigrationStatements.termLimit) entities.")
@@ -63,7 +63,7 @@ struct StoreMigration {
         )
     }
 
-    /// The tables that the store was made with.
+    /// The schema of the present tables, which must match that model.
     private static func oldSchema(
         _ model: ManagedObjectModel, _ probe: StoreProbe, _ format: Int64
     ) throws(DataSourceError) -> StoreSchema {
@@ -74,12 +74,12 @@ struct StoreMigration {
 }
 
 extension StoreMigration {
-    /// How many rows are copied between two progress reports.
+    /// The most rows that are copied between two progress reports.
     private static let batchSize = 5_000
 
-    /// Carries everything over, or nothing.
+    /// Carries all rows over. If the call throws, it changes nothing.
     ///
-    /// - Throws: `notMigratable` if a condition does not hold for the rows; otherwise an error of the disk.
+    /// - Throws: `notMigratable` if the rows do not meet a condition; otherwise an error of the disk.
     func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
         let connection = probe.connection
         var metadata = StoreMetadata(
@@ -88,7 +88,7 @@ extension StoreMigration {
         return try connection.transaction { () throws(DataSourceError) in
             let report = try statements.report(connection)
             let dropped = try statements.dropped(connection)
-            // Another program may have added rows. Links get keys after theirs.
+            // Another program may have added rows. The keys of new links come after the keys of these rows.
             metadata.firstFreeKey = KeyBound.checked(
                 found.firstFreeKey, highestKey: try connection.highestKey(oldSchema))
             let keys = try move(
@@ -97,16 +97,17 @@ extension StoreMigration {
             metadata.firstFreeKey = isOverflow ? .max : next
             try connection.run(StoreMetadata.deleteSQL)
             try connection.insert(metadata)
-            // Only what the next start accepts is committed.
+            // Commit only tables that the next start accepts.
             try StoreProbe(connection).check(schema)
             return Outcome(metadata: metadata, report: report, dropped: dropped)
         }
     }
 
-    /// Makes the new tables beside the old ones, fills them, and drops the old ones. A table whose rows would not change stays.
+    /// Makes the new tables beside the old tables, fills them, and drops the old tables. A table whose rows would not change
+    /// stays.
     ///
-    /// - Parameter firstKey: The key of the first new row.
-    /// - Returns: How many keys it has used.
+    /// - Parameter firstKey: The key of the first new link.
+    /// - Returns: The number of keys that new links got.
     private func move(firstKey: Int64, _ meter: MigrationMeter) throws(DataSourceError) -> Int64 {
         let connection = probe.connection
         let views = probe.contents.filter { $0.type == "view" }
@@ -142,7 +143,7 @@ extension StoreMigration {
         return keys
     }
 
-    /// - Parameter table: The table with the old rows, as SQL; nil if they are in their place.
+    /// - Parameter table: The table with the old rows, as SQL; nil if the rows stay in their table.
     private func carry(_ copy: RowCopy, from table: String?, _ meter: MigrationMeter) throws(DataSourceError) {
         meter.begin(copy.new.layout.name)
         guard let table else {
@@ -159,7 +160,7 @@ extension StoreMigration {
         }
     }
 
-    /// - Returns: How many links it has written.
+    /// - Returns: The number of links that were written.
     private func fill(
         _ join: StoredJoin, _ tableNames: [String: String], firstKey: Int64
     ) throws(DataSourceError) -> Int64 {
@@ -168,7 +169,7 @@ extension StoreMigration {
         return Int64(try probe.connection.number("SELECT count(*) FROM \(join.name)"))
     }
 
-    /// Makes the views and indexes of other programs again, as far as what they name is still there.
+    /// Makes the views and indexes of other programs again, if the tables and columns that they name still exist.
     private func restoreAdditions(_ views: [(type: String, name: String, sql: String)]) throws(DataSourceError) {
         let present = try StoreProbe(probe.connection).indexNames
         let indexes = probe.contents.filter { item in

@@ -3,7 +3,7 @@ internal import ManagedModel
 internal import MigrationSQL
 internal import RowStore
 
-/// Upgrades the tables of a store that an earlier release wrote. Every row and every link stays.
+/// Upgrades the tables of a store that an earlier release wrote. All rows and links stay.
 struct StoreUpgrade {
     private let found: StoreMetadata
     private let model: ManagedObjectModel
@@ -16,10 +16,10 @@ struct StoreUpgrade {
         self.probe = probe
     }
 
-    /// Upgrades them in one transaction, if necessary.
+    /// Upgrades the tables in one transaction, if they have an earlier format.
     ///
-    /// - Returns: The store's metadata now, and a probe of its tables.
-    /// - Throws: `storeCorrupt` if the tables differ from those of that release; otherwise an error of the disk.
+    /// - Returns: The store's metadata after the upgrade, and a probe of its tables.
+    /// - Throws: `storeCorrupt` if the tables differ from the tables of that release; otherwise an error of the disk.
     func run() throws(DataSourceError) -> (StoreMetadata, StoreProbe) {
         guard found.format < StoreSchema.format else { return (found, probe) }
         do throws(DataSourceError) {
@@ -36,7 +36,7 @@ struct StoreUpgrade {
 }
 
 extension DataSourceError {
-    /// - Parameter cause: Why a store cannot be upgraded.
+    /// - Parameter cause: The reason why the store cannot be upgraded.
     init(storeOfEarlierRelease path: String, cause: String) {
         self.init(
             .storeCorrupt,
@@ -46,12 +46,12 @@ extension DataSourceError {
 }
 
 extension StringTransformation {
-    /// Its name in SQL, where it takes the transformation's word and a string.
+    /// The name of the SQL function. Its arguments are the transformation's raw value and a string.
     static let functionName = "change_text"
 }
 
 extension Connection {
-    /// Registers functions with which SQL derives strings as a save does, and widens numbers.
+    /// Registers SQL functions that derive strings as a save does, and widen numbers.
     func addMigrationFunctions() throws(DataSourceError) {
         try addTextChanges()
         try addNumberWidening()
@@ -88,10 +88,10 @@ extension Connection {
         return true
     }
 
-    /// Runs SQL of another program, unless it names what there is not.
+    /// Runs SQL of another program. Does nothing if the SQL names a table or column that does not exist.
     ///
-    /// - Parameter name: What it makes.
-    /// - Throws: `notMigratable` if rows violate a constraint of it.
+    /// - Parameter name: The name of the view or index that the SQL makes.
+    /// - Throws: `notMigratable` if rows violate a constraint of the index.
     func runIfMeaningful(_ sql: String, _ name: String) throws(DataSourceError) {
         let code = sqlite3_exec(handle, sql, nil, nil, nil)
         switch code & 0xFF {
@@ -105,9 +105,9 @@ extension Connection {
         }
     }
 
-    /// Runs a statement that copies rows.
+    /// Copies the next rows with the statement of a ``RowCopy``.
     ///
-    /// - Returns: How many rows it has written, and the key of the last one.
+    /// - Returns: The number of copied rows, and the key of the last copied row.
     func copy(
         with statement: Statement, after key: Int64, atMost limit: Int
     ) throws(DataSourceError) -> (count: Int, lastKey: Int64) {
