@@ -1,15 +1,15 @@
 internal import Foundation
 internal import RowStore
 
-/// The stores of this process that are being closed. Opening one of them waits for the end of that.
+/// The stores that this process is closing. Opening one of them waits until it is closed.
 ///
-/// The last reference to a container may be released anywhere, so its store is often closed a little later, on a queue.
+/// The last reference to a container may be released on any thread, so its store is often closed a little later, on a queue.
 final class ClosingStores: Sendable {
     static let shared = ClosingStores()
 
     private let condition = NSCondition()
     private let closing = Guarded<[String: Set<ObjectIdentifier>]>([:])
-    /// The longest wait for a store that is being closed.
+    /// The longest wait for a store that is being closed, in seconds.
     private static let patience: TimeInterval = 10
 
     func add(_ path: String, _ store: AnyObject) {
@@ -29,10 +29,10 @@ final class ClosingStores: Sendable {
         condition.unlock()
     }
 
-    /// Locks a store's lock file, as soon as this process no longer has it.
+    /// Locks a store's lock file, once this process has closed the store.
     ///
-    /// - Parameter isShared: Whether others may have the lock too.
-    /// - Throws: `storeInUse` if another process has the lock, or another container that is not being closed.
+    /// - Parameter isShared: Whether the lock is shared instead of exclusive.
+    /// - Throws: `storeInUse` if another process has the lock, or a container of this process that is not being closed.
     func lock(_ files: StoreFiles, isShared: Bool = false) throws(DataSourceError) -> LockFile {
         let end = Date(timeIntervalSinceNow: Self.patience)
         while true {
@@ -45,7 +45,7 @@ final class ClosingStores: Sendable {
 
     private func isClosing(_ path: String) -> Bool { closing.withLock { $0[path] != nil } }
 
-    /// - Returns: Whether it was closed in time.
+    /// - Returns: Whether the store was closed in time.
     private func wait(_ path: String, until end: Date) -> Bool {
         condition.lock()
         defer { condition.unlock() }

@@ -1,25 +1,25 @@
 internal import Foundation
 internal import RowStore
 
-/// Keeps every other container and process from opening the store, while it exists.
+/// The lock that keeps all other containers and processes from opening the store while this object exists.
 ///
-/// The lock is on a file beside the store, which this library never deletes: two processes could otherwise hold locks on two
-/// files with one name. Others may delete it, so ``check()`` compares the file with the one at the path.
+/// The lock is on a file beside the store, which this library never deletes. Otherwise two processes could lock two files with
+/// the same name. Other programs may delete the file, so ``check()`` compares the locked file with the file at the path.
 final class LockFile: Sendable {
     private struct Lock {
         let descriptor: Int32
         let identity: FileIdentity
-        /// Whether the file is new, so that having its lock does not prove that no process has the store open.
+        /// Whether the file is new. Then its lock does not prove that no process has the store open.
         let isNew: Bool
     }
 
     private let files: StoreFiles
     private let lock: Guarded<Lock>
-    /// Whether others that share the store may have it too.
+    /// Whether the lock is shared with the other members instead of exclusive.
     private let isShared: Guarded<Bool>
 
-    /// - Parameter isShared: Whether others may have it too.
-    /// - Throws: `storeInUse` if another container or process has the lock, or has lost it and has the store open.
+    /// - Parameter isShared: Whether the lock is shared instead of exclusive.
+    /// - Throws: `storeInUse` if another container or process has the lock, or has the store open without it.
     init(_ files: StoreFiles, isShared: Bool = false) throws(DataSourceError) {
         self.files = files
         let lock = try LockFile.take(files, isShared)
@@ -36,14 +36,14 @@ final class LockFile: Sendable {
         LockFile.end(lock.withLock { $0.descriptor })
     }
 
-    /// Lets others have it too.
+    /// Makes the lock shared, so that other members can have it.
     ///
-    /// - Throws: `storeInUse` if a process that wants the store alone has taken it in between.
+    /// - Throws: `storeInUse` if a process that needs the store alone has taken the lock meanwhile.
     func share() throws(DataSourceError) {
         let descriptor = lock.withLock { $0.descriptor }
         isShared.withLock { $0 = true }
-        // The change releases the lock for a moment. A process that takes it then gives it back, because it finds that this
-        // container is alive.
+        // The change releases the lock for a moment. A process that takes the lock then releases it again, because it finds
+        // that this container has the store open.
         for _ in 0..<2000 {
             if flock(descriptor, LOCK_SH | LOCK_NB) == 0 { return }
             usleep(1000)
@@ -51,16 +51,16 @@ final class LockFile: Sendable {
         throw DataSourceError(storeInUse: files)
     }
 
-    /// Whether the file at the path is the one that is locked.
+    /// Whether the file at the path is the locked file.
     var isInPlace: Bool {
         let identity = lock.withLock { $0.identity }
         return (try? files.identity(files.lock)) == identity
     }
 
-    /// Makes sure that any process which opens the store finds it locked. If the lock file was removed or replaced, the file at
-    /// the path is locked instead.
+    /// Makes sure that every process that opens the store finds the lock. If the lock file was removed or replaced, locks the
+    /// file at the path instead.
     ///
-    /// - Throws: `storeInUse` if another process has locked that one.
+    /// - Throws: `storeInUse` if another process has locked the file at the path.
     func check() throws(DataSourceError) {
         try lock.withLock { (lock) throws(DataSourceError) in
             guard try files.identity(files.lock) != lock.identity else { return }
@@ -78,13 +78,14 @@ final class LockFile: Sendable {
         }
     }
 
-    /// Records in the file that the next process which locks it is the only one. If this fails, the next opening checks again.
+    /// Records in the file that its lock is proof: the next process that locks the file is the only user of the store. If the
+    /// record fails, the next opening checks again.
     private static func mark(_ descriptor: Int32) {
         _ = write(descriptor, "locked\n", 7)
     }
 
     private static func take(_ files: StoreFiles, _ isShared: Bool) throws(DataSourceError) -> Lock {
-        // Again if the file is removed between opening and locking it, but not forever.
+        // Try again if the file is removed between opening and locking it, but not forever.
         for _ in 0..<100 {
             let (descriptor, error) = files.calls.lock(files.lock, mode: files.mode, isShared: isShared)
             guard error != EWOULDBLOCK else { break }
@@ -108,13 +109,13 @@ final class LockFile: Sendable {
     }
 
     private static func end(_ descriptor: Int32) {
-        // A process that is just being forked also has the descriptor until it runs its program, so closing is not enough.
+        // A forked process also has the descriptor until it starts its program, so closing the descriptor does not unlock.
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }
 }
 
-/// The file that a name refers to.
+/// The identity of a file, whatever its name.
 struct FileIdentity: Equatable {
     private let device: UInt64
     private let number: UInt64
@@ -126,15 +127,15 @@ struct FileIdentity: Equatable {
 }
 
 extension StoreFiles {
-    /// The file of that name; nil if there is none.
+    /// The identity of the file at the path; nil if there is no file.
     func identity(_ path: String) throws(DataSourceError) -> FileIdentity? {
         try state(path).map { FileIdentity($0) }
     }
 
     /// Whether a connection has the store open, in this process or another.
     ///
-    /// Each connection to a store with a log holds a shared lock on the main file, so if an exclusive lock can be taken, no
-    /// process has the file open. Other errors of the file are reported when it is opened.
+    /// Each connection to a store with a log holds a shared lock on the main file. So if this process can take an exclusive
+    /// lock, no process has the file open. Other errors of the file are reported when the file is opened.
     fileprivate func isUsed() throws(DataSourceError) -> Bool {
         guard try mainExists() else { return false }
         do throws(DataSourceError) {
@@ -151,7 +152,7 @@ extension StoreFiles {
 }
 
 extension DataSourceError {
-    /// The message names the others, if the store knows them.
+    /// The message names the members that have the store open, if the store lists them.
     fileprivate init(storeInUse files: StoreFiles) {
         let others = (try? files.occupants().members) ?? []
         let names = others.isEmpty ? "" : ": " + others.map(\.description).joined(separator: ", ")

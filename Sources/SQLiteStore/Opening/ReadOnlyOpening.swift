@@ -13,8 +13,8 @@ struct ReadOnlyOpening {
     let schema: StoreSchema
     let identity: StoreIdentity
 
-    /// - Throws: `notAFile` if there is no store, `modelChanged` if it would have to be reset or migrated, `storeReadOnly` if
-    ///   it must be opened for writing first.
+    /// - Throws: `notAFile` if there is no store, `modelChanged` if the store would have to be reset or migrated,
+    ///   `storeReadOnly` if the store must be opened for writing first.
     func run() throws(DataSourceError) -> Result {
         guard try files.mainExists() else {
             throw DataSourceError(
@@ -42,11 +42,10 @@ struct ReadOnlyOpening {
     }
 }
 
-/// Keeps writers away from a store that is only read, as far as possible without making a file, and notices if a process wrote
-/// nevertheless.
+/// Keeps writers from opening a store that is only read, as far as possible without making a file. Notices if a process writes
+/// to the store nevertheless.
 final class ReadOnlyWatch: Sendable {
-    /// Whether the main file is the whole store. SQLite then needs neither a log nor shared memory, which it would have to
-    /// make.
+    /// Whether the main file is the whole store. SQLite then needs no log and no shared memory, and makes none.
     let isUnchanging: Bool
     private let files: StoreFiles
     private let main: FileState?
@@ -67,7 +66,7 @@ final class ReadOnlyWatch: Sendable {
         }
     }
 
-    /// - Throws: `storeMoved` if the store has changed.
+    /// - Throws: `storeMoved` if a store without a log was changed since it was opened.
     func check() throws(DataSourceError) {
         guard isUnchanging else { return }
         let isSame = try ReadOnlyWatch.state(of: files) == main
@@ -85,13 +84,14 @@ final class ReadOnlyWatch: Sendable {
     }
 }
 
-/// A lock that other readers can have too.
+/// A lock on a store that all its readers share.
 final class SharedLock: Sendable {
     private let descriptor: Int32
-    /// Keeps processes away that share the store; nil if it was never shared.
+    /// A lock that keeps members from joining; nil if the store was never shared.
     private let bell: Int32?
 
-    /// Nil without a lock file, which is not made here: no process has the store open then, or it is a copy.
+    /// Nil if the lock file does not exist or cannot be read. It is not made: without a lock file, no process has the store
+    /// open, or the store is a copy.
     ///
     /// - Throws: `storeInUse`.
     init?(_ files: StoreFiles) throws(DataSourceError) {

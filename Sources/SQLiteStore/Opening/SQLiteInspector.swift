@@ -3,7 +3,7 @@ package import ManagedModel
 internal import MigrationSQL
 package import RowStore
 
-/// Inspects a store that others may have open, and changes nothing.
+/// Inspects a store that containers may have open. Changes nothing.
 package struct SQLiteInspector: StoreInspector {
     package let interval = Duration.milliseconds(100)
     package let models: [ManagedObjectModel]
@@ -60,7 +60,7 @@ private struct InspectedFile: InspectedState {
 }
 
 extension StoreProbe {
-    /// Whether the store has the tables by which processes share it.
+    /// Whether the store has the tables for sharing.
     var isShared: Bool {
         let names = Set(contents.map(\.name))
         return SharedTables.names.allSatisfy(names.contains)

@@ -1,7 +1,7 @@
 package import Foundation
 package import RowStore
 
-/// How a store in a file is opened.
+/// The options for opening a store in a file.
 package struct SQLiteOptions: Sendable {
     package var url: URL
     package var layout: ModelLayout
@@ -9,23 +9,23 @@ package struct SQLiteOptions: Sendable {
     package var synchronous: SynchronousLevel
     package var resetPolicy: ResetPolicy
     package var calls: FileCalls
-    /// Called on the opening thread while rows are carried over to another model.
+    /// Reports the progress of a migration, on the opening thread.
     package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-    /// The permissions of new files, and of an existing empty one. An existing store keeps its own.
+    /// The permissions of new files, and of an existing empty main file. An existing store keeps its permissions.
     package var fileMode = 0o600
     /// Whether the store may be migrated or upgraded. If not, opening throws `openingWouldBlock` before it changes anything.
     package var mayMigrate = true
     /// Whether the store is only read: no file is made or changed.
     package var isReadOnly = false
-    /// When the write-ahead log has this many frames (pages), an idle store copies them into the main file.
+    /// The number of frames (pages) in the write-ahead log above which an idle store copies them into the main file.
     package var logLimit = 1000
-    /// The listener for the statements that run once the store is open.
+    /// The listener for statements that run after the store is opened.
     package var tracing: StatementTracing?
-    /// Whether others may have the store open too.
+    /// Whether several containers and processes may have the store open.
     package var isShared = false
-    /// How long leases are kept and waited for.
+    /// The times for keeping leases and for waiting for them.
     package var leaseTimes = LeaseTimes()
-    /// The longest that a save waits for a transaction of another program.
+    /// The longest wait of a save for a transaction of another program.
     package var patience = Duration.seconds(10)
 
     package init(

@@ -2,10 +2,10 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// Opens a store that others may have open too.
+/// Opens a store that other members may have open.
 ///
-/// Only one process at a time opens it: the gate is held until that is done. The first process has the store alone until then,
-/// and makes, resets, migrates or upgrades it. A later one opens it as it is, or not at all.
+/// The gate is locked during the opening, so only one process at a time opens the store. The first process has the store alone
+/// during the opening, and makes, resets, migrates or upgrades it. A later process opens the store unchanged, or throws.
 struct SharedOpening {
     struct Result {
         let opened: StoreOpening.Result
@@ -45,7 +45,7 @@ struct SharedOpening {
             if isAlone { try lock.share() }
             let access = SharedAccess(
                 files, schema.layout, gate: gate, turn: turn, bell: bell, joined: joined, times: options.leaseTimes)
-            // So that the writer knows what was there before anything else is written.
+            // Let the feed reader record the present state of the file, so that it notices later writes of other programs.
             _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
             return Result(opened: opened, lock: lock, access: access, feed: joined.feed)
         } catch {
@@ -56,7 +56,7 @@ struct SharedOpening {
 }
 
 extension StoreFiles {
-    /// - Throws: `storeUnreadable` for a network file system, where locks and shared memory do not work.
+    /// - Throws: `storeUnreadable` for a network file system, whose locks and shared memory do not work.
     fileprivate func requireLocalDisk() throws(DataSourceError) {
         #if os(Linux)
         // NFS, SMB, CIFS, SMB2, AFS, Ceph, 9p and Lustre; linux/magic.h.
@@ -72,9 +72,9 @@ extension StoreFiles {
 }
 
 extension StoreOpening {
-    /// Opens a store that others have open. Nothing of it is changed.
+    /// Opens a store that other members have open. Changes nothing in the store.
     ///
-    /// - Throws: `storeInUse`, with the names of the others, if the store would have to be changed.
+    /// - Throws: `storeInUse`, with the names of the other members, if the store would have to be changed.
     func runBeside(_ bell: Bell) throws(DataSourceError) -> Result {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         let connection = try connect()

@@ -2,11 +2,11 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Sets an old store aside as one file beside the new one: a whole store that can be opened.
+/// Keeps an old store as a backup: one file beside the new store, which can be opened as a store.
 struct StoreBackup {
     let files: StoreFiles
     let series: BackupSeries
-    /// How many backups of the series stay.
+    /// The number of backups of the series that stay.
     let keep: Int
 
     init(_ files: StoreFiles, _ maker: BackupSeries.Maker, keep: Int) {
@@ -15,12 +15,12 @@ struct StoreBackup {
         self.keep = keep
     }
 
-    /// Moves the store away that the connection has open, and closes the connection.
+    /// Makes the connection's store a backup, and closes the connection.
     ///
-    /// The log is copied into the main file first, so that one file is the whole store. A process that is killed before the
-    /// move leaves the old store, and after it no store.
+    /// The log is first copied into the main file, so that one file is the whole store. If the process is killed before the
+    /// move, the old store is still there. If it is killed after the move, there is no store.
     ///
-    /// - Parameter onRemoval: Called once the main file was moved, even if something fails after that.
+    /// - Parameter onRemoval: Called after the main file was moved, even if a later step fails.
     func move(_ connection: Connection, onRemoval: () -> Void = {}) throws(DataSourceError) -> URL {
         let path = try series.freePath()
         try connection.set(pragma: "synchronous", to: 2)
@@ -40,7 +40,7 @@ struct StoreBackup {
         return URL(fileURLWithPath: path)
     }
 
-    /// Copies the store that the connection has open and that stays. The copy gets its name when it is complete.
+    /// Copies the connection's store to a backup, and keeps the store. The copy gets its name when it is complete.
     func copy(_ connection: Connection) throws(DataSourceError) -> URL {
         let path = try series.freePath()
         let partial = path + BackupSeries.partialSuffix
@@ -55,7 +55,7 @@ struct StoreBackup {
 }
 
 extension Connection {
-    /// Copies all of the log into the main file and empties it.
+    /// Copies the whole log into the main file and empties the log.
     func copyWholeLog() throws(DataSourceError) {
         guard case .integer(0) = try values("PRAGMA wal_checkpoint(TRUNCATE)").first?.first else {
             throw DataSourceError(
@@ -64,7 +64,7 @@ extension Connection {
     }
 }
 
-/// The backups of one store that the same policy made. Their names distinguish them from all other files, and from each other.
+/// The backups of one store by one policy. Their names differ from the names of all other files.
 struct BackupSeries {
     /// The policy that made a backup; the raw value follows the store's name in the backup's name.
     enum Maker: String, CaseIterable {
@@ -84,7 +84,7 @@ struct BackupSeries {
 
     private var prefix: String { URL(fileURLWithPath: files.main).lastPathComponent + maker.rawValue }
 
-    /// A path that no file has, not even an incomplete copy.
+    /// A path for the next backup that neither a file nor an incomplete copy has.
     func freePath() throws(DataSourceError) -> String {
         let names = Set(try files.names())
         var date = now
@@ -97,12 +97,12 @@ struct BackupSeries {
         }
     }
 
-    /// Where the backups are, the oldest first.
+    /// The URLs of the backups, oldest first.
     func urls() throws(DataSourceError) -> [URL] {
         try found(files.names()).finished.map { URL(fileURLWithPath: "\(files.folder)/\($0)") }
     }
 
-    /// Whether there is neither a backup nor an incomplete copy.
+    /// Whether the series has neither a backup nor an incomplete copy.
     var isEmpty: Bool {
         get throws(DataSourceError) {
             let (finished, unfinished) = found(try files.names())
@@ -110,9 +110,9 @@ struct BackupSeries {
         }
     }
 
-    /// Removes all of them, and incomplete copies. It returns once the removal is on the disk.
+    /// Removes all backups and incomplete copies. Returns when the removal is on the disk.
     ///
-    /// - Returns: Where they were, the oldest first.
+    /// - Returns: The URLs of the removed backups, oldest first.
     func removeAll() throws(DataSourceError) -> [URL] {
         let (finished, unfinished) = found(try files.names())
         for name in finished + unfinished { try remove(name) }
@@ -120,12 +120,12 @@ struct BackupSeries {
         return finished.map { URL(fileURLWithPath: "\(files.folder)/\($0)") }
     }
 
-    /// Removes all but the newest backups, and incomplete copies. Files that cannot be removed stay until the next time,
-    /// because the new backup is more important.
+    /// Removes all backups except the newest, and all incomplete copies. Files that cannot be removed stay until the next time,
+    /// because the new backup matters more.
     ///
     /// - Parameters:
-    ///   - path: The new backup.
-    ///   - count: How many stay, including the new one.
+    ///   - path: The path of the new backup.
+    ///   - count: The number of backups that stay, including the new backup.
     func prune(except path: String, keep count: Int) {
         let new = URL(fileURLWithPath: path).lastPathComponent
         guard let names = try? files.names() else { return }
@@ -159,10 +159,12 @@ struct FolderBackup {
     let files: StoreFiles
     let folder: URL
 
-    /// Moves all files of a store that no process has open, and returns the new place of the main file.
+    /// Moves all files of a store that no process has open.
     ///
-    /// First the log is copied into the main file, so that one file is the whole store. One rename then moves it: at every
-    /// moment the store is in one of the two places.
+    /// The log is first copied into the main file, so that one file is the whole store. A rename then moves this file, so the
+    /// whole store is always in exactly one of the two folders.
+    ///
+    /// - Returns: The new URL of the main file.
     func move() throws(DataSourceError) -> URL {
         try checkFileSystem()
         try makeFolder()
@@ -214,7 +216,7 @@ struct FolderBackup {
         }
     }
 
-    /// The store's own name in the folder or, if that is taken, the name with a number.
+    /// A path in the folder with the store's name or, if that name is taken, with the name and a number.
     private func freePlace() -> String {
         let name = URL(filePath: files.main)
         let base = folder.appending(component: name.deletingPathExtension().lastPathComponent).path

@@ -2,11 +2,11 @@ internal import CSQLite
 package import Foundation
 package import RowStore
 
-/// A complete file, made from a store that a connection has open. It gets its name when it is complete.
+/// Copies a connection's store to a new file, which gets its name when it is complete.
 struct StoreCopy {
     let target: StoreFiles
 
-    /// The files that this process is writing.
+    /// The paths of the copies that this process is writing.
     private static let targets = Guarded<Set<String>>([])
 
     private var partial: String { target.main + BackupSeries.partialSuffix }
@@ -16,11 +16,11 @@ struct StoreCopy {
             throw DataSourceError(fileExists: target.main)
         }
         defer { _ = StoreCopy.targets.withLock { $0.remove(target.main) } }
-        // A log or a journal with that name would be mistaken for one of the copy.
+        // SQLite would take an existing log or journal with that name for the copy's own.
         for path in [target.main, target.log, target.sharedMemory, target.journal] {
             if try target.state(path) != nil { throw DataSourceError(fileExists: path) }
         }
-        // The leftover of an interrupted copy.
+        // An interrupted copy may have left a file.
         try target.removeUnfinished(partial)
         do throws(DataSourceError) {
             try connection.vacuum(into: partial, in: target)
@@ -40,7 +40,7 @@ struct StoreCopy {
 }
 
 extension StoreFiles {
-    /// Removes an incomplete copy, and the journal that SQLite may have left beside it.
+    /// Removes an incomplete copy, and the journal that SQLite may have left beside the copy.
     func removeUnfinished(_ path: String) throws(DataSourceError) {
         try remove(path)
         try remove(path + "-journal")
@@ -48,9 +48,9 @@ extension StoreFiles {
 }
 
 extension Connection {
-    /// Writes the present contents of the store into a new file.
+    /// Writes the present contents of the store to a new file.
     ///
-    /// - Throws: `cancelled` if the task is cancelled meanwhile.
+    /// - Throws: `cancelled` if the task is cancelled during the copy.
     func vacuum(into path: String, in files: StoreFiles) throws(DataSourceError) {
         try files.make(path)
         let wasQueryOnly = try values("PRAGMA query_only") == [[.integer(1)]]
@@ -67,7 +67,7 @@ extension Connection {
         switch code & 0xFF {
         case SQLITE_DONE: return
         case SQLITE_INTERRUPT: throw .cancelled
-        // The error concerns the store itself. All others concern the file that is written.
+        // These errors concern the store. All other errors concern the new file.
         case SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             throw error(code, while: "reading")
         default: throw DataSourceError(sqlite: code, connection: handle, path: path, while: "writing")
@@ -88,7 +88,7 @@ package enum StoreFolder {
             try make(url.deletingLastPathComponent())
             error = mkdir(path, 0o700) == 0 ? 0 : errno
         }
-        // If it exists and is not a folder, opening the store throws an error.
+        // If a file has the folder's name, opening the store throws an error.
         if error != 0 && error != EEXIST {
             throw DataSourceError(systemError: error, path: path, while: "making")
         }

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// Inspecting a store that others may have open. It blocks no other process, and no file is made or changed.
+/// Inspections of a store that containers may have open. An inspection blocks no process, and makes or changes no file.
 extension StoreFiles {
     private struct Look: Equatable {
         let main: FileState
@@ -9,15 +9,15 @@ extension StoreFiles {
         let hasSharedMemory: Bool
     }
 
-    /// How often an inspection starts again when the files change during it.
+    /// The most attempts of an inspection if the files change during each attempt.
     private static let lookLimit = 100
 
-    /// Runs the body with a connection that reads one state of the store.
+    /// Runs the body with a connection that sees one state of the store.
     ///
-    /// A file without a log is read as if it did not change. If it changed nevertheless, the body runs again.
+    /// A file without a log is read as if nothing could change it. If the file changed nevertheless, the body runs again.
     ///
     /// - Returns: Nil if there is no store.
-    /// - Throws: What the body throws; `storeBusy` if the file changes again and again.
+    /// - Throws: The error of the body, or `storeBusy` if the files change during every attempt.
     func look<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
         var failure = DataSourceError(
             .storeBusy, "\(main) is being opened and closed repeatedly. Try again later.")
@@ -51,9 +51,9 @@ extension StoreFiles {
         return try body(connection)
     }
 
-    /// A connection with a read transaction.
+    /// A connection with an open read transaction.
     private func connection(for look: Look) throws(DataSourceError) -> Connection {
-        // Processes that have a log open have shared memory beside it.
+        // A process that has a log open also has shared memory beside the log.
         let isLive = look.hasLog && look.hasSharedMemory
         let connection =
             isLive
@@ -71,7 +71,7 @@ extension StoreFiles {
 }
 
 extension StoreFiles {
-    /// Who has the store open.
+    /// The containers that have the store open.
     func occupants() throws(DataSourceError) -> StoreOccupants {
         let known = try look { (connection) throws(DataSourceError) in
             try StoreProbe(connection).isShared ? try SharedTables.members(connection) : []
@@ -82,9 +82,10 @@ extension StoreFiles {
         return StoreOccupants(isOpen: try isLocked(), members: [])
     }
 
-    /// Whether a container has the store alone.
+    /// Whether a container has an exclusive lock on the store.
     private func isLocked() throws(DataSourceError) -> Bool {
-        // Without shared memory no process has it open, and testing a lock could disturb a process that opens it.
+        // Without shared memory no process has the store open, and a test of the lock could disturb a process that is opening
+        // the store.
         guard try state(sharedMemory) != nil else { return false }
         let (descriptor, error) = calls.lockForReading(lock)
         guard error == 0 else { return error == EWOULDBLOCK }
@@ -94,7 +95,7 @@ extension StoreFiles {
     }
 }
 
-/// What shows whether a file was written.
+/// The properties of a file that change when the file is written or replaced.
 struct FileState: Equatable {
     private let identity: FileIdentity
     private let size: Int64

@@ -2,7 +2,7 @@ internal import Foundation
 internal import MigrationSQL
 internal import RowStore
 
-/// Inspects a store, whether or not it is open elsewhere.
+/// Predicts what opening a store would do. Containers may have the store open.
 struct StoreForecast {
     private let files: StoreFiles
     private let schema: StoreSchema
@@ -53,7 +53,7 @@ struct StoreForecast {
         } ?? nil
     }
 
-    /// Nil if there is no store, or if it would be reset.
+    /// The outlook of the store; nil if there is no store, or if opening would reset or migrate it.
     func outlook() throws(DataSourceError) -> StoreOutlook? {
         try look { (probe) throws(DataSourceError) in
             guard case .proceed(let found) = try StartupDecision(probe.found(), options.identity, .discard) else {
@@ -64,7 +64,7 @@ struct StoreForecast {
         } ?? nil
     }
 
-    /// Nil if there is no store.
+    /// Runs the body with a probe of the store; returns nil if there is no store.
     private func look<R>(_ body: (StoreProbe) throws(DataSourceError) -> R) throws(DataSourceError) -> R? {
         guard try files.mainExists() else { return nil }
         guard access(files.main, R_OK | W_OK) == 0 else {
@@ -75,9 +75,9 @@ struct StoreForecast {
 }
 
 extension StoreFiles {
-    /// A connection that does not change the files; close it without copying the log. Without a log, SQLite assumes that the
-    /// file never changes, and makes none. With a log, its index is built in memory of this process, so no shared memory is
-    /// needed.
+    /// A connection that does not change the files. Close it without copying the log. Without a log, SQLite assumes that the
+    /// file never changes, and makes no log. With a log, SQLite builds the log's index in the memory of this process, so it
+    /// needs no shared memory.
     func connectWithoutChange() throws(DataSourceError) -> Connection {
         guard try hasLog() else {
             let connection = try Connection(path: main, isReader: true, files: .ignored, vfs: calls.sqliteVFS)
@@ -90,7 +90,7 @@ extension StoreFiles {
         return connection
     }
 
-    /// Whether anything has that name.
+    /// Whether a file, folder or link exists at the path.
     func exists(_ path: String) -> Bool {
         var state = stat()
         return lstat(path, &state) == 0

@@ -4,7 +4,6 @@ internal import RowStore
 
 /// Opens a store: inspects it, decides, and only then writes.
 struct StoreOpening {
-    /// The parts of an opened store.
     struct Result {
         let connection: Connection
         let metadata: StoreMetadata
@@ -27,7 +26,7 @@ struct StoreOpening {
         do {
             return try open(connection)
         } catch {
-            // Closing may remove the empty log that reading has made. A log with contents stays unchanged.
+            // Closing may remove the empty log that reading made. A log with contents stays unchanged.
             connection.close(copyingLog: !hasLog)
             throw error
         }
@@ -45,7 +44,8 @@ struct StoreOpening {
     private func open(_ found: FoundStore, _ probe: StoreProbe) throws(DataSourceError) -> Result {
         let decision = try StartupDecision(found, options.identity, options.resetPolicy)
         try requireShortOpening(decision)
-        // First, because a start that is killed after the reset would find a new store, and never remove the backups.
+        // Remove the backups first. If the process were killed after the reset, the next start would find a new store, and
+        // would never remove the backups.
         let removedBackups = try decision.reason.map(removeStandardBackups) ?? []
         var result: Result
         do throws(DataSourceError) {
@@ -57,7 +57,7 @@ struct StoreOpening {
         return result
     }
 
-    /// - Throws: `openingWouldBlock` if rows would be carried over, and the caller cannot wait for that.
+    /// - Throws: `openingWouldBlock` if rows would be carried over and the options do not allow that.
     private func requireShortOpening(_ decision: StartupDecision) throws(DataSourceError) {
         if options.mayMigrate { return }
         switch decision {
@@ -72,7 +72,7 @@ struct StoreOpening {
         }
     }
 
-    /// Removes the backups that ``ResetPolicy/standard`` made, if a reset for that reason does so.
+    /// Removes the backups that ``ResetPolicy/standard`` made, if the policy removes them at a reset for that reason.
     func removeStandardBackups(_ reason: StoreStartup.Reason) throws(DataSourceError) -> [URL] {
         guard options.resetPolicy.removesStandardBackups(reason) else { return [] }
         return try BackupSeries(files: files, maker: .standard).removeAll()
@@ -101,7 +101,7 @@ struct StoreOpening {
         }
     }
 
-    /// Does what the policy says if rows cannot be carried over.
+    /// Resets the store or throws, as the policy says, after a migration has proved impossible.
     private func fallBack(
         _ found: FoundStore, _ reason: String, _ probe: StoreProbe
     ) throws(DataSourceError) -> Result {
@@ -134,14 +134,16 @@ struct StoreOpening {
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
 
-    /// Sets the store aside without the rows of data sources whose key has changed, because they may be of a user who logged out.
+    /// Keeps the store as a backup, without the rows of data sources whose key changed: these may be rows of a user who logged
+    /// out.
     ///
-    /// They are dropped first. A start that is killed after that finds a store with the present keys, and only another model.
+    /// These rows are dropped first. If the process is killed after that, the next start finds a store with the present keys,
+    /// and only another model.
     private func replaceWithoutKeyed(
         _ reason: StoreStartup.Reason, rest: StoreStartup.Reason, in probe: StoreProbe, fallback: String?
     ) throws(DataSourceError) -> Result {
         guard let found = StoreMetadata.metadata(in: try probe.found()), found.modelText != nil else {
-            // Nobody knows which tables these are.
+            // Without a copy of the model, the tables of these rows are unknown.
             return try replace(probe.connection, StoreStartup(reason: reason, fallback: fallback))
         }
         let keyed = Set(reason.entitiesWithChangedKey)
@@ -163,15 +165,15 @@ struct StoreOpening {
         return result
     }
 
-    /// Replaces the store that the connection has open by an empty one.
+    /// Replaces the connection's store by an empty store.
     func replace(_ connection: Connection, _ startup: StoreStartup) throws(DataSourceError) -> Result {
         try create(remove(connection, startup))
     }
 
-    /// Removes the store that the connection has open, or sets it aside.
+    /// Removes the connection's store, or keeps it as a backup. Closes the connection.
     ///
-    /// - Parameter onRemoval: Called once the main file is gone, even if something fails after that.
-    /// - Returns: The startup, with what happened to the old store.
+    /// - Parameter onRemoval: Called when the main file is gone, even if a later step fails.
+    /// - Returns: The startup, with the dropped rows and the backup.
     func remove(
         _ connection: Connection, _ startup: StoreStartup, onRemoval: () -> Void = {}
     ) throws(DataSourceError) -> StoreStartup {
@@ -181,7 +183,7 @@ struct StoreOpening {
         } catch  where error.code == .storeCorrupt {
             startup.countFailure = error.cause ?? error.message
         }
-        // A backup of nothing would take the place of one with objects.
+        // A backup of an empty store would replace a backup with objects, because the number of backups is limited.
         let isEmpty = startup.rowsDropped == 0 && startup.countFailure == nil
         if !isEmpty, let backup = backup(startup.reason) {
             startup.backup = try backup.move(connection, onRemoval: onRemoval)
@@ -215,7 +217,7 @@ struct StoreOpening {
         return Result(connection: probe.connection, metadata: metadata, startup: startup)
     }
 
-    /// Upgrades a store of which some tables stay to the format of this release.
+    /// Upgrades a store to the format of this release. Some of its tables stay.
     private func upgraded(
         _ found: StoreMetadata, _ reason: StoreStartup.Reason, _ probe: StoreProbe
     ) throws(DataSourceError) -> (StoreMetadata, StoreProbe) {
@@ -228,7 +230,7 @@ struct StoreOpening {
         }
     }
 
-    /// How the old store is set aside; nil if it is dropped.
+    /// The backup for the old store; nil if the old store is dropped.
     private func backup(_ reason: StoreStartup.Reason) -> StoreBackup? {
         let policy = options.resetPolicy.withoutMigration
         return policy.backupCount(reason).map { count in
@@ -258,7 +260,8 @@ struct StoreOpening {
         return try create(startup, connect())
     }
 
-    /// Makes all tables and the metadata in one transaction: a start that is killed leaves an empty database.
+    /// Makes all tables and the metadata in one transaction. If the process is killed before the commit, an empty database is
+    /// left.
     private func create(_ startup: StoreStartup, _ connection: Connection) throws(DataSourceError) -> Result {
         try connection.settleWriter(.full)
         let metadata = StoreMetadata(new: options.identity, firstFreeKey: firstFreeKey, modelText: schema.modelText)
@@ -270,7 +273,7 @@ struct StoreOpening {
         return Result(connection: connection, metadata: metadata, startup: startup)
     }
 
-    /// Updates what is not part of the hash: indexes, and the store's copy of the model.
+    /// Updates the parts of the store that the model's hash does not cover: indexes, and the store's copy of the model.
     private func update(_ metadata: StoreMetadata, _ probe: StoreProbe) throws(DataSourceError) -> Result {
         var metadata = metadata
         let connection = probe.connection
@@ -295,10 +298,10 @@ struct StoreReset {
 
     /// Removes all files of a store that no process has open.
     ///
-    /// The main file is removed first, because without it SQLite ignores the rest of a log. In any other order the next start
-    /// could find a partial store. It can be repeated after an interruption.
+    /// The main file is removed first, because SQLite ignores a log without its main file. In another order, the next start
+    /// could find a partial store. After an interruption, the removal can be repeated.
     ///
-    /// - Parameter onRemoval: Called once the main file is gone, even if something fails after that.
+    /// - Parameter onRemoval: Called when the main file is gone, even if a later step fails.
     func run(onRemoval: () -> Void = {}) throws(DataSourceError) {
         let removed = RemovedFile(files.main)
         do throws(DataSourceError) { try files.remove(files.main) } catch {
@@ -307,12 +310,12 @@ struct StoreReset {
         }
         defer { removed.giveBackSpace() }
         onRemoval()
-        // The removal of the log must not reach the disk before that of the main file.
+        // The removal of the main file must reach the disk before the removal of the log.
         try files.syncFolder()
         try removeRemains()
     }
 
-    /// Removes the leftovers of an interrupted reset beside a main file that is gone.
+    /// Removes the remaining files after an interrupted reset, when the main file is gone.
     func removeRemains() throws(DataSourceError) {
         try files.remove(files.log)
         try files.remove(files.sharedMemory)

@@ -3,28 +3,28 @@ internal import ManagedModel
 internal import ModelMigration
 internal import RowStore
 
-/// Puts a backup in the place of a store that no process has open.
+/// Replaces a store by a backup. No process may have the store open.
 struct StoreRestore {
     let backup: StoreFiles
     let store: StoreFiles
     /// Whether an existing store may be replaced.
     let isReplacing: Bool
 
-    /// Checks everything and changes nothing.
+    /// Checks whether the restore is possible. Changes nothing.
     ///
-    /// - Returns: How many objects the backup has, and whether there is a store to replace.
+    /// - Returns: The number of objects in the backup, and whether there is a store to replace.
     func check() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
         let isReplaced = try checkPlace()
         return (try withBackup { (found) throws(DataSourceError) in found.rowCount }, isReplaced)
     }
 
-    /// Copies the backup beside the store, and gives the copy the store's name once it is on the disk. Until then the old store
-    /// is whole, and after that the restored one.
+    /// Copies the backup beside the store. When the copy is on the disk, renames it to the store's name. The store's name
+    /// therefore always leads to a complete store: first the old store, then the restored store.
     ///
     /// - Returns: The same as ``check()``.
     func run() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
         let isReplaced = try checkPlace()
-        // The leftover of an interrupted restore.
+        // An interrupted restore may have left a file.
         try store.removeUnfinished(store.restoring)
         do throws(DataSourceError) {
             let rowCount = try withBackup { (found) throws(DataSourceError) in
@@ -42,9 +42,9 @@ struct StoreRestore {
         }
     }
 
-    // MARK: The place
+    // MARK: The old store
 
-    /// - Returns: Whether there is a store.
+    /// - Returns: Whether there is a store to replace.
     private func checkPlace() throws(DataSourceError) -> Bool {
         guard try backup.mainExists() else {
             throw DataSourceError(.notAFile, "There is no backup at \(backup.main). Check the path.")
@@ -63,16 +63,17 @@ struct StoreRestore {
         return isThere
     }
 
-    /// Removes the log of an old store that is whole, because SQLite would mistake it for the log of the restored one.
+    /// Removes the log of the old store, because SQLite would take it for the log of the restored store.
     ///
-    /// First the whole log is copied into the main file; only then it is removed, and the removal must be on the disk before
-    /// anything else happens. An old store that is too damaged for that is not whole, so its log is simply removed.
+    /// The whole log is first copied into the main file, so that the old store stays complete. Then the log is removed, and the
+    /// removal is synced to the disk before the restore continues. If the old store is too damaged for the copy, its log is
+    /// removed without being copied.
     private func endOldLog(_ isThere: Bool) throws(DataSourceError) {
         if isThere {
             do throws(DataSourceError) {
                 try copyOldLog()
             } catch {
-                // A damaged store is replaced.
+                // A damaged store can still be replaced.
                 guard [.storeCorrupt, .notADatabase].contains(error.code) else { throw error }
             }
         }
@@ -84,10 +85,10 @@ struct StoreRestore {
         let journal = try store.state(store.journal)
         guard hasLog || journal != nil else { return }
         let connection = try Connection(path: store.main, isReader: false, vfs: store.calls.sqliteVFS)
-        // If anything fails, the log stays unchanged.
+        // If a step fails, the log stays unchanged.
         defer { connection.close(copyingLog: false) }
         try connection.configure()
-        // Rolls back a half-written change of a program that uses a rollback journal.
+        // Reading rolls back an incomplete change of a program that uses a rollback journal.
         _ = try connection.values("SELECT count(*) FROM sqlite_schema")
         try connection.set(pragma: "synchronous", to: 2)
         try connection.copyWholeLog()
@@ -100,9 +101,9 @@ struct StoreRestore {
         let rowCount: Int
     }
 
-    /// Calls the body with a connection to the backup, which no process can change meanwhile.
+    /// Runs the body with a connection to the backup. No process can change the backup meanwhile.
     ///
-    /// - Throws: `storeInUse`, `foreignDatabase`, `newerFormat`, `notADatabase`, `storeCorrupt`, and what the body throws.
+    /// - Throws: `storeInUse`, `foreignDatabase`, `newerFormat`, `notADatabase`, `storeCorrupt`, or the error of the body.
     private func withBackup<R>(_ body: (Found) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         let lock = try SharedLock(backup)
         return try withExtendedLifetime(lock) { () throws(DataSourceError) in
