@@ -1,13 +1,13 @@
 internal import RowStore
 
-/// A calculation over all rows of a query that SQLite makes with the same result as ``Aggregation``.
+/// A calculation over all rows of a query for which SQLite has the same result as ``Aggregation``.
 struct AggregateTerm: Hashable {
     private let operation: Aggregation.Operation
-    /// Nil if rows are counted.
+    /// The column of the values; nil to count rows.
     private let column: Int?
     private let isReal: Bool
 
-    /// - Returns: Nil if SQLite has other results: it knows no decimals.
+    /// Nil if SQLite's result would differ: SQLite has no decimals.
     init?(_ aggregation: Aggregation, _ layout: EntityLayout) {
         operation = aggregation.operation
         column = aggregation.column
@@ -24,7 +24,7 @@ struct AggregateTerm: Hashable {
         }
     }
 
-    /// The results that it needs: for an average the sum and the number of values.
+    /// The SQL expressions to select: for an average, the sum and the number of values; otherwise one expression.
     func sql(_ table: EntityTable) -> String {
         guard let column else { return "count(*)" }
         let term = table.terms[column]
@@ -38,9 +38,9 @@ struct AggregateTerm: Hashable {
         }
     }
 
-    /// Takes its results from those of the statement.
+    /// Takes the results of these expressions from the front of a row, and makes the result of the calculation.
     ///
-    /// - Returns: Nil if they are of another kind, as after an overflow, or where another program has written other values.
+    /// - Returns: Nil if a result has another storage, as after an overflow, or with values that another program wrote.
     func result(_ results: inout ArraySlice<RowValue>, _ layout: EntityLayout) -> RowValue? {
         guard let first = results.popFirst() else { return nil }
         switch operation {

@@ -2,38 +2,38 @@ internal import ManagedModel
 internal import PredicateSQL
 internal import RowStore
 
-/// A query as SQL, the values of its parameters, and the contents of its rows.
+/// The SQL of a query, the values of its parameters, and the columns of its rows.
 ///
-/// Queries that differ only in their values have the same SQL, by which a connection finds the prepared statement again.
+/// Queries that differ only in their values have the same SQL, so a connection finds their prepared statement again.
 struct QueryStatement {
     private(set) var sql = ""
-    /// The values of the parameters, from the first one on.
+    /// The values of the parameters, in the order of the parameters' numbers.
     private(set) var values: [SQLParameter] = []
-    /// The columns that each row has, in the order of the results after the key.
+    /// The columns of each row, in the order of the results after the key.
     private(set) var columns: ContiguousArray<EntityTable.Column> = []
-    /// The joined columns that come after them.
+    /// The joined columns, in the order of the results after ``columns``.
     private(set) var joined: [Int] = []
     let sort: [SortKey]
-    /// The work that is left for each row, if the predicate uses more columns than a function of SQLite can have.
+    /// The predicate to evaluate on each row outside of SQLite, if it uses more columns than an SQLite function has arguments.
     private(set) var filter: RowFilter?
-    /// Whether SQLite can't calculate the joined columns, so that the related rows are read here.
+    /// Whether this library must read the related rows itself, because SQLite cannot calculate the joined columns.
     private(set) var isJoinedHere = false
 
-    /// The longest predicate of a statement that is kept: a longer one is seldom repeated.
+    /// The length in bytes of the longest predicate of a kept statement. A longer predicate is seldom repeated.
     private static let keptLength = 6_000
 
-    /// Whether the statement is worth keeping.
+    /// Whether the connection keeps the statement for later queries.
     private(set) var isKept = true
 
-    /// What is read of the rows that match.
+    /// The result to read for the matching rows.
     enum Result: Equatable {
         case rows
         case count
         case aggregates([AggregateTerm])
-        /// Nothing: the SQL is the predicate alone, for a statement that changes them.
+        /// Nothing. The SQL is only the predicate, for a statement that changes the matching rows.
         case nothing
 
-        /// What is selected, if that does not depend on the columns of the query.
+        /// The expressions to select; nil if they depend on the columns of the query.
         fileprivate func terms(_ table: EntityTable) -> String? {
             switch self {
             case .rows, .nothing: nil
@@ -85,12 +85,12 @@ struct QueryStatement {
 
     private static func clause(_ predicate: String) -> String { predicate.isEmpty ? "" : " WHERE " + predicate }
 
-    /// The name of the table, if other queries refer to it.
+    /// The alias of the table, if subqueries refer to the table.
     private static func alias(_ writer: PredicateWriter) -> String {
         writer.namesOutermost ? " AS \(PredicateWriter.outermost)" : ""
     }
 
-    /// Whether SQLite evaluates the predicate by itself.
+    /// Whether SQLite evaluates the predicate alone.
     var isEvaluatedBySQLite: Bool { filter == nil && !isJoinedHere && !callsBack }
 
     /// Whether SQLite calls back to evaluate predicates.
@@ -98,20 +98,21 @@ struct QueryStatement {
         values.contains { if case .predicate = $0 { true } else { false } }
     }
 
-    /// Why a predicate could not be evaluated, if that ended the statement.
+    /// The error that ended the statement because a predicate could not be evaluated; nil if there was none.
     var failure: DataSourceError? {
         for case .predicate(let function) in values { if let failure = function.failure { return failure } }
         return nil
     }
 
-    /// The predicate as SQL. What is too much for SQL is evaluated row by row, by SQLite if it can pass the columns on.
+    /// The predicate as SQL. If SQL cannot express the predicate, SQLite calls back for each row. If SQLite cannot pass on all
+    /// its columns either, the predicate is left to ``filter``, or to ``isJoinedHere``.
     private mutating func predicate(
         of query: RowQuery, writer: inout PredicateWriter, columns: inout [Int]?, limits: SQLLimits
     ) -> String {
         let predicate = query.predicate
         if predicate == .constant(true) { return "" }
         let empty = writer
-        // The columns take the rest of what SQLite accepts.
+        // The other half of SQLite's limit is for the columns.
         let whole = writer.predicate(predicate)
         if whole.isExact, whole.sql.utf8.count < limits.length / 2 { return whole.sql }
         writer = empty
@@ -127,7 +128,7 @@ struct QueryStatement {
         return ""
     }
 
-    /// - Returns: The terms to select; nil for the names of all columns.
+    /// - Returns: The expressions to select; nil for the names of all columns.
     private mutating func select(_ wanted: [Int]?, _ query: RowQuery, _ table: EntityTable) -> [String]? {
         columns = table.columns
         if let wanted {
@@ -135,7 +136,7 @@ struct QueryStatement {
             columns = table.columns.filter { all.contains($0.index) }
             return columns.count == table.columns.count ? nil : columns.map { table.terms[$0.index] }
         }
-        // What is evaluated or sorted outside of SQLite needs whole rows.
+        // A filter, or a sort by deferred values, needs whole rows.
         guard query.defersValues, filter == nil, let terms = table.deferredTerms,
             !sort.contains(where: { table.layout.deferredColumns.contains($0.column) })
         else { return nil }
@@ -143,7 +144,7 @@ struct QueryStatement {
         return terms
     }
 
-    /// The joined columns that the rows must have; nil if SQL cannot express them.
+    /// The expressions for the joined columns that the rows need; nil if SQL cannot express them.
     private mutating func selectJoined(_ query: RowQuery, _ writer: inout PredicateWriter) -> [String]? {
         var wanted = (query.columns ?? []) + sort.map(\.column)
         if query.returnsJoined { wanted += query.joined.enumerated().map { $1.number(at: $0) } }
@@ -156,19 +157,20 @@ struct QueryStatement {
         return terms
     }
 
-    /// The name of a joined column, which no attribute can have.
+    /// The name of a joined column in SQL. No attribute can have this name.
     fileprivate static func alias(_ column: Int) -> String { "joined \(column)".quoted }
 
     private func order(_ query: RowQuery, _ table: EntityTable, hasWindow: Bool) -> String {
         let key = EntityTable.quotedKey
-        // With the sign it is a calculation, so that SQLite does not read all rows in their order instead of a few by an index.
+        // The sign makes the key an expression. SQLite then finds the few rows with an index and sorts them, instead of reading
+        // all rows in the order of the keys.
         if sort.isEmpty, !hasWindow, query.predicate.isInRange(table) { return " ORDER BY +\(key)" }
         return " ORDER BY " + (sort.map { table.sortTerm($0) } + [key]).joined(separator: ", ")
     }
 
     private mutating func window(_ query: RowQuery, _ writer: inout PredicateWriter) -> String {
         if filter != nil {
-            // A filtered query counts its rows here.
+            // The filter applies the limit, because SQLite does not know which rows match.
             filter?.skip = max(0, query.offset)
             filter?.take = query.limit.map { max(0, $0) }
             return ""
@@ -202,7 +204,7 @@ extension EntityTable {
 }
 
 extension RowPredicate {
-    /// Whether all matching rows are in a range of a column that an index can find.
+    /// Whether all matching rows are in one range of an indexed column.
     fileprivate func isInRange(_ table: EntityTable) -> Bool {
         switch self {
         case .compare(let column, let relation, let value):

@@ -1,22 +1,24 @@
 internal import PredicateSQL
 internal import RowStore
 
-/// Predicates as SQLite evaluates them. What SQL cannot express is passed back by a function of ``Connection/addFunctions()``.
+/// SQLite's SQL for predicates. For a predicate that SQL cannot express, SQLite calls a function of
+/// ``Connection/addFunctions()``.
 struct SQLitePredicateDialect: PredicateDialect {
     private let mostValues: Int
     /// The most arguments of a function.
     private let mostArguments: Int
 
-    /// The longest list of values that is spelled out, filled up to a power of two, so that there are few statements.
+    /// The most values of a list that become separate parameters. The list is filled up to a power of two, so that there are
+    /// few different statements.
     private static let listLength = 32
 
     init(_ limits: SQLLimits, _ table: EntityTable) {
-        // More values would make the SQL too long.
+        // With more values, the SQL would be too long.
         mostValues = min(10_000, limits.variables - 2, limits.length / (table.longestTerm + 64))
         mostArguments = limits.arguments
     }
 
-    /// The parser has a stack of 100 entries.
+    /// The nesting is limited because SQLite's parser has a stack of 100 entries.
     var limits: PredicateLimits { PredicateLimits(nesting: 20, values: mostValues, tables: .max, predicates: 1000) }
     var qualifiesAllColumns: Bool { false }
     var listsOwners: Bool { true }
@@ -51,12 +53,12 @@ struct SQLitePredicateDialect: PredicateDialect {
         _ cursor: RowCursor, _ sort: [SortKey], level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate? { nil }
 
-    /// SQLite passes the predicate back, with the columns that it needs.
+    /// SQL that calls back with the predicate and its columns.
     func fallback(
         _ predicate: RowPredicate, isNegated: Bool, level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate {
         let function = PredicateFunction(predicate, writer.layout, writer.budget)
-        // Its own parameter is the first.
+        // The first argument is the predicate, and the second can be the key.
         guard function.columns.count + 2 <= mostArguments else { return .unknown }
         var arguments = [writer.add(.predicate(function), .integer)]
         if function.asksKey { arguments.append(writer.key) }
