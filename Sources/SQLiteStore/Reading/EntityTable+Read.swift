@@ -1,25 +1,25 @@
 internal import CSQLite
 internal import RowStore
 
-/// Where SQLite has the bytes of a string or blob, until the next step.
+/// The memory in which SQLite has the bytes of a string or blob, until the next step.
 struct ByteRun {
     var start: UnsafeRawPointer?
     var count = 0
     var isNull = false
-    /// Whether the bytes stayed in the store, so that only their number was read.
+    /// Whether the bytes are deferred: they stay in the store, and only their number was read.
     var isDeferred = false
 }
 
 extension EntityTable {
-    /// Packs the current row of a statement.
+    /// Packs the current row of a statement into a snapshot.
     ///
-    /// Each column is asked for once, as a value that belongs to the statement. Only one thread at a time uses a connection, so that
-    /// is safe ([SQLite: Obtaining SQL Values](https://www.sqlite.org/c3ref/value_blob.html)).
+    /// Each column is read once, as a value that belongs to the statement. This is safe because only one thread at a time uses
+    /// a connection ([SQLite: Obtaining SQL Values](https://www.sqlite.org/c3ref/value_blob.html)).
     ///
     /// - Parameters:
-    ///   - columns: The columns that the statement returns after the key. All others are null.
-    ///   - runs: Space for one element for each column of strings or blobs.
-    ///   - pages: The memory of the rows of the fetch.
+    ///   - columns: The columns that the statement returns after the key. All other columns are null.
+    ///   - runs: Memory with one element for each column of strings or blobs.
+    ///   - pages: The memory for the rows of the fetch.
     func row(
         of statement: OpaquePointer, columns: ContiguousArray<Column>, runs: UnsafeMutablePointer<ByteRun>,
         in pages: inout RowPages
@@ -27,7 +27,7 @@ extension EntityTable {
         columns.withUnsafeBufferPointer { row(of: statement, columns: $0, runs: runs, in: &pages) }
     }
 
-    /// Borrows the columns, because retaining and releasing them takes as long as reading a number.
+    /// Borrows the columns, because retaining and releasing the array takes as long as reading a number.
     @inline(__always)
     private func row(
         of statement: OpaquePointer, columns: UnsafeBufferPointer<Column>, runs: UnsafeMutablePointer<ByteRun>,
@@ -68,7 +68,7 @@ extension EntityTable {
         }
     }
 
-    /// Whether a column whose number reads as zero is null. Strings and blobs also read as zero, and are damage.
+    /// Whether a column that reads as zero is null. A string or a blob also reads as zero, and is reported as damage.
     @inline(never)
     private func readsNull(_ value: OpaquePointer?, _ column: Int, _ wanted: Int32) -> Bool {
         let type = sqlite3_value_type(value)
@@ -76,7 +76,9 @@ extension EntityTable {
         return type == SQLITE_NULL
     }
 
-    /// - Returns: How many words all bytes of the row take.
+    /// Finds the bytes of all strings and blobs of the row.
+    ///
+    /// - Returns: The number of words that the bytes take in the snapshot.
     @inline(__always)
     private func findBytes(
         _ statement: OpaquePointer, _ columns: UnsafeBufferPointer<Column>, _ runs: UnsafeMutablePointer<ByteRun>
@@ -91,7 +93,7 @@ extension EntityTable {
                 if run.pointee.isDeferred {
                     run.pointee = ByteRun(count: Int(sqlite3_value_int64(value)), isDeferred: true)
                 } else {
-                    // The address first, because asking for it may convert the value and so change its length.
+                    // Read the address first, because reading it may convert the value and so change its length.
                     run.pointee.start = sqlite3_value_blob(value)
                     run.pointee.count = Int(sqlite3_value_bytes(value))
                     run.pointee.isNull = run.pointee.count == 0 && sqlite3_value_type(value) == SQLITE_NULL
@@ -106,14 +108,14 @@ extension EntityTable {
 }
 
 extension ByteRun {
-    /// The word of a column with these bytes, which are at that position in the row.
+    /// The word of the column for bytes at that position in the row.
     @inline(__always)
     fileprivate func word(at position: Int) -> UInt64 {
         isDeferred ? RowSnapshot.deferredWord(byteCount: count) : UInt64(position) << 32 | UInt64(count)
     }
 }
 
-/// - Returns: How many words were written; the last one is filled with zeros.
+/// - Returns: The number of written words. The last word is filled up with zeros.
 @inline(__always)
 private func copy(_ run: ByteRun, to words: UnsafeMutablePointer<UInt64>) -> Int {
     guard let start = run.start, run.count > 0 else { return 0 }

@@ -5,33 +5,33 @@ internal import Synchronization
 
 /// Lets another thread read the rest of a long statement while the caller uses the rows before.
 ///
-/// SQLite takes about as long for a row as a context takes to make an object of it. The caller continues to read until the other
-/// thread is there, so it never waits for a thread that is not running; from then on the other thread reads, at most a few
-/// batches ahead.
+/// SQLite needs about as long to read a row as a context needs to make an object from it. The caller continues to read until
+/// the other thread runs, so it never waits for a thread to start. From then on the other thread reads, at most a few batches
+/// ahead of the caller.
 ///
-/// **Ordering**: rows arrive in their order. When ``rest(_:_:)`` or ``withdraw()`` has returned, the other thread does not touch
-/// the statement any more.
+/// **Ordering**: rows arrive in their order. After ``rest(_:_:)`` or ``withdraw()`` has returned, the other thread no longer
+/// uses the statement.
 final class ReadAhead: Sendable {
-    /// The rows that the caller reads itself before it asks for another thread, which takes some microseconds.
+    /// The number of rows that the caller reads before it requests another thread. The request takes some microseconds.
     static let firstRows = 256
     private static let batchRows = 256
-    /// The bytes after which a batch is complete, so that large rows do not pile up.
+    /// The size in bytes at which a batch is complete, so that large rows do not pile up.
     private static let batchBytes = 1 << 17
-    /// The most batches that wait for the caller. Whoever waits is woken when half of them are there or gone, because waking a thread
-    /// takes about as long as reading a batch.
+    /// The most batches that wait for the caller. A waiting thread is woken when half of these batches are ready or taken,
+    /// because waking a thread takes about as long as reading a batch.
     private static let waitingBatches = 8
 
     private struct State {
         var batches: [RowBatch] = []
-        /// What the last step returned; nil before the last row.
+        /// The result code of the last step; nil before the last row was read.
         var end: Int32?
-        /// Whether the other thread reads, and not the caller.
+        /// Whether the other thread reads instead of the caller.
         var isHandedOver = false
         var isStopped = false
         var isCallerWaiting = false
         var isReaderWaiting = false
 
-        /// - Returns: Whether the caller has to be woken.
+        /// - Returns: Whether the caller must be woken.
         mutating func add(_ batch: RowBatch?, end code: Int32?) -> Bool {
             if let batch { batches.append(batch) }
             end = code
@@ -40,7 +40,7 @@ final class ReadAhead: Sendable {
             return true
         }
 
-        /// - Returns: The next batch, if there is one, and whether the reader has to be woken.
+        /// - Returns: The next batch, if there is one, and whether the reader must be woken.
         mutating func take() -> (batch: RowBatch?, wakesReader: Bool) {
             let batch = batches.isEmpty ? nil : batches.removeFirst()
             if batch == nil { isCallerWaiting = end == nil }
@@ -57,15 +57,15 @@ final class ReadAhead: Sendable {
     /// Whether the other thread waits for its turn.
     private let isPresent = Atomic(false)
     private let turn = DispatchSemaphore(value: 0)
-    /// Wakes the caller.
+    /// Wakes the caller when there are batches.
     private let filled = DispatchSemaphore(value: 0)
-    /// Wakes the other thread.
+    /// Wakes the other thread when there is space for batches.
     private let space = DispatchSemaphore(value: 0)
 
-    /// Asks for a thread.
+    /// Requests a thread.
     ///
-    /// - Parameter queue: A serial queue of the reader. It gets a thread of its own, so that none is missing where tasks run while
-    ///   this one waits for space.
+    /// - Parameter queue: A serial queue of the reader, with a thread outside of Swift's task pool. A pool thread that waits
+    ///   for space would be missing for tasks.
     init(_ rows: StatementRows, on queue: DispatchQueue) {
         self.rows = rows
         queue.async { [self] in
@@ -75,10 +75,10 @@ final class ReadAhead: Sendable {
         }
     }
 
-    /// Whether the other thread can continue.
+    /// Whether the other thread runs and can take over.
     var isReady: Bool { isPresent.load(ordering: .relaxed) }
 
-    /// The caller needs no further rows, or has read all of them.
+    /// Lets the other thread end. Call it when the caller needs no further rows, or has read all rows.
     func withdraw() { turn.signal() }
 
     // MARK: The other thread
@@ -103,7 +103,7 @@ final class ReadAhead: Sendable {
         if state.withLock({ $0.add(batch, end: code) }) { filled.signal() }
     }
 
-    /// - Returns: Whether further rows are wanted.
+    /// - Returns: Whether the caller needs further rows.
     private func waitForSpace() -> Bool {
         let mustWait = state.withLock { state in
             state.isReaderWaiting = !state.isStopped && state.batches.count >= ReadAhead.waitingBatches
@@ -115,12 +115,12 @@ final class ReadAhead: Sendable {
 
     // MARK: The caller
 
-    /// Passes on the rest of the rows, the current one first.
+    /// Passes the rest of the rows to the body, from the current row on.
     ///
     /// - Parameters:
     ///   - connection: The connection of the statement.
     ///   - body: Returns whether it needs further rows.
-    /// - Returns: What the last step returned.
+    /// - Returns: The result code of the last step.
     func rest(
         _ connection: Connection, _ body: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError) -> Int32 {
@@ -154,7 +154,7 @@ final class ReadAhead: Sendable {
     }
 
     private func wait(_ connection: Connection) {
-        // The other thread belongs to no task, so the cancellation is noticed here.
+        // The other thread belongs to no task, so the caller checks for cancellation.
         while filled.wait(timeout: connection.isCancellable ? .now() + .milliseconds(10) : .distantFuture) == .timedOut
         {
             endIfCancelled(connection)
@@ -165,23 +165,23 @@ final class ReadAhead: Sendable {
         if connection.isCancellable, Task.isCancelled { sqlite3_interrupt(connection.handle) }
     }
 
-    /// Waits until the other thread has left the statement.
+    /// Stops the other thread, and waits until it no longer uses the statement.
     private func stop(_ connection: Connection) {
         let isOver = state.withLock { state in
             state.isStopped = true
             return state.end != nil
         }
         if isOver { return }
-        // Its present step may be a long one.
+        // The present step may take long.
         sqlite3_interrupt(connection.handle)
-        // What waits is not needed any more.
+        // Drop the batches that wait.
         while next(connection) != nil {}
     }
 }
 
-/// Rows on their way from one thread to another. Taking one out moves it, so that its memory is not counted as referenced twice.
+/// Rows that one thread passes to another. A row is moved out of the batch, so that its memory does not seem shared.
 ///
-/// Guarded by: whoever has it. The thread that fills it hands it over, and then the other one empties it.
+/// Guarded by: its owner. The thread that fills the batch hands it over to the thread that empties it.
 private final class RowBatch: @unchecked Sendable {
     private let memory: UnsafeMutablePointer<StoredRow>
     @exclusivity(unchecked) private var places = 0..<0
@@ -195,14 +195,14 @@ private final class RowBatch: @unchecked Sendable {
 
     var count: Int { places.count }
 
-    /// Adds a row. There must be space for it.
+    /// Adds a row. The batch must have space for it.
     @inline(__always)
     func append(_ stored: consuming StoredRow) {
         (memory + places.upperBound).initialize(to: stored)
         places = places.lowerBound..<places.upperBound + 1
     }
 
-    /// The first row, of at least one.
+    /// Removes the first row. The batch must not be empty.
     @inline(__always)
     func removeFirst() -> StoredRow {
         let place = memory + places.lowerBound

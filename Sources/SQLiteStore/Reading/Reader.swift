@@ -2,29 +2,29 @@ internal import CSQLite
 internal import Dispatch
 internal import RowStore
 
-/// One reading connection of the pool.
+/// A reading connection of the pool.
 ///
-/// Guarded by: the pool, which gives it to one caller at a time.
+/// Guarded by: the pool, which gives the reader to one caller at a time.
 final class Reader: @unchecked Sendable {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
-    /// The name of the read that uses it.
+    /// The kind of permit that the present read has.
     var use = ReadPermits.Use.other
-    /// The number of the read that uses it.
+    /// The number of the present read.
     var readNumber: UInt64 = 0
-    /// Whether each read records its position.
+    /// Whether the store is shared, so that each read records its position.
     var isShared = false
-    /// Where long reads are continued while their rows are used.
+    /// The queue on which ``ReadAhead`` continues long reads.
     private(set) lazy var aheadQueue = DispatchQueue(label: "CoreDataSource.readAhead", qos: .userInteractive)
-    /// The transaction that is kept open from one look-up to the next.
+    /// The transaction that stays open from one look-up to the next.
     private(set) var kept: KeptRead?
-    /// How often the store had been written at the last read, if that was a look-up.
+    /// The number of writes to the store at the last read; nil if that read was no look-up.
     private var lastLookup: UInt64?
-    /// The position of the newest save in the state that is read.
+    /// The position of the newest save that the present read sees.
     private(set) var position: Int64 = 0
 
-    /// - Parameter isUnchanging: Whether nobody can write the file.
+    /// - Parameter isUnchanging: Whether no process can write the file.
     init(
         _ files: StoreFiles, _ schema: StoreSchema, counters: StoreCounters, isUnchanging: Bool,
         tracing: StatementTracing?
@@ -44,17 +44,17 @@ final class Reader: @unchecked Sendable {
         connection.close()
     }
 
-    /// Ends the transaction that is kept open.
+    /// Ends the transaction that stays open, if there is one.
     func endKept() {
         guard kept != nil else { return }
         connection.rollBack()
         kept = nil
     }
 
-    /// Begins to keep a transaction with the second of two look-ups between which nothing was written: for a single one, that
-    /// would only be two statements more.
+    /// Begins to keep a transaction open at the second look-up, if nothing was written since the first. For a single look-up,
+    /// the transaction would only cost two more statements.
     ///
-    /// - Parameter writes: How often the store has been written; nil if the next read is no look-up.
+    /// - Parameter writes: The number of writes to the store; nil if the next read is no look-up.
     func prepare(forLookupAfter writes: UInt64?) throws(DataSourceError) {
         if let kept, kept.writes != writes || kept.isOld { endKept() }
         defer { lastLookup = writes }
@@ -67,7 +67,7 @@ final class Reader: @unchecked Sendable {
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
         guard isolation == .snapshot || isShared else { return try body(self) }
-        // The first read makes the snapshot.
+        // The snapshot begins with the first read.
         try execute(schema.firstFreeStatement, "BEGIN")
         defer { connection.rollBack() }
         if isShared { try notePosition() }
@@ -88,9 +88,9 @@ final class Reader: @unchecked Sendable {
         guard code == SQLITE_DONE else { throw connection.error(code, while: "reading") }
     }
 
-    /// Steps to the first row of a statement, passes it on, and prepares the statement for the next use.
+    /// Makes the first step of a statement, passes its result code to the body, and clears the statement for its next use.
     ///
-    /// - Parameter budget: The budget of the query, if there can be many rows.
+    /// - Parameter budget: The budget of the query; nil if the query has few rows.
     func withFirstStep<R>(
         _ statement: Statement, _ budget: QueryBudget? = nil, _ body: (_ code: Int32) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -115,7 +115,7 @@ extension Reader: AggregatingReader {
         let statement = try connection.statement(sql)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else {
-                // A sum of integers that is too large on the way need not be so at the end.
+                // A sum of integers can overflow on the way and still have a valid result.
                 if String(cString: sqlite3_errmsg(connection.handle)) == "integer overflow" { return nil }
                 throw error(code, sql)
             }
@@ -150,12 +150,12 @@ extension Reader: StoreReader {
         }
     }
 
-    /// Passes on all rows of a statement, and lets another thread read them ahead if there are many.
+    /// Passes all rows of a statement to the body. If there are many rows, another thread reads them ahead.
     ///
     /// - Parameters:
-    ///   - first: What the first step has returned.
+    ///   - first: The result code of the first step.
     ///   - body: Returns whether it needs further rows.
-    /// - Returns: What the last step returned.
+    /// - Returns: The result code of the last step.
     @inline(__always)
     private func forEach(
         _ rows: StatementRows, _ first: Int32, mayReadAhead: Bool,
@@ -191,7 +191,7 @@ extension Reader: StoreReader {
         }
     }
 
-    /// Why a query ended before its last row.
+    /// The error of a query that ended before its last row.
     func error(_ code: Int32, _ query: QueryStatement) -> DataSourceError {
         if let failure = query.failure { return failure }
         return code & 0xFF == SQLITE_INTERRUPT ? .cancelled : connection.error(code, while: "reading")
@@ -201,7 +201,7 @@ extension Reader: StoreReader {
         guard let table = schema.tables[query.entity] else { return QueryExplanation(statement: "", steps: []) }
         let sql = QueryStatement(query, from: table, schema: schema, limits: connection.limits)
         if sql.isJoinedHere { return QueryExplanation(statement: "", steps: ["READ RELATED ROWS OUTSIDE OF SQLITE"]) }
-        // Its collations must be registered.
+        // The statement needs its collations.
         try connection.add(collationsOf: query.sort)
         let steps = try connection.values("EXPLAIN QUERY PLAN " + sql.sql).compactMap { row -> String? in
             guard case .text(let step) = row.last else { return nil }
@@ -221,7 +221,7 @@ extension Reader: StoreReader {
     func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow? {
         guard let table = schema.tables[entity] else { return nil }
         let columns = table.layout.constraints[constraint]
-        // SQLite would convert a value of another kind and might find something.
+        // SQLite would convert a value with another storage, and could then find a row.
         let fits = zip(columns, values).allSatisfy { $1 != .null && $1.fits(table.layout.columns[$0].storage) }
         guard fits, columns.count == values.count else { return nil }
         let statement = try connection.statement(
@@ -233,7 +233,7 @@ extension Reader: StoreReader {
         return try only(statement, table)
     }
 
-    /// The first row of a statement that returns at most one.
+    /// The row of a statement that returns at most one row.
     private func only(_ statement: Statement, _ table: EntityTable) throws(DataSourceError) -> StoredRow? {
         try withFirstStep(statement) { code throws(DataSourceError) in
             guard code == SQLITE_ROW else {
@@ -262,9 +262,10 @@ private struct ReaderView: RowView {
 
 /// Steps through the rows of a statement and packs them.
 ///
-/// Guarded by: whoever reads the rows. ``ReadAhead`` says who does, one thread at a time.
+/// Guarded by: the thread that reads the rows. ``ReadAhead`` lets only one thread at a time read.
 final class StatementRows: @unchecked Sendable {
-    /// Unowned, because it has to end on the thread of its connection, which keeps it while rows are read.
+    /// Unowned, because the statement must be released on the thread of its connection. The connection retains the statement
+    /// while rows are read.
     private unowned(unsafe) let statement: Statement
     private let handle: OpaquePointer
     private let table: EntityTable
@@ -272,7 +273,7 @@ final class StatementRows: @unchecked Sendable {
     private let joined: [Int]
     private let joinedCount: Int
     private let runs: UnsafeMutablePointer<ByteRun>
-    // Only the methods below use it, and none calls another while it does.
+    // Only the methods below use the pages, and none calls another method meanwhile.
     @exclusivity(unchecked) private var pages: RowPages
 
     init(_ statement: Statement, _ sql: QueryStatement, _ table: EntityTable, joinedCount: Int) {

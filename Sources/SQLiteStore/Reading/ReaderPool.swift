@@ -2,29 +2,31 @@ internal import Dispatch
 internal import RowStore
 internal import Synchronization
 
-/// The connections that read: made when needed, given to one caller at a time, and kept for the next.
+/// The reading connections. A connection is made when a read needs it, serves one caller at a time, and is kept for later
+/// reads.
 ///
-/// Main has a reader of its own, so that it never waits for the others. All others wait briefly while the write-ahead log is
-/// emptied.
+/// Main has a separate reader, so that it never waits for other reads. All other reads wait briefly while the write-ahead log
+/// is being emptied.
 final class ReaderPool: Sendable {
-    /// The most readers at once, apart from main's. Further callers wait.
+    /// The most readers in use at once, apart from main's reader. Further callers wait.
     static let limit = 8
-    /// The longest that a new read waits for the log to be emptied, and that emptying it waits for open reads, in milliseconds.
+    /// The longest time in milliseconds for which a new read waits until the log is emptied, and for which the emptying waits
+    /// for open reads.
     static let gateWait: Int32 = 100
 
     private struct State {
         var idle: [Reader] = []
-        /// Main's reader while main doesn't read.
+        /// Main's reader while main does not read.
         var idleMain: Reader?
         var isClosed = false
-        /// The open reads, in the order in which they began.
+        /// The open reads, in the order of their begin.
         var open: [Read] = []
         var lastRead: UInt64 = 0
-        /// The reads that wait at the gate; nil while it is open.
+        /// The reads that wait at the gate; nil while the gate is open.
         var gate: [DispatchSemaphore]?
-        /// How often the store was written.
+        /// The number of writes to the store.
         var writes: UInt64 = 0
-        /// Whether the transactions that are kept open are going to be ended.
+        /// Whether a timer will end the transactions that stay open.
         var isExpiryDue = false
 
         mutating func takeMain() -> Reader? {
@@ -55,14 +57,14 @@ final class ReaderPool: Sendable {
     private let schema: StoreSchema
     private let counters: StoreCounters
     private let isUnchanging: Bool
-    /// Whether readers record the position that they read.
+    /// Whether the store is shared, so that readers record the position that they read.
     private let isShared: Bool
     private let tracing: StatementTracing?
     private let state = Guarded(State())
     private let isGateClosed = Atomic(false)
     private let permits = ReadPermits(limit: ReaderPool.limit)
 
-    /// - Parameter isUnchanging: Whether nobody can write the file.
+    /// - Parameter isUnchanging: Whether no process can write the file.
     init(
         _ files: StoreFiles, _ schema: StoreSchema, counters: StoreCounters, isUnchanging: Bool = false,
         isShared: Bool = false, tracing: StatementTracing? = nil
@@ -75,15 +77,15 @@ final class ReaderPool: Sendable {
         self.isUnchanging = isUnchanging
     }
 
-    /// Whether look-ups may share transactions. A listener of statements is called when one ends, which may be under the lock of
-    /// this pool; so there is none with a listener.
+    /// Whether look-ups may share transactions. Not with a listener for statements: it would be called when a transaction ends,
+    /// which may be under the lock of this pool.
     private var keepsTransactions: Bool { !isShared && tracing == nil }
 
-    /// A reader for the caller alone, until it is returned.
+    /// Takes a reader out of the pool, until the caller gives it back.
     ///
     /// - Parameters:
-    ///   - isLookup: Whether the reader may have kept a transaction open from the last look-up.
-    ///   - prepare: Called when the caller may read, before it gets a reader. No reset is under way then.
+    ///   - isLookup: Whether the reader may use a transaction that is open since an earlier look-up.
+    ///   - prepare: Called when the caller may read, before it gets a reader. No reset runs during the call.
     func take(
         isLookup: Bool = false, _ prepare: () throws(DataSourceError) -> Void
     ) throws(DataSourceError) -> Reader {
@@ -134,7 +136,7 @@ final class ReaderPool: Sendable {
         permits.signal(use)
     }
 
-    /// Lets a reader that is given back keep its transaction open, unless that is in the way.
+    /// Lets a returned reader keep its transaction open, unless a write, the gate or a close forbids that.
     private func keep(_ reader: Reader, _ state: inout State) {
         if reader.kept?.writes != state.writes || state.gate != nil || state.isClosed { return reader.endKept() }
         if state.isExpiryDue { return }
@@ -152,7 +154,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Notes that the store was written, or may have been: look-ups that begin from now on see that.
+    /// Notes that the store was written, or may have been. Look-ups that begin after the call see the write.
     func noteWrite() {
         state.withLock { state in
             state.writes += 1
@@ -160,9 +162,9 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Waits until all readers were returned, closes them, and runs the body while there are no reads.
+    /// Waits until all readers were returned, closes them, and runs the body while nothing reads.
     ///
-    /// Main can still read while this waits for others, however long that takes.
+    /// While the call waits for other reads, main can still read.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try permits.pause { () throws(DataSourceError) in
             for reader in state.withLock({ $0.takeIdle() }) { reader.close() }
@@ -170,7 +172,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Closes all readers if none is in use. The pool then gives out no more readers.
+    /// Closes the pool and all readers if no reader is in use.
     func closeIfIdle() -> Bool {
         permits.pauseIfIdle {
             let idle = state.withLock { state in
@@ -181,7 +183,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Waits until all readers were returned, and closes them. The pool gives out no more readers.
+    /// Closes the pool, waits until all readers were returned, and closes them.
     func close() {
         state.withLock { $0.isClosed = true }
         try? pause { () throws(DataSourceError) in }
@@ -205,7 +207,7 @@ extension ReaderPool {
 
         /// The name of the read.
         var name: String { label ?? "a background queue" }
-        /// For how long it has been open, in words.
+        /// The time since the read began, in words.
         var age: String { "\((ContinuousClock.now - start) / .milliseconds(1)) ms" }
     }
 
@@ -219,9 +221,9 @@ extension ReaderPool {
         _ = opened?.wait(timeout: .now() + .milliseconds(Int(ReaderPool.gateWait)))
     }
 
-    /// Makes new reads wait, except main's.
+    /// Closes the gate: new reads wait, except main's reads.
     ///
-    /// - Returns: The number of the last read that has begun, and whether any read is open.
+    /// - Returns: The number of the last read that began, and whether any read is open.
     func closeGate() -> (last: UInt64, wasAnyOpen: Bool) {
         isGateClosed.store(true, ordering: .releasing)
         return state.withLock { state in
@@ -231,8 +233,11 @@ extension ReaderPool {
         }
     }
 
+    /// Opens the gate.
+    ///
     /// - Parameter last: The number that ``closeGate()`` returned.
-    /// - Returns: The reads up to that one that are still open, the oldest first, and whether any has begun since, as main's do.
+    /// - Returns: The reads up to that number that are still open, oldest first, and whether a later read has begun, as main's
+    ///   reads can.
     func openGate(_ last: UInt64) -> (open: [Read], hasAnyBegun: Bool) {
         isGateClosed.store(false, ordering: .releasing)
         let (waiting, open, hasAnyBegun) = state.withLock { state in
@@ -243,7 +248,7 @@ extension ReaderPool {
         return (open, hasAnyBegun)
     }
 
-    /// How many reads have waited since the gate was closed; nil while it is open.
+    /// The number of reads that have waited since the gate was closed; nil while the gate is open.
     var waitingCount: Int? { state.withLock { $0.gate?.count } }
 
     func isAnyOpen(_ reads: [Read]) -> Bool {
@@ -251,15 +256,17 @@ extension ReaderPool {
     }
 }
 
-/// A read transaction that stays open from one look-up to the next, because beginning and ending one takes as long as the look-up.
+/// A read transaction that stays open from one look-up to the next. Beginning and ending a transaction takes as long as a
+/// look-up.
 ///
-/// It shows the store as it was when it began, so it ends as soon as the store is written. Other programs may write, too, which
-/// is not noticed at once, and SQLite cannot empty the write-ahead log while it is open; so it also ends after a while.
+/// The transaction sees the store as it was at the transaction's begin, so it ends as soon as this container writes. Other
+/// programs can write unnoticed, and SQLite cannot empty the write-ahead log during the transaction. So the transaction also
+/// ends after ``longest``.
 struct KeptRead {
-    /// The age from which it is not used any more; one that nobody uses is ended then.
+    /// The age at which the transaction is no longer used. An unused transaction is ended at this age.
     static let longest = Duration.milliseconds(10)
 
-    /// How often the store had been written when it began.
+    /// The number of writes to the store when the transaction began.
     let writes: UInt64
     private let start = ContinuousClock.now
 
