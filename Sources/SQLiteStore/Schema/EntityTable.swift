@@ -1,15 +1,16 @@
 internal import PredicateSQL
 internal import RowStore
 
-/// The table of one concrete entity: its names, and SQL that does not depend on a query.
+/// The table of one concrete entity, or of the links of a relationship: its names, and the SQL that does not depend on a query.
 final class EntityTable: Sendable {
-    /// A stored column: its index in a row and its storage. Its position among these plus 1 is its index in SQL results.
+    /// A stored column: its index in a row, and its storage. Its index in SQL results is its position among the stored columns,
+    /// plus 1.
     struct Column {
         let index: Int
         let storage: ColumnStorage
-        /// Whether it holds strings or blobs.
+        /// Whether the column has strings or blobs.
         let isBytes: Bool
-        /// Whether the statement returns a size instead of a large value.
+        /// Whether the statement returns the size of a large value in place of the value.
         let mayBeDeferred: Bool
 
         init(_ index: Int, _ storage: ColumnStorage, mayBeDeferred: Bool = false) {
@@ -22,46 +23,46 @@ final class EntityTable: Sendable {
 
     let layout: EntityLayout
     let name: String
-    /// The same as SQL.
     let quotedName: String
-    /// The names for predicates.
+    /// The names that predicates use.
     let queryTable: QueryTable
     let columns: ContiguousArray<Column>
-    /// The same for ``deferredTerms``.
+    /// The stored columns, with the columns of ``deferredTerms`` that may be deferred.
     let deferredColumns: ContiguousArray<Column>
-    /// How many columns a row has in memory, including transient ones.
+    /// The number of columns of a row in memory, including transient columns.
     let columnCount: Int
-    /// How many of the columns hold strings or blobs.
+    /// The number of stored columns with strings or blobs.
     let byteColumnCount: Int
-    /// The name of each column of the layout, quoted; `NULL` for those that are not stored.
+    /// The quoted name of each column of the layout; `NULL` for a column that is not stored.
     let terms: [String]
-    /// The length of the longest of them, in bytes.
+    /// The length of the longest of ``terms``, in bytes.
     let longestTerm: Int
-    /// The same without quotes, for stored columns, to compare with SQLite's messages.
+    /// The unquoted names of the stored columns, to compare with SQLite's messages.
     private let names: [Int: String]
-    /// The columns whose ranges an index can find.
+    /// The columns for whose ranges there is an index.
     let indexedColumns: Set<Int>
-    /// Columns with large values come last, because SQLite has to pass over a value to reach what follows it in the row.
+    /// The SQL that makes the table. Columns with large values come last, because SQLite must read past a value to reach the
+    /// columns after it.
     let createSQL: String
-    /// What identifies the table: an existing one may have its columns in another order, since the model's flag was set or cleared.
+    /// The identity of the table, whatever the order of its columns. An existing table can have another order, if a flag in the
+    /// model was set or cleared since.
     let shape: TableShape
-    /// The number of ``insertSQL`` among the statements of a connection; the others follow it.
+    /// The number of the table's first statement in a connection, ``insertSQL``. The table's other statements follow.
     let firstStatement: Int
     let insertSQL: String
     let deleteSQL: String
     let selectSQL: String
-    /// The terms that are selected for a row whose large values lie apart: their sizes instead of them. Nil if no value may lie
-    /// apart.
+    /// The expressions to select for a row with deferred values: the sizes of large values in place of the values. Nil if no
+    /// column may be deferred.
     let deferredTerms: [String]?
     /// Finds a row by its key.
     let keySQL: String
-    /// Finds a row by each of the uniqueness constraints.
+    /// Finds a row by a uniqueness constraint, for each constraint.
     let constraintSQL: [String]
 
     static let keyName = "_key"
-    /// The same as SQL.
     static let quotedKey = keyName.quoted
-    /// The term for a column that is not stored.
+    /// The SQL for a column that is not stored.
     static let missing = "NULL"
 
     var insertStatement: Int { firstStatement }
@@ -71,7 +72,7 @@ final class EntityTable: Sendable {
     func unquotedName(_ column: Int) -> String { names[column] ?? "" }
     var statementCount: Int { 3 + constraintSQL.count }
 
-    /// - Parameter names: The name of each stored column by its index, unquoted.
+    /// - Parameter names: The unquoted name of each stored column, by its index.
     init(
         _ layout: EntityLayout, name: String, names: [Int: String], indexedColumns: Set<Int>, firstStatement: Int
     ) {
@@ -114,7 +115,7 @@ final class EntityTable: Sendable {
 }
 
 extension EntityTable {
-    /// The columns of a new table, sorted by name, because the order in the model may change without changing the model.
+    /// The columns of a new table, sorted by name. Their order in the model can change without a change of the model.
     private static func declarations(_ layout: EntityLayout, _ terms: [String]) -> [String] {
         let isDeferred = Set(layout.deferredColumns)
         func sorted(_ columns: [Int]) -> [String] {
@@ -127,7 +128,8 @@ extension EntityTable {
 }
 
 extension EntityTable.Column {
-    /// What is selected for the column: of a large value that lies apart its size, which SQLite knows without reading it.
+    /// The expression to select for the column. For a large deferred value it is the size, which SQLite knows without reading
+    /// the value.
     fileprivate func term(_ name: String) -> String {
         guard mayBeDeferred else { return name }
         return "CASE WHEN length(\(name)) > \(RowSnapshot.longestInlineValue) THEN length(\(name)) ELSE \(name) END"

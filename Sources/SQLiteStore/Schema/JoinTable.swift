@@ -1,34 +1,34 @@
 internal import ManagedModel
 internal import RowStore
 
-/// The table for links that no column of an entity's row can store: of a many-to-many relationship, or of a to-many
+/// The table for links that no column of an entity's table can store: the links of a many-to-many relationship, or of a to-many
 /// relationship without an inverse.
 struct JoinTable: Sendable {
     let name: String
-    /// The relationship whose sources are in the column with that name.
+    /// The relationship whose sources are in the columns of ``source``.
     let relationship: RelationshipName
     let createSQL: String
     /// The concrete entities of both ends.
     let entities: Set<String>
     let source: End
     let destination: End
-    /// Whether the rows have keys, like those of entities.
+    /// Whether the table's rows have keys, as the rows of entities have.
     let hasKeys: Bool
-    /// Whether a pair stores the entities of its ends.
+    /// Whether a row stores the entity of at least one end.
     var holdsEntities: Bool { source.entity != nil || destination.entity != nil }
-    /// Finds the sources of a destination.
+    /// The index that finds the sources of a destination.
     let index: StoreIndex
 
-    /// The columns of one end, unquoted.
+    /// The unquoted columns of one end.
     struct End: Sendable {
         let key: String
-        /// The number of its entity, if that can vary.
+        /// The column with the entity's number; nil if all objects at this end have the same entity.
         let entity: String?
-        /// Its place among those of the other end, if they are ordered.
+        /// The column with this end's position in the ordered relationship of the other end; nil without an order.
         let position: String?
     }
 
-    /// The join table of a layout; nil for the layout of an entity.
+    /// The join table of a table of links; nil for the table of an entity.
     init?(_ table: EntityTable, _ layout: ModelLayout) {
         guard let relationship = table.layout.links,
             let destination = layout.model.relationship(relationship)?.destinationName
@@ -60,7 +60,8 @@ struct JoinTable: Sendable {
 // MARK: - The first format
 
 extension JoinTable {
-    /// One for each pair of to-many relationships, and one for each to-many relationship without an inverse.
+    /// The join tables of a model: one for each pair of to-many relationships, and one for each to-many relationship without an
+    /// inverse.
     static func all(of model: ManagedObjectModel, _ names: inout Names) throws(DataSourceError) -> [JoinTable] {
         var joins: [JoinTable] = []
         for entity in model.entities {
@@ -69,7 +70,7 @@ extension JoinTable {
                 let inverseName = model.inverse(of: relationship)
                 let inverse = inverseName.flatMap(model.relationship)
                 guard inverse?.isToMany ?? true else { continue }
-                // One side of a pair makes the table, whichever comes first.
+                // The relationship with the lower name makes the table of a pair.
                 if let inverseName, (inverseName.entity, inverseName.name) < (entity.name, relationship.name) {
                     continue
                 }

@@ -1,10 +1,10 @@
 internal import ManagedModel
 internal import RowStore
 
-/// An index of a table. Its name contains its definition, so an index with the right name is the right index.
+/// An index of a table. Its name contains its definition, so an existing index with the name also has the definition.
 struct StoreIndex: Sendable {
     struct Element: Sendable, Hashable {
-        /// Quoted.
+        /// The quoted column.
         let term: String
         var isAscending = true
     }
@@ -13,7 +13,7 @@ struct StoreIndex: Sendable {
     let isUnique: Bool
     let elements: [Element]
 
-    /// The prefix of this library's indexes. Indexes with other names belong to others and stay.
+    /// The prefixes of this library's index names. Other indexes belong to other programs, and stay.
     static let prefixes = ["_unique ", "_index "]
 
     private var definition: String {
@@ -27,7 +27,7 @@ struct StoreIndex: Sendable {
         "CREATE \(isUnique ? "UNIQUE " : "")INDEX IF NOT EXISTS \(name.quoted) ON \(definition)"
     }
 
-    /// The indexes of an entity's table, including those that its ancestors declare.
+    /// The indexes of a table. An entity's table also has the indexes of the entity's ancestors.
     static func all(of table: EntityTable, _ model: ManagedObjectModel, format: Int64) -> [StoreIndex] {
         let unique = table.layout.constraints.compactMap { columns in
             elements(columns.map { ($0, true) }, table)
@@ -52,13 +52,13 @@ struct StoreIndex: Sendable {
             .map { StoreIndex(table: table.name, isUnique: false, elements: $0) }
     }
 
-    /// The columns at the start of an index that finds ranges of their values.
+    /// The columns for whose ranges there is an index: the first columns of the indexes, except decimals.
     static func firstColumns(_ layout: EntityLayout) -> Set<Int> {
-        // Decimals are indexed as strings, whose order differs from that of the numbers.
+        // Decimals are indexed as strings, and the order of strings differs from the order of numbers.
         Set(layout.columns.indices.filter { layout.indexedColumns.contains($0) && !layout.columns[$0].isDecimal })
     }
 
-    /// Nil if one of the columns is not stored.
+    /// The elements of an index; nil if a column is not stored.
     private static func elements(_ columns: [(Int?, Bool)], _ table: EntityTable) -> [Element]? {
         var elements: [Element] = []
         for (column, isAscending) in columns {

@@ -6,23 +6,23 @@ internal import RowStore
 /// The tables and indexes that a model needs.
 struct StoreSchema: Sendable {
     let layout: ModelLayout
-    /// By the entities' numbers; nil for abstract ones.
+    /// The tables by the numbers of their layouts; nil for abstract entities.
     let tables: [EntityTable?]
-    /// The names in them for predicates, by the same numbers.
+    /// The names of the tables for predicates, by the same numbers.
     let queryTables: [Int: QueryTable]
     let joins: [JoinTable]
-    /// By name. A name contains the whole definition.
+    /// The indexes by name. A name contains the whole definition.
     let indexes: [String: StoreIndex]
-    /// The number of the first statement of a connection that does not belong to a table.
+    /// The number of a connection's first statement that does not belong to a table.
     let firstFreeStatement: Int
 
-    /// The most columns of a table in SQLite, unless it was built for more.
+    /// The most columns of a table, unless SQLite was built for more.
     static let columnLimit = 2000
 
-    /// The version of everything that is written below. A store with a higher version is refused.
+    /// The format that this release writes. A store with a higher format is refused.
     static let format = ManagedObjectModel.storeFormat
 
-    /// The version of this schema; that of an existing store may be lower.
+    /// The format of this schema. An existing store may have a lower format.
     let format: Int64
 
     init(_ layout: ModelLayout) throws(DataSourceError) {
@@ -65,34 +65,34 @@ struct StoreSchema: Sendable {
     }
 
     private static func columnNames(_ entity: EntityLayout, _ format: Int64) throws(DataSourceError) -> [Int: String] {
-        // Their columns distinguish tables of links from those of objects.
+        // The names of their columns distinguish tables of links from tables of objects.
         let isDeferred = entity.links == nil && format > ManagedObjectModel.firstStoreFormat
         var names = Names(
             reserved: [EntityTable.keyName] + (isDeferred ? [LinkNames.source, LinkNames.destination] : []))
         return try names.claimColumns(of: entity, limit: columnLimit)
     }
 
-    /// The model in the form in which the store keeps it.
+    /// The model as the string that the store keeps.
     var modelText: String { layout.model.storedText }
 
-    /// The SQL of every table, including that of the metadata.
+    /// The SQL of every table, including the table of the metadata.
     var createSQL: [String] { namedSQL.map(\.sql) }
 
-    /// The name and the SQL of every table, including that of the metadata.
+    /// The name and the SQL of every table, including the table of the metadata.
     var namedSQL: [(name: String, sql: String)] {
         [(StoreMetadata.table, StoreMetadata.createSQL)] + tables.compactMap { $0.map { ($0.name, $0.createSQL) } }
             + namedJoinSQL
     }
 
-    /// The SQL of the tables that are not those of entities and links.
+    /// The SQL of the tables that belong neither to entities nor to links with keys.
     var otherSQL: [String] { [StoreMetadata.createSQL] + namedJoinSQL.map(\.sql) }
 
     private var namedJoinSQL: [(name: String, sql: String)] {
         format == ManagedObjectModel.firstStoreFormat ? joins.map { ($0.name, $0.createSQL) } : []
     }
 
-    /// Builds the indexes of the model and drops this library's indexes that the model no longer has. They are not part of the
-    /// hash.
+    /// The SQL that makes the missing indexes of the model, and drops this library's indexes that the model no longer has.
+    /// Indexes are not part of the hash.
     ///
     /// - Parameter present: The names of the existing indexes.
     func indexChanges(_ present: Set<String>) -> [String] {
@@ -105,7 +105,7 @@ struct StoreSchema: Sendable {
     }
 }
 
-/// SQLite ignores the case of ASCII letters in names.
+/// Names of tables or columns. SQLite ignores the case of ASCII letters in names.
 typealias Names = SQLNames<[UInt8]>
 
 extension SQLNames<[UInt8]> {
@@ -118,7 +118,7 @@ extension SQLNames<[UInt8]> {
     }
 }
 
-/// The table in which a store describes itself.
+/// The table with the store's metadata.
 extension StoreMetadata {
     static let table = "_metadata"
     static let createSQL = "CREATE TABLE \"_metadata\" (\"name\" TEXT PRIMARY KEY, \"value\") WITHOUT ROWID"
@@ -129,27 +129,26 @@ extension StoreMetadata {
     static let selectFirstFreeKeySQL = "SELECT \"value\" FROM \"_metadata\" WHERE \"name\" = 'firstFreeKey'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
-    /// A number that changes after each failed commit that had to be overwritten.
+    /// Counts the failed commits that had to be overwritten, so that the overwriting transaction changes a page.
     static let countFailedCommitSQL =
         "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
         + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"
 }
 
-/// The name of a table and the declarations of its columns, in any order. They are compared byte by byte.
+/// The name of a table, and the declarations of its columns in any order. Shapes are compared byte by byte.
 struct TableShape: Hashable {
     /// ``sql`` in UTF-8.
     private let bytes: [UInt8]
 
     /// - Parameters:
-    ///   - name: Unquoted.
-    ///   - declarations: A quoted name and a type each.
+    ///   - name: The unquoted name of the table.
+    ///   - declarations: The quoted name and the type of each column.
     init(name: String, _ declarations: [String]) {
         let sorted = declarations.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         bytes = Array((TableShape.start(name) + sorted.joined(separator: ", ") + ")").utf8)
     }
 
-    /// - Parameter sql: The SQL with which the table was made. If another program has made it, the shape is that of none of this
-    ///   library's tables.
+    /// - Parameter sql: The SQL that made the table. If another program made the table, no table of this library has the shape.
     init(name: String, sql: String) {
         let start = TableShape.start(name)
         let isOwn = sql.utf8.starts(with: start.utf8) && sql.utf8.last == UInt8(ascii: ")")
@@ -157,12 +156,12 @@ struct TableShape: Hashable {
             name: name, isOwn ? TableShape.parts(Array(sql.utf8.dropFirst(start.utf8.count).dropLast())) : [])
     }
 
-    /// The same for all tables of the shape.
+    /// The SQL of the shape, with the columns sorted.
     var sql: String { String(decoding: bytes, as: UTF8.self) }
 
     private static func start(_ name: String) -> String { "CREATE TABLE \(name.quoted) (" }
 
-    /// The parts between commas that are outside of quotes.
+    /// The parts between the commas that are outside of quotes.
     private static func parts(_ body: [UInt8]) -> [String] {
         var parts: [String] = []
         var start = 0
@@ -171,7 +170,7 @@ struct TableShape: Hashable {
             if byte == UInt8(ascii: "\"") { isQuoted.toggle() }
             guard byte == UInt8(ascii: ","), !isQuoted else { continue }
             parts.append(String(decoding: body[start..<index], as: UTF8.self))
-            // After the space.
+            // Skip the comma and the space.
             start = min(index + 2, body.count)
         }
         return parts + [String(decoding: body[start...], as: UTF8.self)]
