@@ -1,10 +1,10 @@
 internal import Foundation
 internal import RowStore
 
-/// The parts of a shared store: its locks, its bell, and a connection that follows the others.
+/// The locks and notifications of a shared store, and a connection that reads the saves of other members.
 final class SharedAccess: Sendable {
     let gate: FileLock
-    /// Held while the store is written.
+    /// Locked while a member writes the store.
     let turn: FileLock
     let bell: Bell
     let times: LeaseTimes
@@ -35,7 +35,7 @@ final class SharedAccess: Sendable {
 
     var firstPosition: Int64 { state.withLock { $0.firstPosition } }
 
-    /// Runs the body with the connection that follows the others.
+    /// Runs the body with the connection that reads the saves of other members.
     func reading<R: Sendable>(_ body: (FeedReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try state.withLock { (state) throws(DataSourceError) in
             if state.isClosed { throw DataSourceError.storeClosed }
@@ -48,7 +48,8 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// Runs the body, which replaces the store's files, while nothing follows the store. A new store begins with position 0.
+    /// Runs the body, which replaces the store's files. Meanwhile, no connection reads saves. A new store begins with position
+    /// 0.
     func replacing<R: Sendable>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try state.withLock { (state) throws(DataSourceError) in
             state.reader?.close()
@@ -59,7 +60,7 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// Ends following. The store must still be closed.
+    /// Ends notifications and the reading of saves. The caller must still close the store.
     func endFollowing() {
         bell.end()
         state.withLock { state in
@@ -69,7 +70,7 @@ final class SharedAccess: Sendable {
         }
     }
 
-    /// - Throws: `storeInUse`, with the names of the others, if there are any.
+    /// - Throws: `storeInUse`, with the names of the other members, if there are any.
     func requireAlone(_ connection: Connection?, to action: String) throws(DataSourceError) {
         guard bell.isAnyAlive else { return }
         let others = try connection.map(SharedTables.members)?.filter { bell.isAlive($0.number) } ?? []

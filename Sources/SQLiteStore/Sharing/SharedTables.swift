@@ -2,11 +2,12 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// The tables by which containers share a store, beside those of its model.
+/// The tables through which members share a store, in addition to the tables of its model.
 ///
-/// `_feed` has one row: the position of the newest save, the lowest position in `_changes`, how often members have written, how
-/// often the leases have changed, and the number of the newest member. A reader finds the position of its snapshot there.
-/// `_changes` has the changes of each save. `_leases` and `_tickets` store who may write which entity, and who waits.
+/// `_feed` has one row, with the position of the newest save, the lowest position in `_changes`, the number of writes by
+/// members, the number of changes of leases, and the number of the newest member. A reader finds the position of its snapshot
+/// there. `_changes` has the changes of each save. `_leases` has the holders of leases for entities, and `_tickets` the members
+/// that wait for leases.
 enum SharedTables {
     static let names = ["_feed", "_changes", "_leases", "_tickets", "_members"]
 
@@ -52,20 +53,20 @@ enum SharedTables {
             members = sqlite3_column_int64(statement, 4)
         }
 
-        /// Whether members can have counted so far. Adding to such numbers does not overflow.
+        /// Whether the numbers are in the range of counted numbers. Adding to numbers in this range does not overflow.
         fileprivate var isSound: Bool {
             let all = UInt64(bitPattern: position | lowest | writes | leases | members)
             return all <= UInt64(SharedTables.numbers.upperBound)
         }
     }
 
-    /// The numbers that members count or give. All bits of the highest one are ones.
+    /// The range of counts, positions and member numbers. All bits of the upper bound are ones.
     static let numbers = 0...KeyBound.limit - 1
 
     /// The row of `_feed`.
     ///
     /// - Parameter statement: ``selectFeedSQL``.
-    /// - Throws: `storeCorrupt` if it is missing or no member has written it in this form.
+    /// - Throws: `storeCorrupt` if the row is missing, or if no member can have written its numbers.
     static func feed(_ statement: Statement, _ connection: Connection) throws(DataSourceError) -> Feed {
         let code = statement.step()
         defer { sqlite3_reset(statement.handle) }
@@ -76,10 +77,10 @@ enum SharedTables {
         return feed
     }
 
-    /// Makes the tables, or empties existing ones, and joins as the only member.
+    /// Makes the tables, or empties existing tables, and joins as the only member.
     ///
-    /// Nothing follows the store then. The old contents may belong to another model, and saves may have been made by a
-    /// container that had the store alone, so none of it is passed on.
+    /// Nothing may read saves of the store during the call. The old contents are deleted, because they may belong to another
+    /// model, and because a container that had the store alone may have saved without recording its saves.
     ///
     /// - Parameter number: The member's own number, if it has one.
     static func prepare(
@@ -96,7 +97,7 @@ enum SharedTables {
         }
     }
 
-    /// Removes the row of `_feed` if no member has written it in this form. No member knows any of its numbers then.
+    /// Removes the row of `_feed` if no member can have written its numbers. No member uses any of its numbers then.
     private static func repairFeed(_ connection: Connection) throws(DataSourceError) {
         do throws(DataSourceError) { _ = try feed(connection) } catch  where error.code == .storeCorrupt {
             try connection.run("DELETE FROM \"_feed\"")
@@ -117,7 +118,7 @@ enum SharedTables {
         }
     }
 
-    /// How many ended members are remembered, to name who made a save.
+    /// The number of newest members that stay listed after their end, so that saves can name their members.
     private static let endedLimit = 100
 
     private static func join(
@@ -146,7 +147,7 @@ enum SharedTables {
                 + "all processes, and open it again.")
     }
 
-    /// The members that have the store open, or had it open when their process was killed.
+    /// The listed members: members that have the store open, and some members that have ended.
     static func members(_ connection: Connection) throws(DataSourceError) -> [StoreMember] {
         try connection.values("SELECT \"number\", \"process\", \"name\" FROM \"_members\" ORDER BY 1").compactMap {
             row in
@@ -157,7 +158,7 @@ enum SharedTables {
         }
     }
 
-    /// Whether the names of these tables are free in a store's model.
+    /// Checks that the model has no table with a name of these tables.
     static func check(_ schema: StoreSchema) throws(DataSourceError) {
         let taken = schema.namedSQL.map { $0.name.lowercased() }.first(where: names.contains)
         guard let taken else { return }

@@ -2,10 +2,10 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// The additional work of a writer in a shared store: it takes turns with others, compares leases, and notes its changes in the
-/// same transaction.
+/// The additional work of a writer in a shared store. It takes turns with other members, checks leases, and records each save
+/// in the transaction of the save.
 ///
-/// It belongs to the writer.
+/// Guarded by: the writer.
 final class SharedWriter {
     let member: StoreMember
     let turn: FileLock
@@ -13,18 +13,18 @@ final class SharedWriter {
     private let connection: Connection
     private let schema: StoreSchema
     private let encoding: ChangeEncoding
-    /// As it is in the transaction under way, or after the last one.
+    /// The row of `_feed` in the present transaction, or after the last transaction.
     private(set) var feed: SharedTables.Feed
-    /// How often members had written after this one's last transaction.
+    /// The number of writes by members after this member's last transaction.
     private var knownWrites: Int64
-    /// The numbers of this member's last writes, between which no other member has written.
+    /// The numbers of this member's last writes, without a write of another member between them.
     private var ownWrites: ClosedRange<Int64>
-    /// The epochs of this member's leases, by entity, as of a version of the leases.
+    /// The epochs of this member's leases by entity, as of ``epochsVersion``.
     private var epochs: [Int: Int64] = [:]
     private var epochsVersion: Int64 = -1
     private var insertion: Statement?
     private var retention = FeedRetention()
-    /// Whether the transaction that is under way has noted a save.
+    /// Whether the present transaction has recorded a save.
     private var hasNoted = false
 
     init(_ connection: Connection, _ schema: StoreSchema, access: SharedAccess, feed: SharedTables.Feed) {
@@ -39,9 +39,9 @@ final class SharedWriter {
         encoding = ChangeEncoding(schema.layout)
     }
 
-    /// The writer of a store after a reset, or after a failed one.
+    /// Makes the writer of a store after a reset, or after a failed reset.
     ///
-    /// - Parameter isAlone: Whether no other process has it open.
+    /// - Parameter isAlone: Whether no other process has the store open.
     convenience init(
         rejoining connection: Connection, _ schema: StoreSchema, _ access: SharedAccess, isAlone: Bool
     ) throws(DataSourceError) {
@@ -58,9 +58,9 @@ final class SharedWriter {
 
     // MARK: Transactions
 
-    /// A transaction has begun.
+    /// Reads `_feed` at the begin of a transaction.
     ///
-    /// - Returns: Whether a member has written since this one's last transaction.
+    /// - Returns: Whether another member has written since this member's last transaction.
     func begin() throws(DataSourceError) -> Bool {
         hasNoted = false
         let statement = try connection.statement(schema.firstFreeStatement + 7, SharedTables.selectFeedSQL)
@@ -68,7 +68,7 @@ final class SharedWriter {
         return feed.writes != knownWrites
     }
 
-    /// The transaction is about to be committed.
+    /// Writes `_feed` before the commit of a transaction.
     func finish() throws(DataSourceError) {
         feed.writes += 1
         try forgetOldSaves()
@@ -83,16 +83,17 @@ final class SharedWriter {
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
     }
 
-    /// The transaction was committed.
+    /// Counts the write after the commit of a transaction.
     func didCommit() {
         let number = feed.writes
         ownWrites = number == ownWrites.upperBound + 1 ? ownWrites.lowerBound...number : number...number
         knownWrites = number
     }
 
-    /// The row of `_feed`, if no other member has written since then; nil if one may have, and if it cannot be read.
+    /// The row of `_feed`, if no other member has written since a number of writes; nil if another member may have written, or
+    /// if the row cannot be read.
     ///
-    /// - Parameter writes: How often members had written then.
+    /// - Parameter writes: The number of writes by members from which to check.
     func feed(withoutOthersSince writes: Int64) -> SharedTables.Feed? {
         guard writes >= ownWrites.lowerBound - 1,
             let statement = try? connection.statement(schema.firstFreeStatement + 7, SharedTables.selectFeedSQL),
@@ -101,12 +102,12 @@ final class SharedWriter {
         return found
     }
 
-    /// Notifies the others, after the commit, because a member that is notified earlier finds nothing.
+    /// Notifies the other members. Call it after the commit, because members find nothing before.
     func ring() { bell.ring(feed.writes) }
 
     // MARK: Saves
 
-    /// - Throws: `leaseLost` if another member has got a lease that the save was made under.
+    /// - Throws: `leaseLost` if another member has got a lease under which the save was made.
     func check(_ changes: ChangeSet) throws(DataSourceError) {
         if changes.leases.isEmpty { return }
         if epochsVersion != feed.leases { try readEpochs() }
@@ -120,16 +121,16 @@ final class SharedWriter {
         epochsVersion = feed.leases
     }
 
-    /// It changes with each change of the leases.
+    /// A number that changes with each change of the leases.
     var leaseVersion: Int64 { feed.leases }
 
-    /// The position after the last save of the transaction; set to take saves back.
+    /// The position of the last recorded save; set to roll recorded saves back.
     var position: Int64 {
         get { feed.position }
         set { feed.position = newValue }
     }
 
-    /// Notes the changes of a save.
+    /// Records the changes of a save.
     func append(_ changes: ChangeSet) throws(DataSourceError) {
         if changes.isEmpty { return }
         feed.position += 1
@@ -141,7 +142,7 @@ final class SharedWriter {
         code |= statement.bind(.integer(Int64((words?.count ?? 0) * 8)), 4)
         if let words {
             code |= statement.bind(.null, 5)
-            // The words must stay in memory until they were written.
+            // The words must stay in memory until they are written.
             code = words.withUnsafeBytes { bytes in
                 code |= sqlite3_bind_blob(statement.handle, 6, bytes.baseAddress, Int32(bytes.count), nil)
                 return code == SQLITE_OK ? statement.step() : code
@@ -152,7 +153,7 @@ final class SharedWriter {
             if code == SQLITE_OK { code = statement.step() }
         }
         statement.clear()
-        // Only members assign positions, so an existing row was put there by another program.
+        // Only members assign positions, so another program has inserted a row at that position.
         if code & 0xFF == SQLITE_CONSTRAINT { throw SharedTables.damaged(connection) }
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
         hasNoted = true
@@ -166,7 +167,7 @@ final class SharedWriter {
         return statement
     }
 
-    /// Forgets saves that are too old, or too many. Members that have not read them reload.
+    /// Deletes saves that are too old, too large in total, or too many. Members that have not read them reload.
     private func forgetOldSaves() throws(DataSourceError) {
         guard hasNoted, retention.takeTurn() else { return }
         var bound = feed.position - Int64(FeedRetention.saveLimit)
@@ -185,15 +186,15 @@ final class SharedWriter {
         feed.lowest = bound + 1
     }
 
-    /// The leases have changed in the transaction under way.
+    /// Counts a change of the leases in the present transaction.
     func noteLeaseChange() { feed.leases += 1 }
 }
 
 extension LeaseFacts {
     /// Reads the leases.
     ///
-    /// - Parameter version: How often the leases have changed.
-    /// - Throws: `storeCorrupt` for rows that no member has written.
+    /// - Parameter version: The number of changes of leases so far.
+    /// - Throws: `storeCorrupt` for rows that no member can have written.
     init(
         _ connection: Connection, version: Int64, isAlive: @escaping @Sendable (Int64) -> Bool = { _ in false }
     ) throws(DataSourceError) {
@@ -203,7 +204,7 @@ extension LeaseFacts {
         guard let desk = LeaseDesk(rows, version: version, numbers: SharedTables.numbers) else {
             throw SharedTables.damaged(connection)
         }
-        // The time that all processes of the machine share.
+        // All processes of the machine have the same monotonic clock.
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
         self.init(
@@ -211,7 +212,7 @@ extension LeaseFacts {
             members: try SharedTables.members(connection), isAlive: isAlive)
     }
 
-    /// Writes the differences, in the transaction in which these facts were read.
+    /// Writes the differences to these facts, in the transaction in which the facts were read.
     func write(_ changed: LeaseDesk, _ connection: Connection) throws(DataSourceError) {
         for change in SharedTables.leases.changes(from: desk, to: changed) {
             _ = try connection.values(change.sql, change.values)
