@@ -1,19 +1,19 @@
 internal import CSQLite
 internal import RowStore
 
-/// Tracks the length of the write-ahead log, and copies it into the main file when asked to.
+/// Tracks the length of the write-ahead log, and copies the log into the main file on request.
 ///
-/// It belongs to the writer, whose connection alone copies: SQLite calls it only during the writer's commits.
+/// Guarded by: the writer. Only the writer's connection copies the log, and SQLite calls this object only during the writer's
+/// commits.
 final class WALCheckpointer {
-    /// The lengths of the log in frames (pages) at which something is done.
+    /// The lengths of the log, in frames (pages), above which the log is copied.
     struct Limits: Sendable {
-        /// From this length on, an idle store copies them.
+        /// Above this length, an idle store copies the frames.
         let soft: Int
-        /// From this length on, an idle store also waits briefly for readers, so that the log can start again from its
-        /// beginning.
+        /// Above this length, an idle store also waits briefly for readers, so that the log can restart from its beginning.
         var long: Int { soft * 4 }
-        /// From this length on a commit does so, for a store that is never idle. The log grows further only while a reader, or
-        /// another program, holds it up for longer than ``ReaderPool/gateWait``.
+        /// Above this length, a commit also waits for readers, for a store that is never idle. The log grows further only while
+        /// a reader or another program blocks the restart for longer than ``ReaderPool/gateWait``.
         var hard: Int { soft * 16 }
     }
 
@@ -22,23 +22,23 @@ final class WALCheckpointer {
     private let counters: StoreCounters
     private let readers: ReaderPool
     private let reports: FailureReports
-    /// Held while copying, if the store is shared.
+    /// Locked during the copy; nil if the store is not shared.
     private let turn: FileLock?
-    /// The longest wait of other statements for a lock.
+    /// The longest wait of the connection's other statements for a lock.
     private let patience: Duration
     private var frames = 0
     private var copied = 0
-    /// Why the last restart of the log did not succeed.
+    /// The obstacle to the last restart of the log; nil if the log was restarted.
     private var obstacle: Obstacle?
-    /// The read that was last reported; 0 for one of another program.
+    /// The number of the read that was last reported; 0 for a read of another program.
     private var reportedRead: UInt64?
-    /// How often copying has failed in a row.
+    /// The number of failed copies since the last success.
     private var failures = 0
 
     private struct Obstacle {
-        /// The reads that blocked it.
+        /// The reads that blocked the restart; empty for another program's reads.
         let reads: [ReaderPool.Read]
-        /// The length of the log then.
+        /// The length of the log at that time.
         let frames: Int
     }
 
@@ -69,7 +69,7 @@ final class WALCheckpointer {
         sqlite3_wal_hook(connection.handle, nil, nil)
     }
 
-    /// Copies the log if it is longer than that. If that fails, it is tried again the next time.
+    /// Copies the log if it is longer than the limit. A failure is ignored until the next call.
     func checkpoint(above limit: Int) {
         let isIdle = limit == limits.soft
         let isTooLong = frames > (isIdle ? limits.long : limit)
@@ -84,10 +84,10 @@ final class WALCheckpointer {
 
     // MARK: Copying
 
-    /// Copies the whole log, so that the next commit starts at its beginning. New readers wait meanwhile, because otherwise
+    /// Copies the whole log, so that the next commit starts at the log's beginning. New readers wait during the copy. Otherwise
     /// some reader would always use the log.
     private func restart(_ isIdle: Bool) {
-        // The same reads may still be open. Each try holds up commits and readers.
+        // Do not try again while the same reads may be open, because each attempt delays commits and readers.
         if let obstacle, frames < obstacle.frames + limits.soft,
             obstacle.reads.isEmpty ? !isIdle : readers.isAnyOpen(obstacle.reads)
         {
@@ -107,7 +107,8 @@ final class WALCheckpointer {
             note(code)
         case SQLITE_BUSY:
             failures = 0
-            // A read of this container that has ended or begun meanwhile may be the reason, and does not hold up the next try.
+            // The reason may be a read of this container that has ended or begun meanwhile. The next attempt is not delayed by
+            // it.
             if open.isEmpty && (before.wasAnyOpen || hasAnyBegun) { return }
             let number = open.first?.number ?? 0
             guard reportedRead != number else { return }
@@ -121,9 +122,9 @@ final class WALCheckpointer {
         var total: Int32 = -1
         var done: Int32 = -1
         let code = sqlite3_wal_checkpoint_v2(connection.handle, "main", mode, &total, &done)
-        // Both are -1 if it could not be tried.
+        // Both numbers are -1 if SQLite could not try to copy.
         if done >= 0 {
-            // Others may have copied it, and started it again.
+            // Other members may have copied and restarted the log.
             if turn != nil { frames = Int(total) }
             copied = min(Int(done), frames)
             counters.countCheckpoint()
@@ -131,7 +132,7 @@ final class WALCheckpointer {
         return code & 0xFF == SQLITE_BUSY ? SQLITE_BUSY : code
     }
 
-    /// Reports a failure that recurs. Another program that copies at the same time is not a failure.
+    /// Reports the second failure in a row. A copy by another program at the same time is no failure.
     private func note(_ code: Int32) {
         guard code != SQLITE_OK && code != SQLITE_BUSY else {
             failures = 0
@@ -150,7 +151,7 @@ final class WALCheckpointer {
     /// Called after each commit.
     private func grew(to frames: Int) {
         readers.noteWrite()
-        // The log started again.
+        // The log was restarted.
         if frames < self.frames { copied = 0 }
         self.frames = frames
         counters.setFrames(frames, uncopied: frames - copied)
@@ -158,7 +159,7 @@ final class WALCheckpointer {
 }
 
 extension DataSourceError {
-    /// - Parameter read: The oldest open read; nil if it does not belong to this container.
+    /// - Parameter read: The oldest open read; nil if another program has the read open.
     fileprivate init(blockedBy read: ReaderPool.Read?, path: String) {
         let what =
             read.map { "A read of \($0.name), open for \($0.age)," } ?? "A read of another program"

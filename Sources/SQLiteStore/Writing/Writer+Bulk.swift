@@ -3,13 +3,13 @@ internal import PredicateSQL
 internal import RowStore
 
 extension Writer {
-    /// How many rows are changed by one statement, if a reader looks for them.
+    /// The most rows that one statement changes if a reader finds the rows.
     private static let bulkPart = 4096
 
-    /// Changes every row that matches.
+    /// Changes every matching row, in one transaction.
     ///
-    /// - Parameter makeReader: Called if SQLite cannot evaluate a predicate by itself.
-    /// - Returns: How many rows changed.
+    /// - Parameter makeReader: Makes a reader, if SQLite cannot evaluate a predicate alone.
+    /// - Returns: The number of changed rows.
     func make(
         _ change: BulkChange, _ makeReader: () throws(DataSourceError) -> Reader
     ) throws(DataSourceError) -> Int {
@@ -38,7 +38,8 @@ extension Writer {
         return count
     }
 
-    /// Changes the rows that a reader finds, in parts. It sees them as they were before: the change is committed after its last step.
+    /// Changes the rows that a reader finds, part by part. The reader sees the rows as they were before the change, because the
+    /// change is committed only after the reader's last step.
     private func make(
         _ query: RowQuery, _ values: [Int: RowValue]?, in table: EntityTable, with reader: Reader
     ) throws(DataSourceError) -> Int {
@@ -49,7 +50,7 @@ extension Writer {
                 if failure == nil, !keys.isEmpty { count += try run(BulkStatement(values, keys, table), table) }
             } catch {
                 failure = error
-                // The rest need not be read.
+                // The reader need not find the rest.
                 sqlite3_interrupt(reader.connection.handle)
             }
             keys.removeAll(keepingCapacity: true)
@@ -67,8 +68,8 @@ extension Writer {
         return count
     }
 
-    /// - Parameter isCancellable: Whether the end of the task ends it.
-    /// - Returns: How many rows changed.
+    /// - Parameter isCancellable: Whether a cancellation of the task ends the statement.
+    /// - Returns: The number of changed rows.
     private func run(
         _ change: BulkStatement, isCancellable: Bool = false, _ table: EntityTable
     ) throws(DataSourceError) -> Int {
@@ -93,20 +94,20 @@ private struct BulkStatement {
     let sql: String
     let values: [SQLParameter]
 
-    /// For all rows that match.
+    /// Changes all matching rows.
     init(_ values: [Int: RowValue]?, _ predicate: QueryStatement, _ table: EntityTable) {
         self.init(values, where: predicate.sql, predicate.values, table)
     }
 
-    /// For the rows with those keys.
+    /// Changes the rows with those keys.
     init(_ values: [Int: RowValue]?, _ keys: [Int64], _ table: EntityTable) {
         let list = SQLParameter.list(keys.map { .integer($0) }, .integer)
         self.init(values, where: "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))", [list], table)
     }
 
     /// - Parameters:
-    ///   - predicate: SQL; empty for all rows.
-    ///   - first: The values of the parameters in it, from the first one on.
+    ///   - predicate: The SQL of the predicate; empty for all rows.
+    ///   - first: The values of the predicate's parameters, in the order of the parameters' numbers.
     private init(_ new: [Int: RowValue]?, where predicate: String, _ first: [SQLParameter], _ table: EntityTable) {
         guard let new else {
             sql = "DELETE FROM \(table.quotedName)" + (predicate.isEmpty ? "" : " WHERE \(predicate)")
@@ -116,7 +117,7 @@ private struct BulkStatement {
         let columns = table.columns.filter { new[$0.index] != nil }
         let terms = columns.enumerated().map { (name: table.terms[$1.index], parameter: "?\(first.count + 1 + $0)") }
         let settings = terms.map { "\($0.name) = \($0.parameter)" }.joined(separator: ", ")
-        // Rows that have the values already stay as they are.
+        // Leave out rows that already have the values.
         let differs = terms.map { "\($0.name) IS NOT \($0.parameter)" }.joined(separator: " OR ")
         let tests = [predicate, differs].filter { !$0.isEmpty }.map { "(\($0))" }.joined(separator: " AND ")
         sql = "UPDATE \(table.quotedName) SET \(settings) WHERE \(tests)"

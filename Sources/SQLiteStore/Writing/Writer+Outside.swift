@@ -2,20 +2,20 @@ internal import CSQLite
 internal import Foundation
 internal import RowStore
 
-/// Notices when other programs write to the file, by the number that SQLite assigns to each state of it.
+/// Notices writes of other programs to the file by SQLite's data version, a number that changes with each write.
 ///
-/// It belongs to the writer. Only the writer's connection changes the number for this library's own commits, so any other
-/// change was made by another program. (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html,
-/// SQLITE_FCNTL_DATA_VERSION)
+/// Guarded by: the writer. This library's commits go over the writer's connection, and the writer records the number after each
+/// commit. So any other change of the number comes from another program or another member.
+/// (https://www.sqlite.org/c3ref/c_fcntl_begin_atomic_write.html, SQLITE_FCNTL_DATA_VERSION)
 struct OutsideWrites {
     private var version: UInt32 = 0
-    /// Whether a change has not been reported yet.
+    /// Whether there is a write of another program that was not reported.
     private var isNews = false
 
-    /// Compares the file, as the connection's last transaction has seen it, with the recorded state.
+    /// Compares the file, as the connection's last transaction saw it, with the recorded state.
     ///
-    /// - Parameter isExplained: Whether a container that shares the store has written.
-    /// - Returns: Whether it has changed.
+    /// - Parameter isExplained: Whether another member has written, which explains a change.
+    /// - Returns: Whether another program has written.
     mutating func look(_ connection: Connection, isExplained: Bool = false) -> Bool {
         let found = Self.version(connection)
         guard found != version else { return false }
@@ -25,13 +25,13 @@ struct OutsideWrites {
         return true
     }
 
-    /// Whether there was a change that has not been reported; it is reported now.
+    /// Whether there is a write of another program that was not reported. The call counts as its report.
     mutating func takeNews() -> Bool {
         defer { isNews = false }
         return isNews
     }
 
-    /// Records the present state.
+    /// Records the present state of the file.
     mutating func note(_ connection: Connection) {
         version = Self.version(connection)
     }
@@ -46,24 +46,25 @@ struct OutsideWrites {
 extension Writer {
     /// Checks whether another program has written since the last commit, or since the last check.
     func noticeOutsideWrites() -> Bool {
-        // Nobody else can write while a transaction is open.
+        // During a transaction nobody else can write.
         if early != nil { return outside.takeNews() }
-        // A read transaction makes the connection look at the file.
+        // A read transaction makes the connection check the file.
         let isSeen =
             (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
-        // If the keys cannot be read now, the next commit refuses a save whose key is taken.
+        // If the keys cannot be read now, the next commit refuses a save with a key that is already in the store.
         if isSeen, outside.look(connection) { try? raiseFirstFreeKey() }
         return outside.takeNews()
     }
 
-    /// The news of a shared store if no other member has written since those before; nil if one may have.
+    /// The result of ``FeedReader/news(after:)`` if no other member has written since the last call; nil if another member may
+    /// have written.
     ///
-    /// Only the writer tells the writes of other programs from own ones, because own commits do not change what its connection
-    /// knows of the file.
+    /// Only the writer can tell writes of other programs from its own writes, because it records the state of the file after
+    /// each of its commits.
     ///
-    /// - Parameter writes: How often members had written when the news before were complete.
+    /// - Parameter writes: The number of writes by members when all their saves had last been read.
     func quietNews(since writes: Int64) -> SharedNews? {
-        // A transaction that is open shows nothing new.
+        // An open transaction does not see later writes.
         guard early == nil, let feed = sharing?.feed(withoutOthersSince: writes) else { return nil }
         _ = outside.look(connection)
         return SharedNews(
@@ -71,7 +72,7 @@ extension Writer {
             leaseVersion: feed.leases)
     }
 
-    /// Continues with keys above the highest stored one, whoever stored it.
+    /// Raises the first free key above the highest stored key, whoever stored the row.
     func raiseFirstFreeKey() throws(DataSourceError) {
         var highest: Int64 = 0
         for table in schema.tables.compactMap({ $0 }) {
@@ -84,11 +85,11 @@ extension Writer {
 
 /// The keys and the leases of a shared store.
 extension Writer {
-    /// Keys that no other member gives.
+    /// Reserves keys that no other member gives to rows.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
         try transaction { () throws(DataSourceError) in
-            // A bound that is too high is corrected when the store is opened alone, because others may have keys now that no
-            // row shows.
+            // A bound that is too high is corrected only when the store is opened alone. Now other members may have reserved
+            // keys that no row has yet.
             guard case .integer(let stored)? = try connection.values(StoreMetadata.selectFirstFreeKeySQL).first?.first,
                 (1...KeyBound.limit).contains(stored)
             else { throw SharedTables.damaged(connection) }
@@ -113,14 +114,14 @@ extension Writer {
     }
 }
 
-/// Notices when the files of an open store were moved, replaced or deleted. Writing to them would continue without an error,
-/// and everything written would be lost when they are closed.
+/// Notices when the files of an open store were moved, replaced or deleted. Without this check, writes to them would succeed,
+/// and everything written would be lost when the files are closed.
 ///
-/// It belongs to the writer, and only looks at names; it opens no file.
+/// Guarded by: the writer. The watch only reads the identities of files by their names. It opens no file.
 final class FileWatch {
     private let files: StoreFiles
     private let lock: LockFile
-    /// Nil until it was seen for the first time.
+    /// The identity of the main file; nil until the watch has seen the file.
     private var main: FileIdentity?
     private var log: FileIdentity?
 
@@ -130,20 +131,20 @@ final class FileWatch {
         main = try? files.identity(files.main)
     }
 
-    /// Makes sure that nobody else has been let in. Called while SQLite's write lock is held: whoever opens the store from here on
-    /// waits for it, and so finds what is about to be committed.
+    /// Makes sure that no other process has the store's lock. Call it while SQLite's write lock is taken: a process that opens
+    /// the store afterwards waits for the write lock, and then finds the present transaction.
     ///
-    /// - Throws: `storeInUse` if the lock file is another one, which another process has locked; `storeMoved`.
+    /// - Throws: `storeInUse` if the lock file was replaced and another process has locked the new file; `storeMoved`.
     func checkLock() throws(DataSourceError) {
         if lock.isInPlace { return }
-        // If the store was moved, so was its lock, which is not to be given up then.
+        // If the store was moved, its lock file was moved too, and the lock must be kept.
         try check(&main, files.main)
         try lock.check()
     }
 
-    /// Makes sure that the files are those that were written to. Called before a commit.
+    /// Makes sure that the files are the files that were written before. Call it before a commit.
     ///
-    /// - Throws: `storeMoved` if the store's file or its write-ahead log is not the one that was there before.
+    /// - Throws: `storeMoved` if the main file or the write-ahead log was replaced or removed.
     func checkFiles() throws(DataSourceError) {
         try check(&main, files.main)
         try check(&log, files.log)

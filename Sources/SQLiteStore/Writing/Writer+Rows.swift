@@ -3,7 +3,7 @@ internal import PredicateSQL
 internal import RowStore
 
 extension Writer {
-    /// Writes the changes of one entity: deletions first, so that a new row may take over a unique key.
+    /// Writes the changes of one entity. Deletions come first, so that a new row can take over a unique value.
     func write(_ changes: EntityChanges) throws(DataSourceError) {
         guard let table = schema.tables[changes.entity] else {
             throw DataSourceError(abstractEntity: schema.layout.entities[changes.entity].name)
@@ -12,7 +12,7 @@ extension Writer {
         do {
             try update(changes, table)
         } catch  where error.code == .uniquenessViolated && changes.updated.count > 1 {
-            // Rows may exchange unique keys, which single updates cannot do in any order.
+            // Rows may exchange unique values. Single updates cannot do that in any order.
             try replace(changes.updated, table)
         }
         try insert(changes.inserted, table)
@@ -64,9 +64,9 @@ extension Writer {
         }
     }
 
-    /// Runs one statement on all rows with those keys. The list of them is parameter 1, the values follow.
+    /// Runs one statement on all rows with those keys. Parameter 1 is the list of keys, and the values follow.
     ///
-    /// - Returns: How many rows have changed.
+    /// - Returns: The number of changed rows.
     @discardableResult
     func run(
         _ sql: String, on keys: [Int64], with values: [RowValue], in table: EntityTable
@@ -82,7 +82,7 @@ extension Writer {
         return Int(sqlite3_changes64(connection.handle))
     }
 
-    /// Writes only the columns that changed, because an index is updated only if one of its columns is listed.
+    /// Updates only the columns that changed, because SQLite updates an index only if the statement sets one of its columns.
     private func update(_ rows: [UpdatedRow], _ table: EntityTable) throws(DataSourceError) {
         var current: (columns: ColumnSet, statement: Statement, stored: ContiguousArray<EntityTable.Column>)?
         defer { current?.statement.clear() }
@@ -104,7 +104,7 @@ extension Writer {
         }
     }
 
-    /// Removes rows and adds them again with their new values.
+    /// Deletes the rows, and inserts them with their new values.
     private func replace(_ rows: [UpdatedRow], _ table: EntityTable) throws(DataSourceError) {
         let statement = try connection.statement(table.deleteStatement, table.deleteSQL)
         defer { statement.clear() }
@@ -131,9 +131,9 @@ extension Writer {
         return statement
     }
 
-    /// The most rows that are written by one statement each, where one for all of them is possible.
+    /// The most rows that get a statement each, where one statement for all rows is possible.
     private static let singleRows = 32
-    /// The most UPDATE statements kept for an entity; beyond that all are forgotten.
+    /// The most UPDATE statements that are kept for an entity. Beyond the limit, all are removed.
     private static let updateLimit = 32
 
     func failure(_ code: Int32, _ table: EntityTable) -> DataSourceError {
@@ -157,8 +157,8 @@ extension DataSourceError {
     }
 }
 
-// The loops for all saved rows. They bind strings and blobs in place, in the row's own buffer, so bindings are valid only until
-// the call returns; the caller clears the statement after the last row.
+// The loops for all saved rows. Strings and blobs are bound without a copy, in the row's own buffer. So the bindings are valid
+// only until the call returns, and the caller clears the statement after the last row.
 
 extension Statement {
     /// Runs a statement whose only parameter is a key.
@@ -170,13 +170,13 @@ extension Statement {
         return code
     }
 
-    /// Inserts a row: the key is parameter 1, the stored columns follow.
+    /// Inserts a row. The key is parameter 1, and the stored columns follow.
     @inline(__always)
     func insert(_ key: Int64, _ row: RowSnapshot, _ table: EntityTable) -> Int32 {
         bindAndRun(key, row, columns: table.columns, of: table)
     }
 
-    /// Updates the columns of a row: the key is parameter 1, the columns follow.
+    /// Updates columns of a row. The key is parameter 1, and the columns follow.
     @inline(__always)
     func update(
         _ key: Int64, _ row: RowSnapshot, columns: ContiguousArray<EntityTable.Column>, of table: EntityTable
@@ -184,7 +184,7 @@ extension Statement {
         bindAndRun(key, row, columns: columns, of: table)
     }
 
-    /// - Returns: The result of `sqlite3_step`, or the code of a bind that failed.
+    /// - Returns: The result code of `sqlite3_step`, or the code of a bind that failed.
     private func bindAndRun(
         _ key: Int64, _ row: RowSnapshot, columns: ContiguousArray<EntityTable.Column>, of table: EntityTable
     ) -> Int32 {
@@ -224,7 +224,7 @@ extension Statement {
         case .text, .blob:
             let count = Int32(truncatingIfNeeded: word & 0xFFFF_FFFF)
             guard count > 0 else {
-                // An empty value has no address of its own, and SQLite reads a null pointer as null.
+                // An empty value has no address, and SQLite would read a null pointer as NULL.
                 return column.storage == .text
                     ? sqlite3_bind_text(handle, parameter, emptyText, 0, nil)
                     : sqlite3_bind_zeroblob(handle, parameter, 0)
@@ -237,32 +237,33 @@ extension Statement {
     }
 }
 
-/// How much of the file SQLite keeps in memory for a transaction, in kilobytes.
+/// The size of SQLite's page cache for a transaction, in kilobytes.
 ///
-/// A save of very many rows gets more: an index of random values does not fit into the usual cache, so that each of its pages would be
-/// written to the log, and read again, time after time. The rows themselves are in memory, and take several times as much.
+/// A save of very many rows gets a larger cache. An index of random values does not fit into the usual cache, so SQLite would
+/// write each of its pages to the log and read it again many times. The rows themselves take several times the memory of the
+/// cache.
 struct WriterCache {
     private static let usual = Int(Connection.writerCache)
     private static let largest = 128_000
-    /// For how many inserted rows the usual cache is enough.
+    /// The number of inserted rows for which the usual cache is enough.
     private static let fewRows = 100_000
 
     private(set) var size = WriterCache.usual
     private var rowCount = 0
 
-    /// Rows are about to be inserted.
+    /// Counts rows before they are inserted.
     ///
     /// - Returns: The new size, if it changes.
     mutating func grow(byRows count: Int) -> Int? {
         rowCount += count
         let wanted = min(WriterCache.usual + max(0, rowCount - WriterCache.fewRows) / 8, WriterCache.largest)
-        // In large steps, because each of them is a statement.
+        // Grow in large steps, because each step runs a statement.
         guard wanted > size, wanted >= size + size / 2 || wanted == WriterCache.largest else { return nil }
         size = wanted
         return wanted
     }
 
-    /// The transaction has ended.
+    /// Resets the size at the end of the transaction.
     ///
     /// - Returns: The new size, if it changes.
     mutating func shrink() -> Int? {
@@ -277,7 +278,7 @@ extension Writer {
     func shrinkCache() { setCache(cache.shrink()) }
 
     private func setCache(_ size: Int?) {
-        // It is only slower if that fails.
+        // A failure only makes the transaction slower.
         if let size { try? connection.run("PRAGMA cache_size = -\(size)") }
     }
 }

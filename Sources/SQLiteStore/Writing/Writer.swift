@@ -1,36 +1,38 @@
 internal import CSQLite
 internal import RowStore
 
-/// Writes change sets over the only connection that writes and checkpoints.
+/// Writes change sets, over the only connection that writes and checkpoints.
 ///
-/// Two connections that do so at once can damage a store with every SQLite before 3.51.3. In a shared store the processes take
-/// turns: ``SharedWriter``.
+/// With every SQLite before 3.51.3, two connections that write or checkpoint at the same time can damage a store. So the
+/// processes of a shared store take turns: ``SharedWriter``.
 final class Writer {
     let connection: Connection
     let schema: StoreSchema
     let counters: StoreCounters
-    /// For a shared store.
+    /// The additional work in a shared store; nil if the store is not shared.
     let sharing: SharedWriter?
     let log: WALCheckpointer
     private let watch: FileWatch
     /// Notices writes of other programs.
     var outside = OutsideWrites()
-    /// Why nothing can be written any more: it is unknown what a failed commit has left on the disk.
+    /// The error after which nothing can be written: a commit failed, and its effect on the disk is unknown.
     private(set) var unknown: DataSourceError?
-    /// The UPDATE for each set of columns that changed together, by entity.
+    /// The UPDATE statement for each set of columns that changed together, by entity.
     var updates: [[ColumnSet: Statement]]
-    /// Of the group being written.
+    /// The counts of statements and of written rows in the present transaction.
     var statementsRun = 0
     var rowsWritten = 0
-    /// The highest key that the transaction has inserted.
+    /// The highest key that the present transaction has inserted.
     var highestKey: Int64 = 0
     var cache = WriterCache()
-    /// What the open transaction has of a save that is still being made; nil where no transaction is open.
+    /// The rows in the open transaction that were written early, for a save that is still being made; nil if no transaction is
+    /// open.
     var early: EarlyRows?
 
-    /// How far above the highest key the bound for new keys is set, so that few commits have to move it.
+    /// The distance of the stored bound for new keys from the highest key. A large distance means that few commits must move
+    /// the bound.
     static let keyReserve: Int64 = 1024
-    /// The longest wait for a transaction of another program, or of another process that shares the store.
+    /// The longest wait for a transaction of another program or another member.
     let patience: Duration
 
     init(
@@ -53,7 +55,7 @@ final class Writer {
         connection.close()
     }
 
-    /// Ends all work, and leaves the connection open.
+    /// Ends all work, and keeps the connection open.
     func end() {
         abandonEarlyWrite()
         updates = []
@@ -61,20 +63,20 @@ final class Writer {
         log.end()
     }
 
-    /// Whether nobody knows what a commit that failed has left on the disk, so that no more can be written.
+    /// Whether the effect of a failed commit on the disk is unknown, so that nothing more can be written.
     var isOutcomeUnknown: Bool { unknown != nil }
 
-    /// - Throws: `storeMoved` if the files are not those that were written to.
+    /// - Throws: `storeMoved` if the files are not the files that were written before.
     func checkFiles() throws(DataSourceError) { try watch.checkFiles() }
 
-    /// Whether the store is where it was, and this process still has its lock.
+    /// Whether the store is still at its path, and this process still has its lock.
     var holdsLock: Bool {
         do throws(DataSourceError) { try watch.checkLock() } catch { return false }
         return true
     }
 
     func checkpointIfNeeded() {
-        // No transaction may be open meanwhile.
+        // A checkpoint is not possible during a transaction.
         if early == nil { log.checkpoint(above: log.limits.soft) }
     }
 
@@ -90,7 +92,7 @@ final class Writer {
             guard error.isOfOneSave else { throw error }
             refused = try group.count == 1 && !isEarly ? [0: error] : commitOneByOne(group)
         }
-        // The rows are safe, whatever the result of this.
+        // The rows are committed, whatever the result of the checkpoint.
         log.checkpoint(above: log.limits.hard)
         return CommitOutcome(refused: refused, foundOutsideWrites: outside.takeNews())
     }
@@ -101,9 +103,9 @@ final class Writer {
         }
     }
 
-    /// Writes what can be written of a group of which something cannot.
+    /// Writes each save under its own savepoint, so that only the failing saves are refused.
     ///
-    /// - Returns: Why the others were refused, by their positions.
+    /// - Returns: The errors of the refused saves, by their positions in the group.
     private func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
         try transaction { () throws(DataSourceError) in
             var refusals = Refusals()
@@ -123,10 +125,10 @@ final class Writer {
         try sharing?.append(set)
     }
 
-    /// Runs the body in a transaction: in the one in which rows were written early, if there is one. If it throws, or cannot be
-    /// committed, nothing of it has happened, and of what was written early neither.
+    /// Runs the body in a transaction. If rows were written early, it is their transaction. If the body throws or the commit
+    /// fails, everything in the transaction is rolled back, early rows included.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
-        // Before it: what does not fit into memory goes to the log at once, and may start it again from its beginning.
+        // Take the turn before BEGIN: pages that spill from the cache go to the WAL at once, and may restart it.
         if early == nil { try sharing?.turn.take(patience: patience) }
         defer { sharing?.turn.release() }
         if early == nil { try begin() }
@@ -139,7 +141,7 @@ final class Writer {
             result = try body()
             let bound = try moveBound()
             try sharing?.finish()
-            // A transaction in which rows were written early has been open for a while.
+            // A transaction with early rows has been open for a while, so check the lock again.
             if early != nil { try watch.checkLock() }
             try watch.checkFiles()
             try commitOrNote()
@@ -155,7 +157,7 @@ final class Writer {
         return result
     }
 
-    /// Begins a transaction, and looks at what others have done.
+    /// Begins a transaction, and checks for writes of other members and programs.
     func begin() throws(DataSourceError) {
         statementsRun = 0
         rowsWritten = 0
@@ -171,9 +173,10 @@ final class Writer {
         }
     }
 
-    /// Runs the body so that an error of one save takes back what the body did and nothing else.
+    /// Runs the body under a savepoint. If the body throws an error that concerns one save, only the body's changes are rolled
+    /// back.
     ///
-    /// - Returns: That error, if there was one.
+    /// - Returns: The error of the save, if there was one.
     private func savepoint(_ body: () throws(DataSourceError) -> Void) throws(DataSourceError) -> DataSourceError? {
         let first = schema.firstFreeStatement + 3
         try execute(first, "SAVEPOINT one_save")
@@ -192,17 +195,17 @@ final class Writer {
         }
     }
 
-    /// Makes sure that no key of the transaction is given again after a restart.
+    /// Stores a bound above all keys of the transaction, so that no key is given again after a restart.
     private func moveBound() throws(DataSourceError) -> Int64 {
         let bound = counters.firstFreeKey
-        // Keys of a shared store were reserved before they were given.
+        // In a shared store, keys are reserved before they are given.
         guard sharing == nil, highestKey >= bound else { return bound }
         let next = highestKey > Int64.max - Writer.keyReserve ? Int64.max : highestKey + Writer.keyReserve
         try execute(schema.firstFreeStatement + 2, StoreMetadata.setFirstFreeKeySQL, next)
         return next
     }
 
-    /// Runs a statement without rows that is kept under its number, with one parameter or none.
+    /// Runs a statement without rows, with at most one parameter. The connection keeps the statement under the number.
     ///
     /// - Parameter hasRow: Whether the statement returns one row, which is ignored.
     func execute(
@@ -224,11 +227,11 @@ final class Writer {
     }
 }
 
-/// Ending a transaction, and handling a failure of that.
+/// The commit of a transaction, and the handling of its failure.
 ///
-/// A commit whose sync fails may be on the disk nevertheless: SQLite takes it back in memory, but its pages, and the mark that
-/// ends them, stay in the write-ahead log, and a process that opens the store after a crash finds them there. So they are
-/// overwritten before the failure is reported.
+/// A commit whose sync fails may be on the disk nevertheless. SQLite rolls it back in memory, but its pages stay in the
+/// write-ahead log, with the mark of their end. A process that opens the store after a crash would find the pages there. So
+/// they are overwritten before the failure is reported.
 extension Writer {
     func commitTransaction() throws(DataSourceError) {
         let statement = try connection.statement(schema.firstFreeStatement + 1, "COMMIT")
@@ -245,14 +248,15 @@ extension Writer {
         throw error
     }
 
-    /// Whether a commit that failed with that code may be complete in the log. While pages are being written it cannot be,
-    /// because the mark that ends them comes last.
+    /// Whether a commit that failed with that code may be complete in the log. After a failed write of pages it cannot be
+    /// complete, because the mark of the end is written last.
     private static func mayBeOnDisk(_ code: Int32) -> Bool {
         let failedToWrite = SQLITE_IOERR | (3 << 8)
         return code != failedToWrite && code & 0xFF != SQLITE_BUSY && code & 0xFF != SQLITE_FULL
     }
 
-    /// Writes a small transaction where the failed one begins, and waits until it is on the disk.
+    /// Writes a small transaction at the position of the failed commit in the log, and waits until the transaction is on the
+    /// disk.
     private func overwriteFailedCommit() throws(DataSourceError) {
         let level = try connection.values("PRAGMA synchronous").first?.first
         try connection.set(pragma: "synchronous", to: 2)
@@ -274,21 +278,22 @@ extension DataSourceError {
 }
 
 extension Writer {
-    /// Writes rows of a save that is still being made, in a transaction that stays open.
+    /// Writes rows early: for a save that is still being made, in a transaction that stays open.
     ///
-    /// - Returns: Whether the rest may follow.
+    /// - Returns: Whether further rows of the save may follow.
     func write(_ new: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         guard !isOutcomeUnknown, let table = schema.tables[new.entity] else { return false }
-        // Others could not write until the save is made, however long its hooks take, nor while this process is halted.
+        // With other members, do not write early. They could not write until the save is made, even if its hooks take long or
+        // this process is suspended.
         if sharing?.bell.isAnyPresent == true {
             abandonEarlyWrite()
             return false
         }
         do throws(DataSourceError) {
             if early == nil, earlyWrite.begin() {
-                // Known before the transaction begins: if that fails, the early write is over.
+                // Set this before the transaction begins, so that a failure of the begin also ends the early write.
                 early = EarlyRows(earlyWrite)
-                // Nobody is to wait for an attempt: if another program is writing, there is none.
+                // Do not wait for another program that writes: the early write is optional.
                 connection.setPatience(.zero)
                 defer { connection.setPatience(patience) }
                 try sharing?.turn.take(patience: .zero)
@@ -299,13 +304,13 @@ extension Writer {
             early?.add(new)
             return true
         } catch {
-            // Whatever it was, the commit of the save says it if it is still so.
+            // If the cause of the error persists, the commit of the save will throw it.
             abandonEarlyWrite()
             return false
         }
     }
 
-    /// Rolls back what was written early, if anything was.
+    /// Rolls back the rows that were written early, if there are any.
     func abandonEarlyWrite() {
         guard early != nil else { return }
         endEarlyWrite()
@@ -314,15 +319,15 @@ extension Writer {
         sharing?.turn.release()
     }
 
-    /// Forgets what was written early, as its transaction ends.
+    /// Ends the early write at the end of its transaction.
     func endEarlyWrite() {
         early?.earlyWrite.close()
         early = nil
     }
 
-    /// Takes out the rows that were written early and are not to be there, or not so.
+    /// Deletes the early rows that the save does not have, or has with other values.
     ///
-    /// - Returns: The changes that are not written yet.
+    /// - Returns: The changes of the save that are not written yet.
     func rest(of set: ChangeSet) throws(DataSourceError) -> [EntityChanges] {
         guard let early else { return set.entities }
         let remainder = early.remainder(of: set)
