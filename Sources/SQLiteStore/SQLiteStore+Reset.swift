@@ -3,15 +3,15 @@ package import RowStore
 internal import Synchronization
 
 extension SQLiteStore {
-    /// Replaces a store by an empty one for the model and database key of the options, whatever it was made for. Does nothing
-    /// if there is no store.
+    /// Replaces a store by an empty store for the model and the database key of the options, whatever the old store was made
+    /// for. Does nothing if there is no store.
     ///
     /// - Parameters:
-    ///   - onlyIfNeeded: Whether a store that was made for this model and key is left alone.
-    ///   - backupFolder: Where the old store is moved; nil to drop it, with the backups that ``ResetPolicy/standard`` made. A
-    ///     missing folder is made.
-    /// - Returns: What was found, how many objects were dropped, and where the old store is now.
-    /// - Throws: What ``open(_:)`` throws: a store that cannot be opened is not reset.
+    ///   - onlyIfNeeded: Whether to keep a store that was made for this model and key.
+    ///   - backupFolder: The folder to which the old store is moved; it is made if it does not exist. Nil drops the old store,
+    ///     and the backups that ``ResetPolicy/standard`` made.
+    /// - Returns: The reason for the reset, the number of dropped objects, and the new URL of the old store.
+    /// - Throws: The errors of ``open(_:)``. A store that cannot be opened is not reset.
     package static func reset(
         _ options: Options, onlyIfNeeded: Bool = false, backupFolder: URL? = nil
     ) throws(DataSourceError) -> StoreStartup {
@@ -34,14 +34,14 @@ extension SQLiteStore {
     }
 }
 
-/// The part of a store that writes.
+/// The state of a store's writer.
 enum WriterState {
     case open(Writer)
-    /// A reset has failed, and so has opening the store afterwards. The next call tries to open it again.
+    /// There is no writer, because a reset could not open the new store. The next call tries to open it again.
     ///
-    /// - Parameter isEmptied: Whether the old files are gone, so that a new store may be made.
+    /// - Parameter isEmptied: Whether the old files are gone, so that a new store can be made.
     case lost(isEmptied: Bool)
-    /// The store is only read.
+    /// The store is open for reading only.
     case reading
     case closed
 
@@ -51,22 +51,22 @@ enum WriterState {
 }
 
 extension SQLiteStore {
-    /// Removes the store's files and makes new ones, as at a start with another database key; keys are not given twice. Reads
-    /// under way end before that, and others wait until it is done.
+    /// Removes the store's files and makes new files, as a start with another database key does. Keys are not given twice. The
+    /// reset waits until the present reads end, and new reads wait until the reset is done.
     ///
-    /// Once the old files are gone it does not throw: if the new ones cannot be made, the next read or commit tries again, and
-    /// throws the error.
+    /// After the old files are removed, the reset does not throw. If the new files cannot be made, the next read or commit
+    /// tries again, and throws the error.
     ///
-    /// - Throws: `storeInUse`, with their names, if others have the store open; `storeMoved` if another file has taken the place
-    ///   of the store's.
+    /// - Throws: `storeInUse`, with the names of the other members, if there are any; `storeMoved` if another file is at the
+    ///   store's path.
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         guard let access else { return try replaceAll(didEmpty) }
-        // No other process opens the store while the gate is closed.
+        // While the gate is locked, no other process opens the store.
         return try access.gate.holding { () throws(DataSourceError) in try replaceAll(didEmpty) }
     }
 
     private func replaceAll(_ didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
-        // The readers first, because an open one may have to follow the feed before it ends.
+        // Pause the readers before the feed: an open read may have to read the feed before it ends.
         try readers.pause { () throws(DataSourceError) in
             guard let access else { return try replaceFiles(didEmpty) }
             return try access.replacing { () throws(DataSourceError) in try replaceFiles(didEmpty) }
@@ -77,7 +77,7 @@ extension SQLiteStore {
         try writer.withLock { (writer) throws(DataSourceError) in
             let old = try openWriter(&writer, holdsGate: true)
             try checkLock()
-            // What would be removed is the file with that name.
+            // Make sure that the file at the path is this store, because the reset removes that file.
             try old.checkFiles()
             try access?.requireAlone(old.connection, to: "reset")
             old.end()
@@ -91,13 +91,13 @@ extension SQLiteStore {
     private func replace(
         _ connection: Connection, _ writer: inout WriterState
     ) -> (startup: StoreStartup, failure: DataSourceError?) {
-        // Members of a shared store reserve keys only in the store.
+        // The reserved keys of a shared store are known only from the store itself.
         if case .integer(let stored)?? = try? connection.values(StoreMetadata.selectFirstFreeKeySQL).first?.first {
             counters.firstFreeKey = max(counters.firstFreeKey, KeyBound.checked(stored, highestKey: 0))
         }
         var opening = StoreOpening(files: files, schema: schema, options: options)
         opening.firstFreeKey = counters.firstFreeKey
-        // Until there is another one. An error below closes the connection.
+        // There is no writer until a new writer is made. An error below closes the connection.
         writer = .lost(isEmptied: false)
         isLost.store(true, ordering: .sequentiallyConsistent)
         var startup = StoreStartup(reason: .requested)
@@ -116,12 +116,12 @@ extension SQLiteStore {
         return (startup, isEmptied ? nil : failure)
     }
 
-    /// The writer; if a reset left none, the store is opened for it.
+    /// The writer. If a reset left no writer, opens the store again.
     ///
     /// - Parameters:
-    ///   - holdsGate: Whether the caller keeps others from opening a shared store.
-    ///   - keepsEarlyWrite: Whether what was written early for a save may stay. It has to go before anything else is done.
-    /// - Throws: `storeClosed`, or what keeps the store from being opened.
+    ///   - holdsGate: Whether the caller has locked the gate, which keeps other processes from opening a shared store.
+    ///   - keepsEarlyWrite: Whether rows that were written early for a save may stay. They must go before any other work.
+    /// - Throws: `storeClosed`, `storeReadOnly`, or the error of opening the store.
     func openWriter(
         _ writer: inout WriterState, holdsGate: Bool = false, keepsEarlyWrite: Bool = false
     ) throws(DataSourceError) -> Writer {
@@ -132,7 +132,8 @@ extension SQLiteStore {
         case .reading: throw DataSourceError.storeReadOnly
         case .closed: throw DataSourceError.storeClosed
         case .lost(let isEmptied):
-            // It has a lock of its own, because a reset of this container may wait for the writer while it holds the gate.
+            // Use a separate lock on the gate, because a reset of this container may wait for the writer while it has locked
+            // the gate.
             let gate = access == nil || holdsGate ? nil : try FileLock(files.gate, files)
             try gate?.take()
             defer { gate?.release() }
@@ -143,7 +144,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Opens the store once more. Others may have opened a shared one since; they keep it unchanged.
+    /// Opens the store again. If other members have opened a shared store meanwhile, it stays unchanged.
     private func reopened(isEmptied: Bool) throws(DataSourceError) -> Writer {
         if !isEmptied {
             guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
@@ -170,7 +171,7 @@ extension SQLiteStore {
         try lock.withLock { (lock) throws(DataSourceError) in try lock?.check() }
     }
 
-    /// For a reader, which must not read files while they are being made.
+    /// Opens the store again if a reset left no writer. Called before a read, which must not read files that are being made.
     func reopenIfLost() throws(DataSourceError) {
         guard isLost.load(ordering: .sequentiallyConsistent) else { return }
         try writer.withLock { (writer) throws(DataSourceError) in _ = try openWriter(&writer) }

@@ -4,25 +4,26 @@ package import RowStore
 extension SQLiteStore {
     /// The result of restoring a backup.
     package struct Restoration: Sendable, Equatable {
-        /// How many objects it has.
+        /// The number of objects in the restored store.
         package let rowCount: Int
-        /// Whether it replaced a store.
+        /// Whether the restored store replaced another store.
         package let isReplacement: Bool
     }
 
-    /// Puts a copy of a backup in the place of a store, or makes a new store from it.
+    /// Replaces a store by a copy of a backup, or makes a new store from the backup.
     ///
     /// - Parameters:
     ///   - isReplacing: Whether an existing store may be replaced.
-    ///   - isDryRun: Whether everything is checked and no file is made or changed.
+    ///   - isDryRun: Whether the restore is only checked, without making or changing a file.
     /// - Throws: `storeInUse`, `fileExists`, `notAFile`, `notADatabase`, `foreignDatabase`, `newerFormat`, `storeCorrupt`,
-    ///   `storeBusy`, `diskFull`, `permissionDenied`, `storeUnreadable`, `cancelled`; the old store is unchanged then.
+    ///   `storeBusy`, `diskFull`, `permissionDenied`, `storeUnreadable`, `cancelled`. If the call throws, the old store is
+    ///   unchanged.
     package static func restore(
         _ backup: URL, to store: URL, isReplacing: Bool = false, isDryRun: Bool = false, calls: FileCalls = .system
     ) throws(DataSourceError) -> Restoration {
         let source = try StoreFiles(backup, calls)
         var target = try StoreFiles(store, calls)
-        // Before the lock file is made beside a folder or a device.
+        // Check this before the lock file is made, so that none is made beside a folder or a device.
         if try target.mainExists(), let state = try target.state(target.main) {
             target = try StoreFiles(store, calls, mode: Int(state.st_mode))
         }
@@ -34,10 +35,10 @@ extension SQLiteStore {
         }
     }
 
-    /// Removes a store without opening it. If there is none, it removes leftovers of a reset or a restore.
+    /// Removes a store without opening it. If there is no store, removes files that an interrupted reset or restore left.
     ///
-    /// - Parameter removesBackups: Whether to remove the backups that resets made beside it, too.
-    /// - Throws: `storeInUse`, `notAFile`, `permissionDenied`, `storeUnreadable`. You can call it again.
+    /// - Parameter removesBackups: Whether to remove the backups that resets made beside the store.
+    /// - Throws: `storeInUse`, `notAFile`, `permissionDenied`, `storeUnreadable`. After an error, the call can be repeated.
     package static func destroy(
         _ url: URL, removesBackups: Bool = false, calls: FileCalls = .system
     ) throws(DataSourceError) {
@@ -45,11 +46,11 @@ extension SQLiteStore {
         let isThere = try files.mainExists()
         let remains = [files.lock, files.log, files.sharedMemory, files.journal, files.restoring]
         let backups = try removesBackups ? BackupSeries.all(files) : []
-        // If there is nothing, no lock file is made.
+        // If there is nothing to remove, make no lock file.
         guard isThere || !backups.isEmpty || remains.contains(where: files.exists) else { return }
         let lock = try ClosingStores.shared.lock(files)
         try withExtendedLifetime(lock) { () throws(DataSourceError) in
-            // First, so that after an interruption the store still exists and can be destroyed again.
+            // Remove the backups first. After an interruption the store then still exists, and can be destroyed again.
             for series in backups { _ = try series.removeAll() }
             try files.removeUnfinished(files.restoring)
             try StoreReset(files: files).run()
@@ -70,10 +71,10 @@ extension BackupSeries {
 }
 
 extension SQLiteStore {
-    /// Copies the store to a new file, as it is when the copy begins; commits continue meanwhile.
+    /// Copies the store to a new file, as the store is when the copy begins. Commits continue during the copy.
     ///
-    /// - Throws: `fileExists`, `storeClosed`, the error of writing the file, and `cancelled` if the task is cancelled. No new
-    ///   file exists then.
+    /// - Throws: `fileExists`, `storeClosed`, the error of writing the file, or `cancelled` if the task is cancelled. If the
+    ///   call throws, there is no new file.
     package func copy(to url: URL) throws(DataSourceError) {
         let target = try StoreFiles(url, files.calls)
         let reader = try readers.take { () throws(DataSourceError) in

@@ -2,13 +2,13 @@ package import Foundation
 package import RowStore
 internal import Synchronization
 
-/// Rows in an SQLite file: one connection writes, a few others read.
+/// A store in an SQLite file. One connection writes, and a few others read.
 package final class SQLiteStore: PersistentStore {
     package typealias Options = SQLiteOptions
 
     /// The result of opening the store.
     package let startup: StoreStartup
-    /// A number that only this store has; a reset makes a new one.
+    /// An identifier that no other store has. A reset makes a new identifier.
     package var storeID: String { identifier.withLock { $0 } }
     package let longestValue: Int
     package let counters: StoreCounters
@@ -18,22 +18,23 @@ package final class SQLiteStore: PersistentStore {
     let options: Options
     let identifier: Guarded<String>
     let writer: Guarded<WriterState>
-    /// Whether a reset left no writer, so that the store has to be opened again.
+    /// Whether a reset left no writer, so that the store must be opened again.
     let isLost = Atomic(false)
     let readers: ReaderPool
     let reports = FailureReports()
-    /// Held until the store is closed.
+    /// The lock file, locked until the store is closed; nil for a store that is only read.
     let lock: Guarded<LockFile?>
-    /// The parts of a shared store.
+    /// The locks and notifications of a shared store; nil if the store is not shared.
     let access: SharedAccess?
-    /// Held until the store is closed, if it is only read.
+    /// The watch of a store that is only read, until the store is closed.
     private let readOnlyWatch: Guarded<ReadOnlyWatch?>
 
-    /// Opens the store, makes it if there is none, and resets or migrates it if it was made for another model or database key.
+    /// Opens a store. Makes the store if there is none, and resets or migrates a store that was made for another model or
+    /// database key.
     ///
     /// - Throws: `storeInUse`, `notAFile`, `notADatabase`, `foreignDatabase`, `permissionDenied`, `storeBusy`, `diskFull`,
-    ///   `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is `.fail`), `unreadableModel`. In
-    ///   every case an existing store is unchanged, or completely removed if it was to be dropped.
+    ///   `storeCorrupt`, `newerFormat`, `storeUnreadable`, `modelChanged` (if the policy is `.fail`), `unreadableModel`. If the
+    ///   call throws, an existing store is unchanged, or completely removed if it was to be dropped.
     package static func open(_ options: Options) throws(DataSourceError) -> SQLiteStore {
         let schema = try StoreSchema(options.layout)
         let files = try StoreFiles(options.url, options.calls, mode: options.fileMode)
@@ -41,7 +42,7 @@ package final class SQLiteStore: PersistentStore {
             let opened = try ReadOnlyOpening(files: files, schema: schema, identity: options.identity).run()
             return SQLiteStore(schema, files, options: options, opened: opened)
         }
-        // Before the lock file is made beside a folder or a device.
+        // Check this before the lock file is made, so that none is made beside a folder or a device.
         _ = try files.mainExists()
         if options.isShared {
             let shared = try SharedOpening(files: files, schema: schema, options: options).run()
@@ -88,7 +89,7 @@ package final class SQLiteStore: PersistentStore {
         readOnlyWatch = Guarded(nil)
     }
 
-    /// A store that is only read.
+    /// Makes a store that is only read.
     private init(_ schema: StoreSchema, _ files: StoreFiles, options: Options, opened: ReadOnlyOpening.Result) {
         self.schema = schema
         self.files = files
@@ -109,7 +110,7 @@ package final class SQLiteStore: PersistentStore {
 
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { reports.report(to: handler) }
 
-    /// - Parameter isAlone: Whether no other process has the store open, if it can be shared.
+    /// - Parameter isAlone: Whether no other process has a shared store open.
     func makeWriter(_ connection: Connection, isAlone: Bool) throws(DataSourceError) -> Writer {
         try lock.withLock { (lock) throws(DataSourceError) in
             guard let lock else { throw DataSourceError.storeClosed }
@@ -131,7 +132,7 @@ package final class SQLiteStore: PersistentStore {
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         try writer.withLock { (writer) throws(DataSourceError) in
             let outcome = try openWriter(&writer, keepsEarlyWrite: true).commit(group)
-            // A commit of nothing but refused saves writes nothing, but has found out what others have written.
+            // A commit of only refused saves writes nothing, but it can notice writes of other programs.
             if outcome.foundOutsideWrites { readers.noteWrite() }
             return outcome
         }
@@ -142,7 +143,8 @@ package final class SQLiteStore: PersistentStore {
     package func noticeOutsideWrites() -> Bool {
         let found = writer.withLockIfAvailable { writer in
             let found = writer.current?.noticeOutsideWrites()
-            // Without a writer nothing is known. Whoever asks next is told nothing any more, and must not read what is older.
+            // Without a writer, or after a found write, kept transactions may be too old. The next call does not report the
+            // same write again, so look-ups must see it.
             if found != false { readers.noteWrite() }
             return found ?? false
         }
@@ -169,7 +171,7 @@ package final class SQLiteStore: PersistentStore {
     /// Whether the write-ahead log is long enough to be copied into the main file.
     package var needsUpkeep: Bool { counters.uncopiedFrames > options.logLimit }
 
-    /// Copies the log into the main file if it is long enough. That can take milliseconds.
+    /// Copies the log into the main file if the log is long enough. That can take milliseconds.
     package func upkeep() {
         writer.withLock { if let writer = $0.current, writer.holdsLock { writer.checkpointIfNeeded() } }
     }
@@ -177,16 +179,16 @@ package final class SQLiteStore: PersistentStore {
     package func willClose() { ClosingStores.shared.add(files.main, self) }
 
     package func closeIfIdle() -> Bool {
-        // A follower ends soon.
+        // A shared store may still be followed by another thread, which ends soon. `close()` then closes the store.
         if access != nil { return false }
         guard readers.closeIfIdle() else { return false }
         endWriting()
         return true
     }
 
-    /// Waits for reads and writes under way, and leaves one file with all rows.
+    /// Waits for the present reads and writes, and leaves one file with all rows.
     package func close() {
-        // The readers first: the last connection to close copies the log, and only the writer may do that.
+        // Close the readers first. The last connection to close copies the log, and only the writer may do that.
         readers.close()
         access?.endFollowing()
         endWriting()
@@ -195,7 +197,7 @@ package final class SQLiteStore: PersistentStore {
     private func endWriting() {
         writer.withLock { writer in
             writer.current?.abandonEarlyWrite()
-            // A process that has lost the lock must not write any more, nor one that cannot get its turn.
+            // A process that has lost its lock, or cannot get its turn, must not write.
             let isTurn = access.map { (try? $0.turn.take()) != nil } ?? true
             if !isTurn || writer.current?.holdsLock == false {
                 try? writer.current?.connection.set(closingCopiesLog: false)
@@ -212,7 +214,7 @@ package final class SQLiteStore: PersistentStore {
 
     deinit { ClosingStores.shared.remove(files.main, self) }
 
-    /// How many reads wait until the write-ahead log is emptied; nil while it is not being emptied. For tests.
+    /// The number of reads that wait until the write-ahead log is emptied; nil while the log is not being emptied. For tests.
     package var waitingReadCount: Int? { readers.waitingCount }
 
     /// The value of a pragma on the writing connection. For tests.
@@ -226,7 +228,7 @@ package final class SQLiteStore: PersistentStore {
 extension SQLiteStore: BulkStore {
     package func make(_ change: BulkChange) throws(DataSourceError) -> Int {
         try writer.withLock { (writer) throws(DataSourceError) in
-            // One of its own: whoever holds all readers of the pool may be waiting for a save.
+            // Use a separate reader: the caller that has all readers of the pool may be waiting for a save.
             try openWriter(&writer).make(change) { () throws(DataSourceError) in
                 try Reader(files, schema, counters: counters, isUnchanging: false, tracing: options.tracing)
             }
@@ -235,7 +237,7 @@ extension SQLiteStore: BulkStore {
 }
 
 extension SQLiteStore: EarlyWriteStore {
-    /// One to two milliseconds.
+    /// Writing the most rows takes one to two milliseconds.
     package var rowsWrittenEarly: ClosedRange<Int> { 1...256 }
     package var earlyRows: Int { writer.withLock { $0.current?.early?.count ?? 0 } }
 
@@ -254,7 +256,7 @@ extension SQLiteStore: EarlyWriteStore {
 extension SQLiteStore: LeaseStore {
     package var sharing: (any StoreSharing)? { access == nil ? nil : self }
 
-    /// The sharing of a store. None of this is called for a store that is not shared.
+    /// The locks and notifications of a shared store. Only called for a shared store.
     private var shared: SharedAccess {
         get throws(DataSourceError) {
             guard let access else { throw DataSourceError.storeClosed }
@@ -273,7 +275,8 @@ extension SQLiteStore: LeaseStore {
         return try shared.reading { reader throws(DataSourceError) in try reader.news(after: position) }
     }
 
-    /// The news if no other member has written; nil if one may have, and while a commit is under way.
+    /// The result of ``news(after:)`` if no other member has written; nil if another member may have written, or while a commit
+    /// is under way.
     private func quietNews() throws(DataSourceError) -> SharedNews? {
         guard let writes = try shared.reading({ reader throws(DataSourceError) in reader.readWrites }) else {
             return nil
@@ -303,28 +306,28 @@ extension SQLiteStore.Options {
 }
 
 extension SQLiteStore {
-    /// What the next opening would do, without changing a byte or making a file. Others may have the store open.
+    /// Predicts what the next opening would do. Makes and changes no file. Containers may have the store open.
     ///
-    /// - Parameter countsRows: Whether to count rows for a reset even if the store would be kept.
-    /// - Returns: The reason, how many objects would be dropped, and which backups would be removed.
-    /// - Throws: What opening would throw.
+    /// - Parameter countsRows: Whether to count the rows that a reset would drop, even if opening would keep the store.
+    /// - Returns: The reason, the number of objects that would be dropped, and the backups that would be removed.
+    /// - Throws: The error that opening would throw.
     package static func forecast(
         _ options: Options, countsRows: Bool = false
     ) throws(DataSourceError) -> StoreStartup {
         try StoreForecast(options).run(countsRows: countsRows)
     }
 
-    /// What a migration would do; nil if the store was made for this model, or does not exist.
+    /// Predicts what a migration would do; nil if the store was made for this model, or does not exist.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
         try StoreForecast(options).migration()
     }
 
-    /// The outlook of a store that would be kept; nil if it does not exist, or would be reset.
+    /// The outlook of a store that opening would keep; nil if there is no store, or if it would be reset or migrated.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
         try StoreForecast(options).outlook()
     }
 
-    /// Who has a store open, here or in another process.
+    /// The containers that have a store open, in this process or in another process.
     package static func occupants(_ url: URL) throws(DataSourceError) -> StoreOccupants {
         try StoreFiles(url, .system).occupants()
     }
