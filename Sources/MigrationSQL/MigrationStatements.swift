@@ -104,7 +104,7 @@ package protocol SQLDialect: Sendable {
     ///   - number: The number of the parameter, from 1.
     ///   - storage: The storage of the parameter's value.
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String
-    /// SQL for a number in a wider type; NULL if the conversion would change the number.
+    /// SQL that converts a number to a wider type; NULL if the conversion would change the number.
     func widened(_ term: String, _ widening: NumberWidening) -> String
     /// SQL that derives a string from another string. Called only if ``derivesStrings`` is true.
     func changed(_ term: String, _ change: StringTransformation) -> String

@@ -142,7 +142,7 @@ package struct RowCopy {
         case .always:
             return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END", position)
         case .column(let term):
-            // If all numbers stay the same, the plain columns let ``changesNothing`` keep the table.
+            // If all numbers stay the same, the plain columns let `changesNothing` keep the table.
             if family.allSatisfy({ numbers[$0] == $0 }) { return (key, term, position) }
             func linked(_ term: String) -> String { "CASE WHEN (\(number)) IS NOT NULL THEN \(term) END" }
             return (linked(key), number, linked(position))

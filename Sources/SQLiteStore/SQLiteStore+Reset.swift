@@ -144,7 +144,7 @@ extension SQLiteStore {
         }
     }
 
-    /// Opens the store again. If other members have opened a shared store meanwhile, it stays unchanged.
+    /// Opens the store again. Does not change a shared store that other members have opened meanwhile.
     private func reopened(isEmptied: Bool) throws(DataSourceError) -> Writer {
         if !isEmptied {
             guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }

@@ -57,7 +57,7 @@ extension Connection {
         try set(closingCopiesLog: true)
     }
 
-    /// Whether the last connection to close writes the log into the main file and removes it.
+    /// Sets whether the last connection to close writes the log into the main file and removes the log.
     func set(closingCopiesLog isOn: Bool) throws(DataSourceError) {
         try set(SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, !isOn)
     }

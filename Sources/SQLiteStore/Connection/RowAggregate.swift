@@ -24,7 +24,7 @@ private func takeState<State: AnyObject>(_ context: OpaquePointer?, _: State.Typ
     return Unmanaged<State>.fromOpaque(known).takeRetainedValue()
 }
 
-/// Where the context has the pointer to its sum; the pointer is nil before the first value. A sum is not an object, because
+/// The context's memory for the pointer to its sum. The pointer is nil before the first value. A sum is not an object, because
 /// each value would cost reference counting.
 private func exactSumPlace(_ context: OpaquePointer?) -> UnsafeMutablePointer<UnsafeMutablePointer<ExactSum>?>? {
     sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutablePointer<ExactSum>?>.size))?

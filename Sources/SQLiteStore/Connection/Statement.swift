@@ -94,7 +94,7 @@ final class StatementTracer {
     /// The running statements. There are several if a read is made during another read.
     private var running: [OpaquePointer: Run] = [:]
 
-    /// Starts tracing. The connection must keep the tracer until it is closed.
+    /// Starts tracing. The tracer must exist until the connection is closed.
     init(_ connection: OpaquePointer, _ tracing: StatementTracing) {
         self.connection = connection
         self.tracing = tracing

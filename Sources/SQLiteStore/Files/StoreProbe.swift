@@ -98,7 +98,8 @@ struct StoreProbe {
         contents.contains { $0.type == "table" && $0.sql.utf8.elementsEqual(sql.utf8) }
     }
 
-    /// Whether the table has only the columns of links. Since the second format, no entity's table has columns with both names.
+    /// Whether the table has only the columns of links. Since the second format, no entity's table has columns with these
+    /// names.
     private func holdsLinks(_ table: String) throws(DataSourceError) -> Bool {
         guard hasColumn(LinkNames.source, in: table), hasColumn(LinkNames.destination, in: table) else { return false }
         let names = try columnNames(of: table)

@@ -59,7 +59,7 @@ extension NumberWidening {
 
     fileprivate static let functionName = "widen_number"
 
-    /// SQL for the number of an expression in the wider type; NULL if the conversion would change the number.
+    /// SQL that converts a number to the wider type; NULL if the conversion would change the number.
     func sql(_ term: String) -> String {
         self == .unchanged ? term : "\(NumberWidening.functionName)(\(rawValue.quotedText), \(term))"
     }

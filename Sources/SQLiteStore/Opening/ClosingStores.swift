@@ -29,7 +29,7 @@ final class ClosingStores: Sendable {
         condition.unlock()
     }
 
-    /// Locks a store's lock file, once this process has closed the store.
+    /// Waits until this process has closed the store, and locks the store's lock file.
     ///
     /// - Parameter isShared: Whether the lock is shared instead of exclusive.
     /// - Throws: `storeInUse` if another process has the lock, or a container of this process that is not being closed.

@@ -3,8 +3,9 @@ internal import RowStore
 
 /// The lock that keeps all other containers and processes from opening the store while this object exists.
 ///
-/// The lock is on a file beside the store, which this library never deletes. Otherwise two processes could lock two files with
-/// the same name. Other programs may delete the file, so ``check()`` compares the locked file with the file at the path.
+/// The lock is on a file beside the store, which this library never deletes. If it were deleted, two processes could lock two
+/// different files with the same name. Other programs may delete the file, so ``check()`` compares the locked file with the
+/// file at the path.
 final class LockFile: Sendable {
     private struct Lock {
         let descriptor: Int32
@@ -78,8 +79,8 @@ final class LockFile: Sendable {
         }
     }
 
-    /// Records in the file that its lock is proof: the next process that locks the file is the only user of the store. If the
-    /// record fails, the next opening checks again.
+    /// Writes into the file, so that the next process that locks the file does not treat it as new. If the write fails, that
+    /// process checks once more whether the store is open.
     private static func mark(_ descriptor: Int32) {
         _ = write(descriptor, "locked\n", 7)
     }

@@ -90,8 +90,8 @@ final class SharedLock: Sendable {
     /// A lock that keeps members from joining; nil if the store was never shared.
     private let bell: Int32?
 
-    /// Nil if the lock file does not exist or cannot be read. It is not made: without a lock file, no process has the store
-    /// open, or the store is a copy.
+    /// Nil if the lock file does not exist or cannot be read. The file is not made here: without a lock file, no process has
+    /// the store open, or the store is a copy.
     ///
     /// - Throws: `storeInUse`.
     init?(_ files: StoreFiles) throws(DataSourceError) {

@@ -84,7 +84,7 @@ struct BackupSeries {
 
     private var prefix: String { URL(fileURLWithPath: files.main).lastPathComponent + maker.rawValue }
 
-    /// A path for the next backup that neither a file nor an incomplete copy has.
+    /// A free path for the next backup. The path of its incomplete copy is free, too.
     func freePath() throws(DataSourceError) -> String {
         let names = Set(try files.names())
         var date = now

@@ -90,7 +90,7 @@ struct QueryStatement {
         writer.namesOutermost ? " AS \(PredicateWriter.outermost)" : ""
     }
 
-    /// Whether SQLite evaluates the predicate alone.
+    /// Whether SQLite evaluates the whole predicate, without this library.
     var isEvaluatedBySQLite: Bool { filter == nil && !isJoinedHere && !callsBack }
 
     /// Whether SQLite calls back to evaluate predicates.

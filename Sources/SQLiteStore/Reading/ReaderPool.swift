@@ -19,7 +19,7 @@ final class ReaderPool: Sendable {
         /// Main's reader while main does not read.
         var idleMain: Reader?
         var isClosed = false
-        /// The open reads, in the order of their begin.
+        /// The open reads, in the order in which they began.
         var open: [Read] = []
         var lastRead: UInt64 = 0
         /// The reads that wait at the gate; nil while the gate is open.
@@ -77,8 +77,8 @@ final class ReaderPool: Sendable {
         self.isUnchanging = isUnchanging
     }
 
-    /// Whether look-ups may share transactions. Not with a listener for statements: it would be called when a transaction ends,
-    /// which may be under the lock of this pool.
+    /// Whether look-ups may share transactions: not in a shared store, and not with a listener for statements. The listener
+    /// would be called when a transaction ends, possibly under the lock of this pool.
     private var keepsTransactions: Bool { !isShared && tracing == nil }
 
     /// Takes a reader out of the pool, until the caller gives it back.
@@ -136,7 +136,8 @@ final class ReaderPool: Sendable {
         permits.signal(use)
     }
 
-    /// Lets a returned reader keep its transaction open, unless a write, the gate or a close forbids that.
+    /// Lets a returned reader keep its transaction open, unless the store was written, the gate is closed, or the pool is
+    /// closed.
     private func keep(_ reader: Reader, _ state: inout State) {
         if reader.kept?.writes != state.writes || state.gate != nil || state.isClosed { return reader.endKept() }
         if state.isExpiryDue { return }
@@ -259,7 +260,7 @@ extension ReaderPool {
 /// A read transaction that stays open from one look-up to the next. Beginning and ending a transaction takes as long as a
 /// look-up.
 ///
-/// The transaction sees the store as it was at the transaction's begin, so it ends as soon as this container writes. Other
+/// The transaction sees the store as it was when the transaction began, so it ends as soon as this container writes. Other
 /// programs can write unnoticed, and SQLite cannot empty the write-ahead log during the transaction. So the transaction also
 /// ends after ``longest``.
 struct KeptRead {

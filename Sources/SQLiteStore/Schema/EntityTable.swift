@@ -39,7 +39,7 @@ final class EntityTable: Sendable {
     let longestTerm: Int
     /// The unquoted names of the stored columns, to compare with SQLite's messages.
     private let names: [Int: String]
-    /// The columns for whose ranges there is an index.
+    /// The columns with an index for ranges of their values.
     let indexedColumns: Set<Int>
     /// The SQL that makes the table. Columns with large values come last, because SQLite must read past a value to reach the
     /// columns after it.
@@ -55,9 +55,9 @@ final class EntityTable: Sendable {
     /// The expressions to select for a row with deferred values: the sizes of large values in place of the values. Nil if no
     /// column may be deferred.
     let deferredTerms: [String]?
-    /// Finds a row by its key.
+    /// The SQL that finds a row by its key.
     let keySQL: String
-    /// Finds a row by a uniqueness constraint, for each constraint.
+    /// The SQL that finds a row by its values, for each uniqueness constraint.
     let constraintSQL: [String]
 
     static let keyName = "_key"

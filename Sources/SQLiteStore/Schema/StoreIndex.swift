@@ -52,7 +52,7 @@ struct StoreIndex: Sendable {
             .map { StoreIndex(table: table.name, isUnique: false, elements: $0) }
     }
 
-    /// The columns for whose ranges there is an index: the first columns of the indexes, except decimals.
+    /// The columns with an index for ranges of their values: the first columns of the indexes, except decimals.
     static func firstColumns(_ layout: EntityLayout) -> Set<Int> {
         // Decimals are indexed as strings, and the order of strings differs from the order of numbers.
         Set(layout.columns.indices.filter { layout.indexedColumns.contains($0) && !layout.columns[$0].isDecimal })

@@ -129,7 +129,7 @@ extension StoreMetadata {
     static let selectFirstFreeKeySQL = "SELECT \"value\" FROM \"_metadata\" WHERE \"name\" = 'firstFreeKey'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
-    /// Counts the failed commits that had to be overwritten, so that the overwriting transaction changes a page.
+    /// Counts the failed commits that had to be overwritten. The count is the change that the overwriting transaction writes.
     static let countFailedCommitSQL =
         "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
         + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"

@@ -53,7 +53,7 @@ enum SharedTables {
             members = sqlite3_column_int64(statement, 4)
         }
 
-        /// Whether the numbers are in the range of counted numbers. Adding to numbers in this range does not overflow.
+        /// Whether all numbers are within ``SharedTables/numbers``. Adding to such numbers does not overflow.
         fileprivate var isSound: Bool {
             let all = UInt64(bitPattern: position | lowest | writes | leases | members)
             return all <= UInt64(SharedTables.numbers.upperBound)

@@ -58,7 +58,7 @@ final class SharedWriter {
 
     // MARK: Transactions
 
-    /// Reads `_feed` at the begin of a transaction.
+    /// Reads `_feed` at the beginning of a transaction.
     ///
     /// - Returns: Whether another member has written since this member's last transaction.
     func begin() throws(DataSourceError) -> Bool {

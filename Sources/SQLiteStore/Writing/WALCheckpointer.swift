@@ -107,8 +107,8 @@ final class WALCheckpointer {
             note(code)
         case SQLITE_BUSY:
             failures = 0
-            // The reason may be a read of this container that has ended or begun meanwhile. The next attempt is not delayed by
-            // it.
+            // The reason may be a read of this container that has ended or begun meanwhile. Such a read does not delay the next
+            // attempt, so it is not reported.
             if open.isEmpty && (before.wasAnyOpen || hasAnyBegun) { return }
             let number = open.first?.number ?? 0
             guard reportedRead != number else { return }

@@ -8,7 +8,7 @@ extension Writer {
 
     /// Changes every matching row, in one transaction.
     ///
-    /// - Parameter makeReader: Makes a reader, if SQLite cannot evaluate a predicate alone.
+    /// - Parameter makeReader: Makes a reader. Called if SQLite cannot evaluate a whole predicate.
     /// - Returns: The number of changed rows.
     func make(
         _ change: BulkChange, _ makeReader: () throws(DataSourceError) -> Reader

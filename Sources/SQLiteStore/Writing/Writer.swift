@@ -125,8 +125,8 @@ final class Writer {
         try sharing?.append(set)
     }
 
-    /// Runs the body in a transaction. If rows were written early, it is their transaction. If the body throws or the commit
-    /// fails, everything in the transaction is rolled back, early rows included.
+    /// Runs the body in a transaction. If rows were written early, the body runs in their transaction. If the body throws or
+    /// the commit fails, everything in the transaction is rolled back, early rows included.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         // Take the turn before BEGIN: pages that spill from the cache go to the WAL at once, and may restart it.
         if early == nil { try sharing?.turn.take(patience: patience) }
@@ -230,8 +230,8 @@ final class Writer {
 /// The commit of a transaction, and the handling of its failure.
 ///
 /// A commit whose sync fails may be on the disk nevertheless. SQLite rolls it back in memory, but its pages stay in the
-/// write-ahead log, with the mark of their end. A process that opens the store after a crash would find the pages there. So
-/// they are overwritten before the failure is reported.
+/// write-ahead log, with the commit mark after them. A process that opens the store after a crash would find them there. So the
+/// pages are overwritten before the failure is reported.
 extension Writer {
     func commitTransaction() throws(DataSourceError) {
         let statement = try connection.statement(schema.firstFreeStatement + 1, "COMMIT")
@@ -248,8 +248,8 @@ extension Writer {
         throw error
     }
 
-    /// Whether a commit that failed with that code may be complete in the log. After a failed write of pages it cannot be
-    /// complete, because the mark of the end is written last.
+    /// Whether a commit that failed with that code may be complete in the log. After a failed write of pages it is incomplete,
+    /// because the commit mark is written last.
     private static func mayBeOnDisk(_ code: Int32) -> Bool {
         let failedToWrite = SQLITE_IOERR | (3 << 8)
         return code != failedToWrite && code & 0xFF != SQLITE_BUSY && code & 0xFF != SQLITE_FULL
@@ -291,7 +291,7 @@ extension Writer {
         }
         do throws(DataSourceError) {
             if early == nil, earlyWrite.begin() {
-                // Set this before the transaction begins, so that a failure of the begin also ends the early write.
+                // Set this before the transaction begins, so that a failed BEGIN also ends the early write.
                 early = EarlyRows(earlyWrite)
                 // Do not wait for another program that writes: the early write is optional.
                 connection.setPatience(.zero)
