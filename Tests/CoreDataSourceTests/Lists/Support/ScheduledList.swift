@@ -78,8 +78,9 @@ struct ScheduledList {
 
     /// Whoever waits for a notice goes on when it counts as settled, and has to see on the screen what it is of, or something newer.
     private mutating func checkSettled() {
-        // Without work, nobody waits: there is nothing to do, or the rows could not be read.
-        guard schedule.isWorking, !isFinished else { return unsettled = [] }
+        if isFinished { return unsettled = [] }
+        // The next work begins before anybody looks.
+        if schedule.isReady { return }
         while let first = unsettled.first, schedule.isSettled(first.notice) {
             unsettled.removeFirst()
             // Rows that were read one by one may be newer than others.
