@@ -29,7 +29,7 @@ struct StoreFixtureTests {
         ]
         try await check(fixture, .allTypes, entities) { container in
             #expect(try container.main.fetch(Special.self).allSatisfy { $0.tags == ["x", "é"] })
-            try await container.dataSource(BoundedDataSource.self).perform { context in
+            try await container.dataSource(PlainDataSource<Bounded, EveryType>.self).perform { context in
                 let object = try context.insert(EveryType.self)
                 object.binaryRequired = Data()
                 object.uriRequired = try #require(URL(string: "about:blank"))

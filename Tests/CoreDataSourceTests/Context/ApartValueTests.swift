@@ -142,7 +142,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(
             model: .allTypes, store: .sqlite(directory.store), configuration: .uncached)
-        try await container.dataSource(SpecialDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<Special>.self).perform { context in
             let special = try context.insert(Special.self)
             special.tags = ["a"]
             special.attachment = .large(Self.large)
@@ -224,8 +224,4 @@ import Testing
             #expect(try album.recordings.sorted(by: [.descending(\.sound)]).map(\.title) == ["3", "1", "0", "2"])
         }
     }
-}
-
-private final class SpecialDataSource: DataSource<String> {
-    override class var entities: [ManagedObject.Type] { [Special.self] }
 }

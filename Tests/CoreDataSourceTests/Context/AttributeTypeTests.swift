@@ -13,7 +13,7 @@ struct AttributeTypeTests {
         let location: StoreLocation = kind == .sqlite ? .sqlite(directory.store) : .inMemory
         var container = try await PersistentContainer(model: .allTypes, store: location)
         let uuid = uuid
-        try await container.dataSource(BoundedDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<Bounded, EveryType>.self).perform { context in
             let object = try context.insert(EveryType.self)
             object.binaryRequired = Data([0, 1, 255])
             object.binaryOptional = Data()
@@ -63,15 +63,12 @@ struct AttributeTypeTests {
 
     @Test(arguments: StoreKind.allCases)
     func compositesAndTransformablesComeBack(kind: StoreKind) async throws {
-        final class Places: DataSource<any Sendable> {
-            override class var entities: [ManagedObject.Type] { [Place.self, Special.self] }
-        }
         let address = Address(
             class: "home", coordinate: Coordinate(latitude: 1.5, longitude: -2), street: "Main", tags: ["a", "ä"])
         let directory = try TemporaryDirectory()
         let location: StoreLocation = kind == .sqlite ? .sqlite(directory.store) : .inMemory
         let container = try await PersistentContainer(model: .allTypes, store: location)
-        let places = try container.dataSource(Places.self)
+        let places = try container.dataSource(PlainDataSource<Place, Special>.self)
         try await places.perform { context in
             let place = try context.insert(Place.self)
             #expect(place.address == nil)

@@ -74,10 +74,6 @@ private final class Book: ManagedObject {
     }
 }
 
-private final class Library: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [Shelf.self, Book.self, Hall.self] }
-}
-
 /// Attributes that are derived from other objects are calculated when they are read, wherever that is.
 @MainActor
 struct CalculatedAttributeTests {
@@ -121,19 +117,19 @@ struct CalculatedAttributeTests {
 
     /// Two shelves: `a` with two books, `b` with one.
     private func withLibrary(
-        _ body: @MainActor (PersistentContainer, Library) async throws -> Void
+        _ body: @MainActor (PersistentContainer, PlainDataSource<Shelf, Book, Hall>) async throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
         for location in [StoreLocation.sqlite(directory.store), .inMemory] {
             let container = try await PersistentContainer(model: Self.model, store: location)
-            let library = try container.dataSource(Library.self)
+            let library = try container.dataSource(PlainDataSource<Shelf, Book, Hall>.self)
             try await fill(library)
             try await body(container, library)
             try await container.close()
         }
     }
 
-    private func fill(_ library: Library) async throws {
+    private func fill(_ library: PlainDataSource<Shelf, Book, Hall>) async throws {
         try await library.perform(waitFor: .main) { context in
             let hall = try context.insert(Hall.self)
             hall.name = "hall"
@@ -246,7 +242,7 @@ struct CalculatedAttributeTests {
     @Test func thePathDecidesHowManyQueriesTheyCost() async throws {
         let directory = try TemporaryDirectory()
         let first = try await PersistentContainer(model: Self.model, store: .sqlite(directory.store))
-        try await fill(first.dataSource(Library.self))
+        try await fill(first.dataSource(PlainDataSource<Shelf, Book, Hall>.self))
         try await first.close()
         let container = try await PersistentContainer(model: Self.model, store: .sqlite(directory.store))
         func reading<Value: Sendable>(
@@ -273,7 +269,7 @@ struct CalculatedAttributeTests {
     @Test func theStoreKeepsNoneOfThem() async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: Self.model, store: .sqlite(directory.store))
-        try await fill(container.dataSource(Library.self))
+        try await fill(container.dataSource(PlainDataSource<Shelf, Book, Hall>.self))
         try await container.close()
         let raw = try RawConnection(directory.store)
         #expect(try raw.column("SELECT count(name) FROM Shelf") == ["3"])
@@ -301,7 +297,7 @@ struct CalculatedAttributeTests {
     @Test func anAccessorOfStoredValuesTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let container = try await PersistentContainer(model: CalculatedAttributeTests.model, store: .inMemory)
-            let library = try await MainActor.run { try container.dataSource(Library.self) }
+            let library = try await MainActor.run { try container.dataSource(PlainDataSource<Shelf, Book, Hall>.self) }
             try await library.perform { context in
                 let shelf = try context.insert(Shelf.self)
                 let count: Int64? = shelf.attribute(at: 0)
@@ -317,7 +313,7 @@ struct CalculatedAttributeTests {
     @Test func aRowOfASnapshotTraps() async throws {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             let container = try await PersistentContainer(model: CalculatedAttributeTests.model, store: .inMemory)
-            let library = try await MainActor.run { try container.dataSource(Library.self) }
+            let library = try await MainActor.run { try container.dataSource(PlainDataSource<Shelf, Book, Hall>.self) }
             try await library.perform { try $0.insert(Shelf.self).name = "a" }
             for await update in library.updates(ObjectRequest(Shelf.self)) {
                 guard let row = update.snapshot.first else { continue }

@@ -35,12 +35,12 @@ struct ChosenTypeTests {
     ]
 
     private func withTasks(
-        _ kind: StoreKind, _ body: @MainActor (PersistentContainer, TaskDataSource) async throws -> Void
+        _ kind: StoreKind, _ body: @MainActor (PersistentContainer, PlainDataSource<TaskEntity>) async throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(
             model: .tasks, store: kind == .sqlite ? .sqlite(directory.store) : .inMemory)
-        let tasks = try container.dataSource(TaskDataSource.self)
+        let tasks = try container.dataSource(PlainDataSource<TaskEntity>.self)
         try await tasks.perform { context in
             for row in ChosenTypeTests.rows {
                 row.edit(try context.findOrInsert(TaskEntity.self, where: \.uid, equals: row.uid))
@@ -188,7 +188,7 @@ struct ChosenTypeTests {
         let columns = try #require(model.entities.first.map { model.columns(of: $0).map(\.name) })
         #expect(columns == ["share", "labels", "season"])
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        try await container.dataSource(PlanDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<PlanEntity>.self).perform { context in
             let plan = try context.insert(PlanEntity.self)
             #expect(plan.share == .half && plan.labels == [] && plan.season == .spring)
             plan.setNil(at: 0)
@@ -221,7 +221,7 @@ struct ChosenTypeTests {
     func aValueWithoutACaseIsReportedAndReadAsTheDefault(_ attribute: String, _ sql: String) async throws {
         let directory = try TemporaryDirectory()
         var container = try await PersistentContainer(model: .tasks, store: .sqlite(directory.store))
-        try await container.dataSource(TaskDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<TaskEntity>.self).perform { context in
             let task = try context.insert(TaskEntity.self)
             task.uid = "1"
             task.state = .done
@@ -301,8 +301,4 @@ private final class PlanEntity: ManagedObject {
     var share: Share { attribute(at: 0) }
     var labels: Labels { attribute(at: 1) }
     var season: Season { attribute(at: 2) }
-}
-
-private final class PlanDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [PlanEntity.self] }
 }

@@ -3,15 +3,11 @@ import Foundation
 import RowStore
 import Testing
 
-private final class SpecialDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [Special.self] }
-}
-
 /// A stored value that is none of its attribute's type reads as another one, which is reported.
 @MainActor
 struct DamagedValueTests {
     private func insertOne(_ container: PersistentContainer) async throws {
-        try await container.dataSource(BoundedDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<Bounded, EveryType>.self).perform { context in
             let object = try context.insert(EveryType.self)
             object.binaryRequired = Data()
             object.uriRequired = try #require(URL(string: "https://example.org"))
@@ -67,7 +63,7 @@ struct DamagedValueTests {
         let container = try await PersistentContainer(
             model: .allTypes, store: kind == .sqlite ? .sqlite(directory.store) : .inMemory)
         let column = try #require(container.stack.layout.entity(named: "Special")?.column(named: "tags"))
-        try await container.dataSource(SpecialDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<Special>.self).perform { context in
             try context.insert(Special.self).setTransformable(["a": 1], at: column)
         }
         var failures = container.failures.makeAsyncIterator()
@@ -150,7 +146,7 @@ struct DamagedValueTests {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
         let failures = container.failures
-        try await container.dataSource(BoundedDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<Bounded, EveryType>.self).perform { context in
             let object = try context.insert(EveryType.self)
             _ = (object.uuidRequired, object.uriRequired, object.decimalOptional, object.stringOptional)
             context.delete(object)

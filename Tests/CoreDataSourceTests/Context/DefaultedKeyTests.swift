@@ -12,7 +12,7 @@ struct DefaultedKeyTests {
     @Test(arguments: [500, 4_000])
     func aNewObjectCostsTheSameHoweverManyHadTheDefaultValue(count: Int) async throws {
         let container = try await container()
-        let items = try container.dataSource(ItemSource.self)
+        let items = try container.dataSource(PlainDataSource<DefaultedItem>.self)
         let looks = try await items.perform { context in
             for number in 0..<count {
                 let item = try context.findOrInsert(DefaultedItem.self, where: \.code, equals: "\(number)")
@@ -27,7 +27,7 @@ struct DefaultedKeyTests {
     /// A thousand objects with one value are an error that is found, and not looked for a million times.
     @Test func manyObjectsThatKeepTheDefaultValueAreRefused() async throws {
         let container = try await container()
-        let items = try container.dataSource(ItemSource.self)
+        let items = try container.dataSource(PlainDataSource<DefaultedItem>.self)
         let looks = Shared(0)
         await expectError(.uniquenessViolated) {
             try await items.perform { context in
@@ -44,7 +44,7 @@ struct DefaultedKeyTests {
 
     @Test func theObjectThatHasTheDefaultValueIsFound() async throws {
         let container = try await container()
-        let items = try container.dataSource(ItemSource.self)
+        let items = try container.dataSource(PlainDataSource<DefaultedItem>.self)
         let found = try await items.perform { context in
             let objects = try (0..<40).map { _ in try context.insert(DefaultedItem.self) }
             for (number, item) in objects.enumerated() where number != 33 {
@@ -71,7 +71,7 @@ struct DefaultedKeyTests {
     /// The value of a constraint over two attributes between the setting of one and of the other.
     @Test func aPairIsComparedOnceBothAreSet() async throws {
         let container = try await container()
-        let items = try container.dataSource(ItemSource.self)
+        let items = try container.dataSource(PlainDataSource<DefaultedItem>.self)
         let looks = try await items.perform { context in
             for number in 0..<2_000 {
                 let item = try context.insert(DefaultedItem.self)
@@ -95,13 +95,13 @@ struct DefaultedKeyTests {
         let directory = try TemporaryDirectory()
         let store = StoreLocation.sqlite(directory.url.appending(path: "items.sqlite"))
         let first = try await PersistentContainer(model: model, store: store)
-        try await first.dataSource(ItemSource.self).perform { context in
+        try await first.dataSource(PlainDataSource<DefaultedItem>.self).perform { context in
             let item = try context.insert(DefaultedItem.self)
             (item.code, item.kind, item.number) = ("stored", 1, 1)
         }
         try await first.close()
         let container = try await PersistentContainer(model: model, store: store)
-        let items = try container.dataSource(ItemSource.self)
+        let items = try container.dataSource(PlainDataSource<DefaultedItem>.self)
         await #expect(throws: CancellationError.self) {
             try await items.perform { context in
                 for item in try context.fetch(DefaultedItem.self) { item.code = "edited" }
@@ -137,10 +137,6 @@ struct DefaultedKeyTests {
         model.classes = ["DefaultedItem": DefaultedItem.self]
         return model
     }
-}
-
-private final class ItemSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [DefaultedItem.self] }
 }
 
 final class DefaultedItem: ManagedObject {

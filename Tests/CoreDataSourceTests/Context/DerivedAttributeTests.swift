@@ -8,10 +8,6 @@ struct DerivedAttributeTests {
         override class var entityName: String { "Entry" }
     }
 
-    private final class EntryDataSource: DataSource<any Sendable> {
-        override class var entities: [ManagedObject.Type] { [Entry.self] }
-    }
-
     private static func derived(_ name: String, _ type: AttributeType, _ expression: String) -> AttributeDescription {
         AttributeDescription(name: name, type: type, isOptional: true, derivationExpression: expression)
     }
@@ -31,7 +27,7 @@ struct DerivedAttributeTests {
 
     @Test func derivedAttributesFollowTheirSourceWithEachSave() async throws {
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        let entries = try container.dataSource(EntryDataSource.self)
+        let entries = try container.dataSource(PlainDataSource<Entry>.self)
         let before = Date()
         try await entries.perform { try $0.insert(Entry.self).setAttribute("Éclair", at: 0) }
         let entry = try #require(try container.main.fetch(Entry.self).first)
@@ -57,7 +53,7 @@ struct DerivedAttributeTests {
                     ])
             ])
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        let entries = try container.dataSource(EntryDataSource.self)
+        let entries = try container.dataSource(PlainDataSource<Entry>.self)
         for title in ["Éclair", "Crème"] {
             try await entries.perform(waitFor: .main) { context in
                 let entry = try context.fetch(Entry.self).first ?? context.insert(Entry.self)
@@ -88,7 +84,7 @@ struct DerivedAttributeTests {
                     name: "Address", attributes: [AttributeDescription(name: "city", type: .string, isOptional: true)])
             ])
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        let entries = try container.dataSource(EntryDataSource.self)
+        let entries = try container.dataSource(PlainDataSource<Entry>.self)
         try await entries.perform { try $0.insert(Entry.self).setAttribute("Málaga", at: 0) }
         let entry = try #require(try container.main.fetch(Entry.self).first)
         #expect((0...2).map { entry.attribute(at: $0) as String? } == ["Málaga", "Málaga", "malaga"])
@@ -97,7 +93,7 @@ struct DerivedAttributeTests {
 
     @Test func nothingIsSavedWhenOnlyTheClockHasMovedOn() async throws {
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        let entries = try container.dataSource(EntryDataSource.self)
+        let entries = try container.dataSource(PlainDataSource<Entry>.self)
         try await entries.perform { try $0.insert(Entry.self).setAttribute("a", at: 0) }
         try await entries.perform { try $0.fetch(Entry.self).first?.setAttribute("a", at: 0) }
         #expect(container.stack.root.newestSave == 1)

@@ -7,14 +7,10 @@ import Testing
 /// Entities with entities below them.
 @MainActor
 struct FamilyTests {
-    private final class Everything: DataSource<any Sendable> {
-        override class var entities: [ManagedObject.Type] { [Item.self] }
-    }
-
     /// The key was looked for in one table, and not checked again by the save.
     @Test func findOrInsertMindsTheWholeFamilysConstraint() async throws {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
-        let everything = try container.dataSource(Everything.self)
+        let everything = try container.dataSource(PlainDataSource<Item>.self)
         try await everything.perform { try $0.insert(Room.self).key = "same" }
         await expectError(.uniquenessViolated) {
             try await everything.perform { _ = try $0.findOrInsert(Sender.self, where: \.key, equals: "same") }
@@ -52,7 +48,7 @@ struct FamilyTests {
 
     @Test func firstReturnsTheFirstOfTheWholeFamily() async throws {
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
-        let everything = try container.dataSource(Everything.self)
+        let everything = try container.dataSource(PlainDataSource<Item>.self)
         try await everything.perform { context in
             try context.insert(Sender.self).key = "older"
             try context.insert(Message.self).key = "newer"
@@ -67,7 +63,7 @@ struct FamilyTests {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(
             model: .chat, store: .sqlite(directory.store), configuration: .init(synchronous: .normal))
-        let everything = try container.dataSource(Everything.self)
+        let everything = try container.dataSource(PlainDataSource<Item>.self)
         try await everything.perform { try $0.insert(Room.self).key = "same" }
         let isDone = Atomic(false)
         let writing = Task.detached {
@@ -99,10 +95,6 @@ struct FamilyTests {
         override class var entityName: String { "Employee" }
     }
 
-    private final class People: DataSource<any Sendable> {
-        override class var entities: [ManagedObject.Type] { [Person.self, Employee.self] }
-    }
-
     private let model = ManagedObjectModel(
         name: "People",
         entities: [
@@ -116,7 +108,7 @@ struct FamilyTests {
         var model = model
         model.classes = ["Person": Person.self, "Employee": Employee.self]
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        let people = try container.dataSource(People.self)
+        let people = try container.dataSource(PlainDataSource<Person, Employee>.self)
         try await people.perform { context in
             _ = try context.insert(Employee.self)
             _ = try context.insert(Person.self)

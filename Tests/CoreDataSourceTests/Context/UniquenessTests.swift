@@ -87,11 +87,8 @@ struct UniquenessTests {
 
     /// The constraint is the parent's, so it holds across the tables of its sub-entities.
     @Test func aParentsConstraintHoldsInTheWholeFamily() async throws {
-        final class Everything: DataSource<any Sendable> {
-            override class var entities: [ManagedObject.Type] { [Item.self] }
-        }
         let container = try await PersistentContainer(model: .chat, store: .inMemory)
-        let everything = try container.dataSource(Everything.self)
+        let everything = try container.dataSource(PlainDataSource<Item>.self)
         try await everything.perform { try $0.insert(Room.self).key = "same" }
         await expectError(.uniquenessViolated) {
             try await everything.perform { try $0.insert(Sender.self).key = "same" }

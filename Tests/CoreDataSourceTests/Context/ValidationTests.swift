@@ -3,15 +3,11 @@ import ErrorExpectations
 import Foundation
 import Testing
 
-final class BoundedDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [Bounded.self, EveryType.self] }
-}
-
 @MainActor
 struct ValidationTests {
     private func failure(_ edit: @escaping @Sendable (Bounded) -> Void) async throws -> DataSourceError? {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
-        let source = try container.dataSource(BoundedDataSource.self)
+        let source = try container.dataSource(PlainDataSource<Bounded, EveryType>.self)
         do {
             try await source.perform { edit(try $0.insert(Bounded.self)) }
             #expect(try container.main.count(Bounded.self) == 1)
@@ -44,7 +40,7 @@ struct ValidationTests {
     /// In a list of thousands of values one wants to know which.
     @Test func theObjectAndTheBoundAreNamed() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
-        let source = try container.dataSource(BoundedDataSource.self)
+        let source = try container.dataSource(PlainDataSource<Bounded, EveryType>.self)
         let new = await #expect(throws: DataSourceError.self) {
             try await source.perform { context in
                 for count: Int16 in [1, 101, 3, -2] { try context.insert(Bounded.self).count = count }
@@ -75,7 +71,7 @@ struct ValidationTests {
         let attribute = try #require(model.entities[entity].attributes.firstIndex { $0.name == "code" })
         model.entities[entity].attributes[attribute].pattern = "AB|ABC"
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        let source = try container.dataSource(BoundedDataSource.self)
+        let source = try container.dataSource(PlainDataSource<Bounded, EveryType>.self)
         _ = try? await source.perform { try $0.insert(Bounded.self).code = code }
         #expect(try container.main.count(Bounded.self) == (isAllowed ? 1 : 0))
     }
@@ -116,7 +112,7 @@ struct ValidationTests {
 
     @Test func aRequiredValueMustBeSet() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
-        let source = try container.dataSource(BoundedDataSource.self)
+        let source = try container.dataSource(PlainDataSource<Bounded, EveryType>.self)
         let error = await expectError(.validationFailed) {
             try await source.perform { _ = try $0.insert(EveryType.self) }
         }

@@ -9,19 +9,15 @@ struct ValueEdgeTests {
         override class var entityName: String { "Entry" }
     }
 
-    private final class Entries: DataSource<any Sendable> {
-        override class var entities: [ManagedObject.Type] { [Entry.self] }
-    }
-
     private func entries(
         _ attributes: [AttributeDescription], unique: [[String]] = []
-    ) async throws -> (PersistentContainer, Entries) {
+    ) async throws -> (PersistentContainer, PlainDataSource<Entry>) {
         var model = ManagedObjectModel(
             name: "Entries",
             entities: [EntityDescription(name: "Entry", attributes: attributes, uniquenessConstraints: unique)])
         model.classes = ["Entry": Entry.self]
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        return (container, try container.dataSource(Entries.self))
+        return (container, try container.dataSource(PlainDataSource<Entry>.self))
     }
 
     /// The first alternative was tried alone.

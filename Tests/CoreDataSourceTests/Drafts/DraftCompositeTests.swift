@@ -4,15 +4,11 @@ import Testing
 
 /// Composite attributes in a draft.
 @MainActor @Suite struct DraftCompositeTests {
-    private final class Places: DataSource<any Sendable> {
-        override class var entities: [ManagedObject.Type] { [Place.self] }
-    }
-
     private func withPlace(
         _ model: ManagedObjectModel = .allTypes, _ body: (PersistentContainer, Draft<Place>) async throws -> Void
     ) async throws {
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        let places = try container.dataSource(Places.self)
+        let places = try container.dataSource(PlainDataSource<Place>.self)
         try await places.perform { context in
             let place = try context.insert(Place.self)
             place.address = Address(class: "Paris", street: "Rue A", tags: ["75000"])

@@ -6,7 +6,7 @@ import Testing
 @MainActor @Suite struct DraftValidationTests {
     @Test func rulesOfAttributesAreCheckedAsOneTypes() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
-        let source = try container.dataSource(BoundedDataSource.self)
+        let source = try container.dataSource(PlainDataSource<Bounded, EveryType>.self)
         let draft = try source.draft(inserting: Bounded.self)
         draft.object.count = 101
         #expect(draft.errors(of: draft.object, \.count).map(\.code) == [.validationFailed])

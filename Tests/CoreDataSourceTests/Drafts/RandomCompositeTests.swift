@@ -40,10 +40,6 @@ import Testing
         }
     }
 
-    private final class Places: DataSource<any Sendable> {
-        override class var entities: [ManagedObject.Type] { [Place.self] }
-    }
-
     private func withPlace(street longest: Int64, _ body: (Draft<Place>) throws -> Void) async throws {
         var model = ManagedObjectModel.allTypes
         for composite in model.composites.indices where model.composites[composite].name == "Address" {
@@ -53,7 +49,7 @@ import Testing
             }
         }
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        let places = try container.dataSource(Places.self)
+        let places = try container.dataSource(PlainDataSource<Place>.self)
         try await places.perform { context in
             try context.insert(Place.self).address = Address(class: "Paris", street: "A", tags: ["75000"])
         }

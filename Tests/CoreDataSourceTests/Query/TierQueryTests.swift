@@ -179,7 +179,8 @@ struct TierQueryTests {
             configuration: .init(registeredObjectByteLimit: TierQueryTests.seed % 2 == 0 ? 0 : 300_000))
         let samples: EntityDataSource =
             hasParts
-            ? try container.dataSource(SampleAndPartDataSource.self) : try container.dataSource(SampleDataSource.self)
+            ? try container.dataSource(PlainDataSource<SampleEntity, PartEntity>.self)
+            : try container.dataSource(PlainDataSource<SampleEntity>.self)
         let source = PredicateSource(random: SeededRandom(seed: TierQueryTests.seed))
         let world = Shared(World(hasParts: hasParts, source: source))
         var asked = 0

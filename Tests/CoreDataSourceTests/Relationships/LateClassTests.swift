@@ -11,7 +11,7 @@ struct LateClassTests {
         let directory = try TemporaryDirectory()
         let store = StoreLocation.sqlite(directory.url.appending(path: "garden.sqlite"))
         let first = try await PersistentContainer(model: garden, store: store)
-        try await first.dataSource(GardenSource.self).perform { context in
+        try await first.dataSource(PlainDataSource<BedEntity, SoilEntity>.self).perform { context in
             let bed = try context.insert(BedEntity.self)
             bed.soil = try context.insert(SoilEntity.self)
             bed.soil?.name = "clay"
@@ -33,7 +33,7 @@ struct LateClassTests {
     {
         let directory = try TemporaryDirectory()
         let first = try await PersistentContainer(model: garden(.cascade), store: .sqlite(directory.store))
-        try await first.dataSource(GardenSource.self).perform { context in
+        try await first.dataSource(PlainDataSource<BedEntity, SoilEntity>.self).perform { context in
             let bed = try context.insert(BedEntity.self)
             bed.soil = try context.insert(SoilEntity.self)
         }
@@ -80,10 +80,6 @@ struct LateClassTests {
                     ]),
             ])
     }
-}
-
-private final class GardenSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [BedEntity.self, SoilEntity.self] }
 }
 
 private final class BedSource: DataSource<any Sendable> {

@@ -28,6 +28,15 @@ final class ContactDataSource: DataSource<any Sendable> {
     }
 }
 
+/// A data source without hooks.
+final class PlainDataSource<each Entity: ManagedObject>: DataSource<any Sendable> {
+    override class var entities: [ManagedObject.Type] {
+        var entities: [ManagedObject.Type] = []
+        for entity in repeat (each Entity).self { entities.append(entity) }
+        return entities
+    }
+}
+
 /// What a hook throws.
 struct Poison: Error {}
 

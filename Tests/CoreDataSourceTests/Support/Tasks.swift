@@ -32,7 +32,3 @@ struct Labels: OptionSet, Hashable, AttributeStorable, Codable {
     static let urgent = Labels(rawValue: 1)
     static let shared = Labels(rawValue: 2)
 }
-
-final class TaskDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [TaskEntity.self] }
-}

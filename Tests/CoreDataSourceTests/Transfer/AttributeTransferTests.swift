@@ -3,19 +3,15 @@ import Foundation
 import TestSupport
 import Testing
 
-private final class EveryTypeDataSource: DataSource<Int> {
-    override class var entities: [ManagedObject.Type] { [EveryType.self, Place.self, Special.self] }
-}
-
 /// Values of every type go through JSON and come back exactly.
 @MainActor @Suite struct AttributeTransferTests {
     private let types: [ManagedObject.Type] = [EveryType.self, Place.self, Special.self]
 
     private func withTypes(
-        _ body: @MainActor (PersistentContainer, EveryTypeDataSource) async throws -> Void
+        _ body: @MainActor (PersistentContainer, PlainDataSource<EveryType, Place, Special>) async throws -> Void
     ) async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
-        try await body(container, try container.dataSource(EveryTypeDataSource.self))
+        try await body(container, try container.dataSource(PlainDataSource<EveryType, Place, Special>.self))
         try await container.close()
     }
 

@@ -84,10 +84,6 @@ import Testing
         override class var entityName: String { "Entry" }
     }
 
-    private final class EntryDataSource: DataSource<String> {
-        nonisolated override class var entities: [ManagedObject.Type] { [Entry.self] }
-    }
-
     @Test func aDerivedAttributeIsNoKey() async throws {
         let attributes = [
             AttributeDescription(
@@ -101,7 +97,7 @@ import Testing
                     name: "Entry", attributes: attributes, uniquenessConstraints: [["lower"], ["name"]])
             ])
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        let entries = try container.dataSource(EntryDataSource.self)
+        let entries = try container.dataSource(PlainDataSource<Entry>.self)
         try await entries.perform { try $0.insert(Entry.self).setAttribute("A", at: 1) }
         let graph = try container.main.exportGraph(of: [Entry.self])
         #expect(try await container.importGraph(ObjectGraph(json: graph.json)) == SaveReport())

@@ -109,10 +109,7 @@ import Testing
 
     @Test func objectsWithoutAKeyAreNotExported() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
-        final class Families: DataSource<Int> {
-            override class var entities: [ManagedObject.Type] { [Parent.self, Place.self] }
-        }
-        try await container.dataSource(Families.self).perform { context in
+        try await container.dataSource(PlainDataSource<Parent, Place>.self).perform { context in
             let parent = try context.insert(Parent.self)
             parent.name = "same"
             try context.insert(Place.self).owner = parent

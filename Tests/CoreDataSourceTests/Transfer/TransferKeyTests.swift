@@ -7,10 +7,6 @@ import Testing
 
 /// Keys that name two objects, and strings that differ in their bytes alone.
 @MainActor @Suite struct TransferKeyTests {
-    private final class Families: DataSource<Int> {
-        override class var entities: [ManagedObject.Type] { [Parent.self, Place.self] }
-    }
-
     private func graph(_ json: String) throws -> ObjectGraph { try ObjectGraph(json: Data(json.utf8)) }
 
     /// A sub-entity has a table of its own, and a subject is unique in neither.
@@ -48,7 +44,7 @@ import Testing
 
     @Test func aStoredObjectWhoseKeyIsDoubleIsNotChanged() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
-        let source = try container.dataSource(Families.self)
+        let source = try container.dataSource(PlainDataSource<Parent, Place>.self)
         try await source.perform { context in
             for name in ["same", "same", "other"] { try context.insert(Parent.self).name = name }
         }

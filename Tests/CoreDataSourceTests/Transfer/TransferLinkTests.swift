@@ -101,13 +101,9 @@ import Testing
         override class var entityName: String { "Special" }
     }
 
-    private final class Entries: DataSource<String> {
-        override class var entities: [ManagedObject.Type] { [Entry.self] }
-    }
-
     /// Gives the body entries of two names and a number, which sub-entities have more of.
     private func withEntries(
-        _ body: @MainActor (PersistentContainer, Entries) async throws -> Void
+        _ body: @MainActor (PersistentContainer, PlainDataSource<Entry>) async throws -> Void
     ) async throws {
         func name(_ name: String) -> AttributeDescription {
             AttributeDescription(name: name, type: .string, isOptional: true)
@@ -125,7 +121,7 @@ import Testing
                     uniquenessConstraints: [["code"]]),
             ], classes: ["Entry": Entry.self, "Special": Special.self])
         let container = try await PersistentContainer(model: model, store: .inMemory)
-        try await body(container, try container.dataSource(Entries.self))
+        try await body(container, try container.dataSource(PlainDataSource<Entry>.self))
         try await container.close()
     }
 

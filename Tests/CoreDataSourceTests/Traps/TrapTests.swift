@@ -178,7 +178,7 @@ struct TrapTests {
                 name: "Moods", entities: [EntityDescription(name: "Mood", attributes: [attribute])])
             model.classes = ["Mood": MoodEntity.self]
             let container = try await PersistentContainer(model: model, store: .inMemory)
-            try await container.dataSource(MoodDataSource.self).perform { context in
+            try await container.dataSource(PlainDataSource<MoodEntity>.self).perform { context in
                 _ = try context.insert(MoodEntity.self).mood
             }
         }
@@ -230,8 +230,4 @@ private final class MoodEntity: ManagedObject {
     override class var entityName: String { "Mood" }
 
     var mood: Mood { attribute(at: 0) }
-}
-
-private final class MoodDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [MoodEntity.self] }
 }

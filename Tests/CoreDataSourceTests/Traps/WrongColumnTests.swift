@@ -78,13 +78,9 @@ private func editPlant(_ body: @Sendable (PlantEntity) -> Void) async throws {
                 ])
         ])
     let container = try await PersistentContainer(model: model, store: .inMemory)
-    try await container.dataSource(PlantDataSource.self).perform { context in
+    try await container.dataSource(PlainDataSource<PlantEntity>.self).perform { context in
         body(try context.insert(PlantEntity.self))
     }
-}
-
-private final class PlantDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [PlantEntity.self] }
 }
 
 private final class PlantEntity: ManagedObject {

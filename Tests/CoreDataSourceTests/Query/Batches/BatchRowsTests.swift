@@ -30,7 +30,8 @@ struct BatchRowsTests {
         ])
 
     private func withParts(
-        _ kind: StoreKind = .inMemory, _ body: @MainActor (PartDataSource, PersistentContainer) async throws -> Void
+        _ kind: StoreKind = .inMemory,
+        _ body: @MainActor (PlainDataSource<Part>, PersistentContainer) async throws -> Void
     ) async throws {
         let directory = try TemporaryDirectory()
         var model = model
@@ -38,7 +39,7 @@ struct BatchRowsTests {
         let container = try await PersistentContainer(
             model: model, store: kind == .sqlite ? .sqlite(directory.store) : .inMemory,
             configuration: .init(registeredObjectByteLimit: 0))
-        let parts = try container.dataSource(PartDataSource.self)
+        let parts = try container.dataSource(PlainDataSource<Part>.self)
         try await parts.perform { context in
             for number in 0..<Self.count {
                 let part = try context.insert(Part.self)
@@ -343,10 +344,6 @@ private final class Part: ManagedObject {
     }
 }
 
-private final class PartDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [Part.self] }
-}
-
 /// An object with a value that no store has.
 private final class Page: ManagedObject {
     override class var entityName: String { "Page" }
@@ -361,10 +358,6 @@ private final class Page: ManagedObject {
         get { attribute(at: 1) }
         set { setAttribute(newValue, at: 1) }
     }
-}
-
-private final class PageDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [Page.self] }
 }
 
 extension BatchRowsTests {
@@ -382,7 +375,7 @@ extension BatchRowsTests {
             ])
         model.classes = ["Page": Page.self]
         let container = try await PersistentContainer(model: model, store: .sqlite(directory.store))
-        let pages = try container.dataSource(PageDataSource.self)
+        let pages = try container.dataSource(PlainDataSource<Page>.self)
         try await pages.perform { context in
             for number: Int32 in 1...40 {
                 let page = try context.insert(Page.self)

@@ -120,7 +120,7 @@ struct BulkChangeTests {
         var typed = model
         typed.classes = ["Box": Box.self, "Crate": Crate.self]
         let container = try await PersistentContainer(model: typed, store: .sqlite(directory.store))
-        let boxes = try container.dataSource(BoxDataSource.self)
+        let boxes = try container.dataSource(PlainDataSource<Box, Crate>.self)
         try await boxes.perform { context in
             for _ in 0..<Self.count { try context.insert(Box.self).label = "old" }
             for _ in 0..<5 { try context.insert(Crate.self).label = "old" }
@@ -237,8 +237,4 @@ private final class Crate: Box {
     override class var attributeKeyPaths: [AnyKeyPath: String] { [\Crate.label: "label", \Crate.search: "search"] }
 
     var search: String? { attribute(at: 1) }
-}
-
-private final class BoxDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [Box.self, Crate.self] }
 }

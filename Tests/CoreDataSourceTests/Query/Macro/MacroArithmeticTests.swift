@@ -160,7 +160,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(
             model: .allTypes, store: kind == .sqlite ? .sqlite(directory.store) : .inMemory)
-        try await container.dataSource(BoundedDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<Bounded, EveryType>.self).perform { context in
             var values = RandomValues(random: SeededRandom(seed: 7))
             let object = try context.insert(EveryType.self)
             values.fill(object)

@@ -78,7 +78,7 @@ import Testing
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(
             model: .allTypes, store: kind == .sqlite ? .sqlite(directory.store) : .inMemory)
-        try await container.dataSource(BoundedDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<Bounded, EveryType>.self).perform { context in
             var values = RandomValues(random: SeededRandom(seed: seed))
             for _ in 0..<80 { values.fill(try context.insert(EveryType.self)) }
         }

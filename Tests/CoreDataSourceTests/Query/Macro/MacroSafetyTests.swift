@@ -185,7 +185,7 @@ import Testing
     ) async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(model: .allTypes, store: .sqlite(directory.store))
-        try await container.dataSource(BoundedDataSource.self).perform { context in
+        try await container.dataSource(PlainDataSource<Bounded, EveryType>.self).perform { context in
             var values = RandomValues(random: SeededRandom(seed: 7))
             let object = try context.insert(EveryType.self)
             values.fill(object)

@@ -63,17 +63,13 @@ import Testing
                 == .descending(\ContactEntity.phone))
     }
 
-    private final class PlaceDataSource: DataSource<any Sendable> {
-        override class var entities: [ManagedObject.Type] { [Place.self] }
-    }
-
     /// The function that was generated for a fetch request of the model.
     @Test(arguments: [false, true])
     func aFetchRequestOfTheModelIsAFunction(isInMemory: Bool) async throws {
         let directory = try TemporaryDirectory()
         let container = try await PersistentContainer(
             model: .allTypes, store: isInMemory ? .inMemory : .sqlite(directory.store))
-        let places = try container.dataSource(PlaceDataSource.self)
+        let places = try container.dataSource(PlainDataSource<Place>.self)
         try await places.perform { context in
             for number in 0..<50 {
                 let place = try context.insert(Place.self)

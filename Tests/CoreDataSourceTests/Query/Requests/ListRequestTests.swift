@@ -4,14 +4,6 @@ import Testing
 
 /// Lists of what a request asks for.
 @MainActor @Suite struct ListRequestTests {
-    private final class ParentDataSource: DataSource<any Sendable> {
-        override class var entities: [ManagedObject.Type] { [Parent.self] }
-    }
-
-    private final class EveryTypeDataSource: DataSource<any Sendable> {
-        override class var entities: [ManagedObject.Type] { [EveryType.self] }
-    }
-
     /// Opens a container with ten contacts that differ in everything.
     private func withContacts(
         _ kind: StoreKind = .inMemory, _ body: @MainActor (ContactDataSource) async throws -> Void
@@ -77,7 +69,7 @@ import Testing
 
     @Test func addressesAreSorted() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
-        let source = try container.dataSource(EveryTypeDataSource.self)
+        let source = try container.dataSource(PlainDataSource<EveryType>.self)
         try await source.perform { context in
             for text in ["https://b.example", "https://a.example", "https://c.example"] {
                 let object = try context.insert(EveryType.self)
@@ -106,7 +98,7 @@ import Testing
 
     @Test func listsLeaveOutSubentitiesIfTheirRequestDoes() async throws {
         let container = try await PersistentContainer(model: .allTypes, store: .inMemory)
-        let parents = try container.dataSource(ParentDataSource.self)
+        let parents = try container.dataSource(PlainDataSource<Parent>.self)
         try await parents.perform { context in
             try context.insert(Parent.self).name = "parent"
             try context.insert(Child.self).name = "child"

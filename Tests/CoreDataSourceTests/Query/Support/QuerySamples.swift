@@ -188,11 +188,3 @@ class SampleEntity: ManagedObject {
 final class PartEntity: SampleEntity {
     override class var entityName: String { "Part" }
 }
-
-final class SampleDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [SampleEntity.self] }
-}
-
-final class SampleAndPartDataSource: DataSource<any Sendable> {
-    override class var entities: [ManagedObject.Type] { [SampleEntity.self, PartEntity.self] }
-}
