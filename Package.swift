@@ -1,4 +1,5 @@
 // swift-tools-version: 6.2
+import CompilerPluginSupport
 import PackageDescription
 
 // For those who change this package, and set by its scripts: nothing is optimised in debug builds, warnings are errors, and stores on
@@ -49,6 +50,10 @@ let package = Package(
         .plugin(
             name: "ModelPlugin", capability: .buildTool(), dependencies: ["model-codegen"], path: "Sources/ModelPlugin"),
 
+        // The model in code: reading its text, and the macros.
+        .target(name: "ModelSource"),
+        .macro(name: "EntityMacros", dependencies: ["ModelSource"]),
+
         // Rows and change sets, the query language, the stores, and the tiers above them.
         .target(name: "RowStore", dependencies: ["ModelMigration", "ManagedModel"]),
         .target(name: "QueryLanguage", dependencies: ["RowStore", "ManagedModel"]),
@@ -66,7 +71,7 @@ let package = Package(
         .target(
             name: "CoreDataSource",
             dependencies: [
-                "QueryLanguage", "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel",
+                "QueryLanguage", "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "EntityMacros",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             exclude: ["CoreDataSource.docc"]),
@@ -155,6 +160,12 @@ let package = Package(
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             plugins: ["ModelPlugin"]),
+        .testTarget(name: "ModelSourceTests", dependencies: ["CoreDataSource", "ModelSource", "TestSupport"]),
+        .testTarget(
+            name: "ModelInCodeTests",
+            dependencies: [
+                "CoreDataSource", "ModelSource", "RowStore", "ManagedModel", "TestSupport",
+            ]),
         .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
         .target(name: "ErrorExpectations", dependencies: ["RowStore"], path: "Tests/Support/ErrorExpectations"),
         // Names of Apple's frameworks, beside which the articles' code must compile.
@@ -224,6 +235,7 @@ let optimizedInDebug: Set = ["RowStore"]
 // What runs once: in a build the plugin's tool, which SwiftPM compiles twice in a release build, and in an app the plan of a migration.
 let unoptimizedInRelease: Set = [
     "ModelReader", "ModelCodeGenerator", "CommandLineWords", "model-codegen", "ModelMigration", "MigrationSQL",
+    "ModelSource", "EntityMacros",
 ]
 
 // The thread sanitizer is for one target's tests, and compiles nothing else.
@@ -234,7 +246,7 @@ if Context.environment["COREDATASOURCE_DEVELOPMENT"] == "threads" {
 }
 
 // The same settings everywhere, said once.
-for target in package.targets where [.regular, .executable, .test].contains(target.type) {
+for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
     var settings: [SwiftSetting] = [
         .enableUpcomingFeature("ExistentialAny"),
         .enableUpcomingFeature("InternalImportsByDefault"),

@@ -13,6 +13,7 @@ struct FolderOrderTests {
         "ModelMigration": ["Plan", "Stored"],
         "ModelReader": ["Document", "XML", "Build", "Bundle"],
         "ModelCodeGenerator": ["Source", "Types", "Plan", "Literal", "Text"],
+        "ModelSource": ["Lex", "Declarations", "Description", "Expansion"],
         "RowStore": [
             "Rows", "Errors", "Locking", "Changes", "Layout", "Queries", "Sharing", "Store", "InMemory", "Opening",
         ],
@@ -23,7 +24,7 @@ struct FolderOrderTests {
         ],
         "PostgreSQLStore": ["Connection", "Queries", "Schema", "Sharing", "Opening", "Reading", "Writing"],
         "CoreDataSource": [
-            "Save", "Object", "Query", "Context", "List", "Draft", "DataSource", "Container", "Transfer",
+            "Save", "Object", "Query", "Context", "Model", "List", "Draft", "DataSource", "Container", "Transfer",
         ],
         "CoreDataSource/Save": ["Pending"],
         "CoreDataSource/Context": ["Stack", "Reading", "Editing", "Private"],

@@ -21,6 +21,7 @@ struct ContainerOpening: Sendable {
                 .unreadableModel, "The model \(model.name) cannot be used. \(error.message)",
                 entityName: error.entityName)
         }
+        try model.checkClasses()
         layout = ModelLayout(model)
         self.location = location
         self.configuration = configuration

@@ -30,6 +30,9 @@ final class DataSourceDirectory {
                     "\(type) lists \(object), but the model \(layout.model.name) has no entity \"\(object.entityName)\". Give the container the model that \(object) was generated from.",
                     entityName: object.entityName)
             }
+            if let fault = DeclaredEntity.fault(of: object, in: layout.model) {
+                throw DataSourceError(.unreadableModel, fault, entityName: object.entityName)
+            }
             stack.adopt(object, forEntity: entity.index)
             // A data source that owns an entity also owns its sub-entities.
             for concrete in entity.concreteFamily {

@@ -116,6 +116,14 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// this class, as in `\.thread?.title`.
     open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
 
+    /// How the class describes its entity; nil for a class that is not declared with `@StoredEntity`.
+    open class var declaredEntity: DeclaredEntity? { nil }
+
+    /// Gives a new object the initial values that are calculated for each object, such as `UUID()`. `@StoredEntity` overrides it.
+    ///
+    /// It is called once, when the object is inserted; objects that come from the store keep their values.
+    open func setInitialValues() {}
+
     /// The permanent id of the object.
     public final var objectID: ManagedObjectID { ManagedObjectID(layout, key: key) }
 

@@ -9,6 +9,8 @@ final class ObjectHome {
     /// The storage of each column. A column that is calculated from other objects has the storage `.blob`, which none of its
     /// accessors accepts, so that no accessor takes its null for a value.
     let storages: ContiguousArray<ColumnStorage>
+    /// The index of the first column that each class of the lineage declares, from the root down.
+    let firstColumns: ContiguousArray<Int>
     /// Whether any column is calculated from other objects.
     let hasCalculatedColumns: Bool
     /// A calculated column that was read without a context, so that it had no objects to calculate from.
@@ -38,6 +40,7 @@ final class ObjectHome {
         _ layout: EntityLayout, in context: (any ObjectContext)?, _ editing: ObjectEditing, holdsAnyValue: Bool = false
     ) {
         self.layout = layout
+        firstColumns = layout.firstColumns
         hasCalculatedColumns = !layout.calculatedPaths.isEmpty
         storages = hasCalculatedColumns ? ObjectHome.storages(layout) : layout.storages
         self.context = context

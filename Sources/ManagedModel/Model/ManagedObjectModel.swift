@@ -27,6 +27,8 @@ public struct ManagedObjectModel: Sendable {
     /// Generated code sets the classes. A model that was read at run time has no classes: its objects are plain
     /// `ManagedObject`s.
     public var classes: [String: any AnyObject.Type]
+    /// What is wrong with the classes that the model was made of, and cannot be seen in it. ``validate()`` throws it.
+    package var fault: ClassFault?
 
     /// Makes a model.
     ///
@@ -83,6 +85,20 @@ extension ManagedObjectModel: Equatable {
             && one.composites == other.composites && one.fetchRequests == other.fetchRequests
             && one.configurations == other.configurations && one.versionIdentifier == other.versionIdentifier
             && one.earlierVersions == other.earlierVersions && one.configurationName == other.configurationName
+    }
+}
+
+/// Why classes make no model.
+package struct ClassFault: Sendable {
+    package var entityName: String?
+    package var propertyName: String?
+    /// What is wrong, and what to do about it.
+    package var message: String
+
+    package init(entity: String?, property: String? = nil, _ message: String) {
+        entityName = entity
+        propertyName = property
+        self.message = message
     }
 }
 

@@ -30,6 +30,9 @@ extension ManagedObjectModel {
     /// The part of ``validate()`` that limits the cost of walking the model. The model reader repairs relationships after this
     /// part and before the rest.
     package func validateStructure() throws(ModelError) {
+        if let fault {
+            throw ModelError(.unknownReference, entity: fault.entityName, property: fault.propertyName, fault.message)
+        }
         let validation = ModelValidation(model: self)
         try validation.checkNames()
         try validation.checkInheritance()

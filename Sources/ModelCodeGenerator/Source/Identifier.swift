@@ -60,7 +60,8 @@ enum ReservedNames {
         "setAttribute", "isNil", "setNil",
         "transformable", "setTransformable", "changedAttributes", "description", "context",
         "relatedObject", "setRelatedObject", "relatedObjects", "relatedList", "setRelatedList", "relationshipKeyPaths",
-        "optionalKeyPaths", "hash", "hashValue", "editTogether",
+        "optionalKeyPaths", "hash", "hashValue", "editTogether", "declaredEntity", "derivedAttribute", "StoredLayout",
+        "setInitialValues", "firstColumn",
     ]
 
     /// Names that a class or a struct cannot have: words of Swift, and the types that generated code or the app uses.
@@ -81,7 +82,7 @@ enum ReservedNames {
         "CodeGeneration", "ColumnDescription", "ColumnLayout", "ColumnSet", "ColumnStorage", "CommitOutcome",
         "CompositeDescription",
         "CoreDataSource", "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic",
-        "DataSourceError", "DataSourceKeys", "DataSourceProtocol", "DeleteRule",
+        "DataSourceError", "DataSourceKeys", "DataSourceProtocol", "DeclaredEntity", "DeleteRule",
         "DiffableListSnapshot", "Draft", "DraftChange", "DraftContext", "DraftReport", "DraftResolution",
         "EarlierVersion", "EditingContext", "EntityChanges", "EntityDescription",
         "EntityLayout", "FeedEvent", "FetchAggregate", "FetchAssignment", "FetchCollation", "FetchCursor",
@@ -98,7 +99,8 @@ enum ReservedNames {
         "RelatedObjects", "RelationshipDescription", "ResetPolicy", "RowQuery", "RowSnapshot", "RowValue", "SaveLevel",
         "SaveReport", "SharedNews", "StartupPlan", "StatementTrace", "StoreDescription", "StoreFailure", "StoreLease",
         "StoreLocation", "StoreMember", "StoreMetadata", "StoreOptions", "StoreReader", "StoreSharing",
-        "StoreSharingMode", "StoreStartup", "StoredRow", "StoredValue", "StoredValueConvertible", "StringAttribute",
+        "StoreSharingMode", "StoreStartup", "StoredCompositeValue", "StoredForm", "StoredRow", "StoredTypes",
+        "StoredValue", "StoredValueConvertible", "StringAttribute",
         "StringMatching", "StringSorting", "SummableAttribute", "SyncDeletion", "SyncOperations", "SyncOptions",
         "SyncReport",
         "SynchronousLevel", "UpdatedRow",

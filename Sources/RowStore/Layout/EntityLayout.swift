@@ -50,6 +50,9 @@ public final class EntityLayout: Sendable {
     /// The columns with keys of other rows: of to-one relationships, and both ends of a link.
     package let linkColumns: [Int]
 
+    /// The index of the first column that each entity of the lineage declares, from the root to this one.
+    package let firstColumns: ContiguousArray<Int>
+
     let damage: DamagedValues
     private let indexesByName: [String: Int]
     private let relationshipsByName: [String: Int]
@@ -59,7 +62,7 @@ public final class EntityLayout: Sendable {
     init(
         index: Int, entity: EntityDescription, columns: [ColumnLayout], constraints: [[Int]], constraintOwners: [Int],
         concreteFamily: [Int], relationships: [RelationshipLayout], links: RelationshipName? = nil,
-        indexedColumns: Set<Int>, damage: DamagedValues
+        indexedColumns: Set<Int>, firstColumns: [Int] = [0], damage: DamagedValues
     ) {
         self.index = index
         self.name = entity.name
@@ -84,6 +87,7 @@ public final class EntityLayout: Sendable {
             guard case .path(let path) = columns[column].derivation, relationshipsByName[path[0]] != nil else { return }
             paths[column] = path
         }
+        self.firstColumns = ContiguousArray(firstColumns)
         self.damage = damage
         uniqueColumns = constraints.joined().reduce(into: ColumnSet()) { $0.insert($1) }
         self.indexedColumns = indexedColumns.reduce(into: ColumnSet()) { $0.insert($1) }

@@ -96,7 +96,7 @@ private struct LayoutBuilder {
                 constraints.compactMap(\.columns.first)
                     + lineage.flatMap(\.indexes).compactMap { $0.elements.first.flatMap { positions[$0.property] } }
                     + descriptions.indices.filter { descriptions[$0].isIndexed && columns[$0].isStored }),
-            damage: damage)
+            firstColumns: [0] + lineage.dropLast().map { self.columns[$0.name]?.count ?? 0 }, damage: damage)
     }
 
     /// Columns that must be unique together: from the model, and the column of each one-to-one relationship.

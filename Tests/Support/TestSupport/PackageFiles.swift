@@ -22,6 +22,7 @@ package enum PackageFiles {
     package static let importFlags: [String] = {
         var flags = ["-I", products.appending(component: "Modules").path]
         for module in ["CSQLite", "CXXHash"] { flags += ["-I", root.appending(components: "Sources", module).path] }
+        flags += ["-load-plugin-executable", products.appending(component: "EntityMacros-tool").path + "#EntityMacros"]
         #if PostgreSQL
         flags += ["-I", root.appending(components: "Sources", "CPostgreSQL").path]
         // As pkg-config says it for libpq on Debian, and on macOS with Homebrew.

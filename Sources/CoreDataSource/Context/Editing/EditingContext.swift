@@ -136,11 +136,13 @@ extension EditingContext {
         }
         try checkOwned(entity)
         let row = RowSnapshot(copying: bindings[entity].template, spareWords: bindings[entity].spareWords)
+        let isNew = key == nil
         let key = if let key { key } else { try stack.keys.next() }
         let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: 0)
         changed.insert(object)
         bindings[entity].noteInsert(object)
         didInsert(object)
+        if isNew { object.setInitialValues() }
         return object
     }
 

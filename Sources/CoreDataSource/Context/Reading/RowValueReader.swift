@@ -130,6 +130,13 @@ extension ManagedObject {
     }
 }
 
+extension ManagedObject {
+    /// The value of a derived column, which is calculated when it is read if it is derived along relationships. For the macro.
+    public final func derivedAttribute<Value: AttributeStorable>(at column: Int) -> Value {
+        layout.calculatedPaths[column] == nil ? attribute(at: column) : calculatedAttribute(at: column)
+    }
+}
+
 extension ManagedObjectContext {
     fileprivate func calculated<Value: AttributeStorable>(
         _ path: [String], _ column: Int, of object: ManagedObject

@@ -1,0 +1,141 @@
+public import ManagedModel
+
+extension ManagedObjectModel {
+    /// Makes the model of classes that are declared with `@StoredEntity`.
+    ///
+    /// ```swift
+    /// let model = ManagedObjectModel("Contacts") {
+    ///     ContactEntity.self
+    ///     NoteEntity.self
+    /// }
+    /// let container = try await PersistentContainer(model: model, store: .sqlite(url))
+    /// ```
+    ///
+    /// It has the hash of the equal `.xcdatamodeld`, so that an app can change from one to the other and keeps its stores. A class
+    /// that inherits from another class of the model is its sub-entity; both are listed. If one side of a relationship names
+    /// its inverse, the other side has it, too.
+    ///
+    /// A mistake, such as a class without `@StoredEntity`, makes no call fail here: ``validate()`` and opening a container throw it.
+    ///
+    /// - Parameters:
+    ///   - name: The name of the model. The command `model-reset` finds the model by it, and a container opened by name its file.
+    ///   - version: The name of the version; nil, the default, for the name of the model.
+    ///   - configurations: Named subsets of the entities.
+    ///   - fetchRequests: The fetch requests stored with the model.
+    ///   - versionIdentifier: The author's own label for the version.
+    ///   - earlierVersions: The versions before this one from which a migration cannot go by this version alone.
+    ///   - entities: The classes, in any order.
+    public init(
+        _ name: String, version: String? = nil, configurations: [EntityConfiguration] = [],
+        fetchRequests: [FetchRequestTemplate] = [], versionIdentifier: String = "",
+        earlierVersions: [EarlierVersion] = [],
+        @EntityList entities: () -> [EntityList.Member]
+    ) {
+        var reading = ClassReading()
+        for member in entities() {
+            switch member.type {
+            case .entity(let type): reading.add(type)
+            case .composite(let type): reading.add([type])
+            }
+        }
+        self.init(
+            name: name, version: version, entities: reading.entities,
+            composites: reading.composites.values.map(\.description),
+            fetchRequests: fetchRequests, configurations: configurations, versionIdentifier: versionIdentifier,
+            earlierVersions: earlierVersions, classes: reading.classes)
+        fault = reading.fault
+        guard fault == nil else { return }
+        do { try completeInverses() } catch {
+            fault = ClassFault(entity: error.entityName, property: error.propertyName, error.message)
+        }
+    }
+
+    /// Lists the classes of a model.
+    @resultBuilder public enum EntityList {
+        /// A class, or a struct with `@StoredComposite` that no class has.
+        public struct Member {
+            enum Declared {
+                case entity(ManagedObject.Type)
+                case composite(any StoredCompositeValue.Type)
+            }
+
+            let type: Declared
+        }
+
+        /// One class.
+        public static func buildExpression(_ type: ManagedObject.Type) -> Member { Member(type: .entity(type)) }
+
+        /// A composite that no class has. Those that classes have need not be listed.
+        public static func buildExpression(_ type: any StoredCompositeValue.Type) -> Member {
+            Member(type: .composite(type))
+        }
+
+        /// All classes.
+        public static func buildBlock(_ members: Member...) -> [Member] { members }
+    }
+}
+
+/// What the classes of a model say, put together.
+private struct ClassReading {
+    var entities: [EntityDescription] = []
+    var classes: [String: any AnyObject.Type] = [:]
+    var composites: [String: (type: any StoredCompositeValue.Type, description: CompositeDescription)] = [:]
+    var fault: ClassFault?
+
+    mutating func add(_ type: ManagedObject.Type) {
+        guard let declared = DeclaredEntity.own(of: type) else {
+            return note(
+                "\(type)",
+                "\(type) is listed in a model, but has no @StoredEntity. Add it to the class, or leave the class out.")
+        }
+        var entity = declared.entity
+        if declared.superclass != ManagedObject.self {
+            guard let parent = DeclaredEntity.own(of: declared.superclass) else {
+                return note(
+                    entity.name,
+                    "\(type) inherits from \(declared.superclass), which has no @StoredEntity. Add it to that class, with isAbstract: true if it has no objects."
+                )
+            }
+            entity.parentName = parent.entity.name
+        }
+        entities.append(entity)
+        classes[entity.name] = type
+        add(declared.composites)
+    }
+
+    /// Adds composites and those inside of them.
+    mutating func add(_ types: [any StoredCompositeValue.Type]) {
+        var waiting = types
+        while let next = waiting.popLast() {
+            if let known = composites[next.compositeName] {
+                guard known.type != next else { continue }
+                return note(
+                    next.compositeName,
+                    "\(known.type) and \(next) are both the composite \(next.compositeName). Give one of them another name."
+                )
+            }
+            composites[next.compositeName] = (
+                next, CompositeDescription(name: next.compositeName, attributes: next.attributes())
+            )
+            waiting += next.parts
+        }
+    }
+
+    private mutating func note(_ entity: String, _ message: String) {
+        fault = fault ?? ClassFault(entity: entity, message)
+    }
+}
+
+extension ManagedObjectModel {
+    /// Checks that each class has its properties where the model has them.
+    ///
+    /// - Throws: `unreadableModel`.
+    func checkClasses() throws(DataSourceError) {
+        for name in classes.keys.sorted() {
+            guard let object = classes[name] as? ManagedObject.Type,
+                let fault = DeclaredEntity.fault(of: object, in: self)
+            else { continue }
+            throw DataSourceError(.unreadableModel, fault, entityName: name)
+        }
+    }
+}

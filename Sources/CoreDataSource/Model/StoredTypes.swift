@@ -1,0 +1,78 @@
+public import Foundation
+
+/// The checks with which the compiler confirms what the macros have read. Nothing calls them.
+///
+/// A macro sees text, and `String` may be a type of the app's own. Each check compiles only if the text means what it seems to.
+public enum StoredTypes {
+    /// The types that attributes have by their names.
+    public enum Checked {
+        /// `Bool`
+        public static var bool: Bool.Type { Bool.self }
+        /// `Int16`
+        public static var int16: Int16.Type { Int16.self }
+        /// `Int32`
+        public static var int32: Int32.Type { Int32.self }
+        /// `Int64`
+        public static var int64: Int64.Type { Int64.self }
+        /// `Int`
+        public static var int: Int.Type { Int.self }
+        /// `Float`
+        public static var float: Float.Type { Float.self }
+        /// `Double`
+        public static var double: Double.Type { Double.self }
+        /// `Decimal`
+        public static var decimal: Decimal.Type { Decimal.self }
+        /// `String`
+        public static var string: String.Type { String.self }
+        /// `Date`
+        public static var date: Date.Type { Date.self }
+        /// `UUID`
+        public static var uuid: UUID.Type { UUID.self }
+        /// `URL`
+        public static var url: URL.Type { URL.self }
+        /// `Data`
+        public static var data: Data.Type { Data.self }
+    }
+
+    /// Both types are the same.
+    public static func check<Value>(_ type: Value.Type, _ expected: Value.Type) {}
+
+    /// The raw values are of the type that the attribute names.
+    public static func check<Value: AttributeStorable & RawRepresentable>(int16: Value.Type)
+    where Value.RawValue == Int16 {}
+
+    /// The raw values are of the type that the attribute names.
+    public static func check<Value: AttributeStorable & RawRepresentable>(int32: Value.Type)
+    where Value.RawValue == Int32 {}
+
+    /// The raw values are of a type that the attribute names.
+    public static func check<Value: AttributeStorable & RawRepresentable>(int64: Value.Type)
+    where Value.RawValue == Int64 {}
+
+    /// The raw values are of a type that the attribute names.
+    public static func check<Value: AttributeStorable & RawRepresentable>(int64: Value.Type)
+    where Value.RawValue == Int {}
+
+    /// The raw values are of the type that the attribute names.
+    public static func check<Value: AttributeStorable & RawRepresentable>(string: Value.Type)
+    where Value.RawValue == String {}
+
+    /// The type can be stored as JSON.
+    public static func check<Value: Codable & Sendable>(codable: Value.Type) {}
+
+    /// The type is a struct with `@StoredComposite`.
+    public static func check<Value: StoredCompositeValue>(composite: Value.Type) {}
+
+    /// The property is a to-one relationship.
+    public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(_ inverse: KeyPath<Source, Object?>) {
+    }
+
+    /// The property is a to-many relationship.
+    public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(
+        _ inverse: KeyPath<Source, RelatedObjects<Object>>
+    ) {}
+
+    /// The property is an ordered to-many relationship.
+    public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(_ inverse: KeyPath<Source, [Object]>)
+    {}
+}

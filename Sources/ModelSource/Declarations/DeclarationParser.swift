@@ -1,0 +1,316 @@
+/// Finds the declarations in a range of tokens. What is inside of braces is skipped, and can be parsed by another parser.
+///
+/// It does not check Swift. Of what it does not know it skips a line, or a pair of brackets.
+package struct DeclarationParser {
+    let source: SwiftSource
+    private let end: Int
+    private var index: Int
+    /// How many `#if` are open.
+    private var conditions = 0
+
+    package init(_ source: SwiftSource, in range: Range<Int>? = nil) {
+        self.source = source
+        index = range?.lowerBound ?? 0
+        end = range?.upperBound ?? source.tokens.count - 1
+    }
+
+    /// All declarations, in their order. Statements in between are skipped.
+    package mutating func declarations() -> [Declaration] {
+        guard source.fault == nil else { return [] }
+        var found: [Declaration] = []
+        while index < end {
+            if directive() { continue }
+            if let declaration = declaration() { found.append(declaration) }
+        }
+        return found
+    }
+
+    /// Skips `#if`, `#else` and their like.
+    private mutating func directive() -> Bool {
+        guard source.isSymbol(index, "#"), index + 1 < end, source.touchesPrevious(index + 1) else { return false }
+        let word = source.text(of: index + 1)
+        guard ["if", "elseif", "else", "endif"].contains(word) else { return false }
+        if word == "if" { conditions += 1 }
+        if word == "endif" { conditions = max(0, conditions - 1) }
+        index += 2
+        while index < end, !source.tokens[index].startsLine { skipOne() }
+        return true
+    }
+
+    private mutating func declaration() -> Declaration? {
+        let start = index
+        var declaration = Declaration(kind: .other, offset: source.tokens[start].start)
+        declaration.isConditional = conditions > 0
+        while index < end, source.isSymbol(index, "@"), let use = attributeUse() { declaration.attributes.append(use) }
+        modifiers(&declaration)
+        guard index < end else { return nil }
+        guard source.tokens[index].kind == .identifier, let kind = kind(at: index) else {
+            if index == start || source.isSymbol(index, "}") { skipOne() } else { skipLine() }
+            return nil
+        }
+        declaration.kind = kind
+        declaration.offset = source.tokens[index].start
+        index += 1
+        switch kind {
+        case .class, .struct, .enum, .actor, .protocol, .extension: nominal(&declaration)
+        case .variable, .constant: property(&declaration)
+        case .function, .initializer: function(&declaration)
+        case .enumCase, .other: rest(&declaration)
+        }
+        return declaration
+    }
+
+    private func kind(at index: Int) -> Declaration.Kind? {
+        let token = source.tokens[index]
+        guard source.bytes[token.start] != UInt8(ascii: "`") else { return nil }
+        let word = source.text(of: index)
+        if let kind = Declaration.Kind(rawValue: word), kind != .other { return kind }
+        return Self.otherWords.contains(word) ? .other : nil
+    }
+
+    private static let otherWords: Set<String> = [
+        "subscript", "deinit", "typealias", "associatedtype", "import", "operator", "precedencegroup", "macro",
+    ]
+
+    // MARK: Before the keyword
+
+    private mutating func attributeUse() -> AttributeUse? {
+        let offset = source.tokens[index].start
+        guard index + 1 < end, source.tokens[index + 1].kind == .identifier else { return nil }
+        var use = AttributeUse(name: source.text(of: index + 1), offset: offset)
+        index += 2
+        while index + 1 < end, source.isSymbol(index, "."), source.tokens[index + 1].kind == .identifier {
+            use.name = source.text(of: index + 1)
+            index += 2
+        }
+        if index < end, source.isSymbol(index, "<") { skipAngles() }
+        if index < end, source.isSymbol(index, "("), source.touchesPrevious(index), let arguments = brackets() {
+            use.arguments = arguments
+        }
+        return use
+    }
+
+    private mutating func modifiers(_ declaration: inout Declaration) {
+        while index < end, source.tokens[index].kind == .identifier {
+            let word = source.text(of: index)
+            let isModifier = Self.modifiers.contains(word) || word == "class" && isModifierClass
+            guard isModifier, source.bytes[source.tokens[index].start] != UInt8(ascii: "`") else { return }
+            index += 1
+            if index < end, source.isSymbol(index, "("), let arguments = brackets() {
+                declaration.modifiers.insert("\(word)(\(source.text(ofTokens: arguments)))")
+            } else {
+                declaration.modifiers.insert(word)
+            }
+        }
+    }
+
+    /// Whether `class` stands before the keyword of a member.
+    private var isModifierClass: Bool {
+        guard index + 1 < end else { return false }
+        let next = source.text(of: index + 1)
+        return ["var", "let", "func", "subscript"].contains(next) || Self.modifiers.contains(next) && next != "class"
+    }
+
+    private static let modifiers: Set<String> = [
+        "public", "private", "fileprivate", "internal", "package", "open", "final", "static", "override", "required",
+        "convenience", "lazy", "weak", "unowned", "nonisolated", "isolated", "dynamic", "mutating", "nonmutating",
+        "indirect",
+        "prefix", "postfix", "infix", "optional", "borrowing", "consuming", "distributed", "async", "unsafe", "safe",
+    ]
+
+    // MARK: After the keyword
+
+    private mutating func nominal(_ declaration: inout Declaration) {
+        if index < end, source.tokens[index].kind == .identifier {
+            declaration.offset = source.tokens[index].start
+            declaration.name = source.text(of: index)
+            index += 1
+            // The name of what is extended may have several parts.
+            while declaration.kind == .extension, index + 1 < end, source.isSymbol(index, ".") {
+                declaration.name += "." + source.text(of: index + 1)
+                index += 2
+            }
+        }
+        if index < end, source.isSymbol(index, "<") {
+            declaration.hasGenericParameters = true
+            skipAngles()
+        }
+        if index < end, source.isSymbol(index, ":") {
+            index += 1
+            inherited(&declaration)
+        }
+        while index < end, !source.isSymbol(index, "{"), !isStartOfNextDeclaration { skipOne() }
+        if index < end, source.isSymbol(index, "{") { declaration.body = brackets() }
+    }
+
+    private mutating func inherited(_ declaration: inout Declaration) {
+        var start = index
+        while index < end {
+            if source.isSymbol(index, "{") || source.isWord(index, "where") { break }
+            if source.isSymbol(index, ",") {
+                declaration.inherited.append(start..<index)
+                index += 1
+                start = index
+            } else if source.isSymbol(index, "<") {
+                skipAngles()
+            } else {
+                skipOne()
+            }
+        }
+        if start < index { declaration.inherited.append(start..<index) }
+    }
+
+    private mutating func function(_ declaration: inout Declaration) {
+        if index < end, source.tokens[index].kind == .identifier, declaration.kind == .function {
+            declaration.offset = source.tokens[index].start
+            declaration.name = source.text(of: index)
+        }
+        rest(&declaration)
+    }
+
+    /// Skips what follows up to its braces, or up to the next declaration.
+    private mutating func rest(_ declaration: inout Declaration) {
+        while index < end, !isStartOfNextDeclaration {
+            if source.isSymbol(index, "{") {
+                declaration.body = brackets()
+                return
+            }
+            if source.isSymbol(index, ";") || source.isSymbol(index, "}") { return index += 1 }
+            skipOne()
+        }
+    }
+
+    private mutating func property(_ declaration: inout Declaration) {
+        guard index < end, source.tokens[index].kind == .identifier else {
+            declaration.isPattern = true
+            return rest(&declaration)
+        }
+        declaration.offset = source.tokens[index].start
+        declaration.name = source.text(of: index)
+        index += 1
+        if index < end, source.isSymbol(index, ":") {
+            index += 1
+            declaration.type = type()
+        }
+        if index < end, source.isSymbol(index, "=") {
+            index += 1
+            declaration.initialValue = value()
+        }
+        if index < end, source.isSymbol(index, "{") { declaration.accessors = brackets() }
+        if index < end, source.isSymbol(index, ",") {
+            declaration.isPattern = true
+            while index < end, !isStartOfNextDeclaration { skipOne() }
+        }
+        if index < end, source.isSymbol(index, ";") { index += 1 }
+    }
+
+    private mutating func type() -> Range<Int> {
+        let start = index
+        while index < end {
+            if source.isSymbol(index, "=") || source.isSymbol(index, "{") || source.isSymbol(index, ",")
+                || source.isSymbol(index, ";")
+            {
+                break
+            }
+            if index > start, source.tokens[index].startsLine, !continuesType { break }
+            if source.isSymbol(index, "<") { skipAngles() } else { skipOne() }
+        }
+        return start..<index
+    }
+
+    /// Whether a token at the start of a line belongs to the type before it.
+    private var continuesType: Bool {
+        if [".", "?", "&", "-", ">"].contains(where: { source.isSymbol(index, $0) }) { return true }
+        return [".", "&", ":"].contains { source.isSymbol(index - 1, $0) }
+    }
+
+    /// The initial value: up to the braces of observers, or up to a line that does not continue the expression.
+    private mutating func value() -> Range<Int> {
+        let start = index
+        while index < end {
+            if source.isSymbol(index, ",") || source.isSymbol(index, ";") { break }
+            if index > start, source.isSymbol(index, "{"), hasObservers(index) { break }
+            if index > start, source.tokens[index].startsLine, !continuesValue { break }
+            skipOne()
+        }
+        return start..<index
+    }
+
+    private func hasObservers(_ index: Int) -> Bool {
+        var index = index + 1
+        while index + 1 < end, source.isSymbol(index, "@") { index += 2 }
+        return index < end && (source.isWord(index, "didSet") || source.isWord(index, "willSet"))
+    }
+
+    private var continuesValue: Bool {
+        let token = source.tokens[index]
+        let previous = source.tokens[index - 1]
+        switch token.kind {
+        case .symbol:
+            let symbol = source.bytes[token.start]
+            if symbol == UInt8(ascii: "@") || symbol == UInt8(ascii: "#") { return source.endsInOperator(index - 1) }
+            return symbol != UInt8(ascii: "(") && symbol != UInt8(ascii: "[") && symbol != UInt8(ascii: "}")
+                || source.endsInOperator(index - 1)
+        case .identifier where ["as", "is", "else"].contains(source.text(of: index)): return true
+        default:
+            return source.endsInOperator(index - 1)
+                || previous.kind == .identifier
+                    && ["try", "await", "as", "is", "else", "in"].contains(source.text(of: index - 1))
+        }
+    }
+
+    // MARK: Skipping
+
+    private var isStartOfNextDeclaration: Bool {
+        guard source.tokens[index].startsLine, index > 0 else { return false }
+        if source.isSymbol(index, "@") || source.isSymbol(index, "#") || source.isSymbol(index, "}") { return true }
+        guard source.tokens[index].kind == .identifier else { return false }
+        return kind(at: index) != nil || Self.modifiers.contains(source.text(of: index))
+    }
+
+    /// One token, or a pair of brackets with what is in it.
+    private mutating func skipOne() {
+        let partner = source.partners[index]
+        index = partner > index ? min(partner + 1, end) : index + 1
+    }
+
+    private mutating func skipLine() {
+        repeat { skipOne() } while index < end && !source.tokens[index].startsLine
+    }
+
+    private mutating func brackets() -> Range<Int>? {
+        let partner = source.partners[index]
+        guard partner > index else {
+            index += 1
+            return nil
+        }
+        let content = index + 1..<partner
+        index = min(partner + 1, end)
+        return content
+    }
+
+    /// Generic parameters or arguments. An arrow's angle is none.
+    private mutating func skipAngles() {
+        var depth = 0
+        while index < end {
+            if source.isSymbol(index, "<") { depth += 1 }
+            if source.isSymbol(index, ">"), !(source.isSymbol(index - 1, "-") && source.touchesPrevious(index)) {
+                depth -= 1
+            }
+            if source.isSymbol(index, "{") || source.isSymbol(index, ";") { return }
+            skipOne()
+            if depth == 0 { return }
+        }
+    }
+}
+
+extension SwiftSource {
+    /// Whether an expression cannot end with that token.
+    func endsInOperator(_ index: Int) -> Bool {
+        guard tokens[index].kind == .symbol else { return false }
+        switch bytes[tokens[index].start] {
+        case UInt8(ascii: ")"), UInt8(ascii: "]"), UInt8(ascii: "}"), UInt8(ascii: "?"), UInt8(ascii: "!"): return false
+        default: return true
+        }
+    }
+}

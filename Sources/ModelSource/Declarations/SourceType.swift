@@ -1,0 +1,106 @@
+/// A type as it is spelled, as far as a stored property can have it.
+package struct SourceType: Sendable, Equatable {
+    /// Its spelling, without the question mark of an optional, and with the usual spacing.
+    package var name: String
+    package var isOptional = false
+    /// The element of `[Element]`, or of `RelatedObjects<Element>`.
+    package var element: String?
+    /// Whether it is `RelatedObjects`.
+    package var isRelatedObjects = false
+
+    /// The type that those tokens spell; nil for tuples, functions, protocols, and what is nested too deeply.
+    package init?(_ source: SwiftSource, in range: Range<Int>) {
+        var parser = TypeParser(source, range)
+        guard let type = parser.type(), parser.isAtEnd else { return nil }
+        self = type
+    }
+
+    fileprivate init(name: String, isOptional: Bool = false, element: String? = nil, isRelatedObjects: Bool = false) {
+        self.name = name
+        self.isOptional = isOptional
+        self.element = element
+        self.isRelatedObjects = isRelatedObjects
+    }
+
+    package var spelling: String { isOptional ? name + "?" : name }
+}
+
+private struct TypeParser {
+    private let source: SwiftSource
+    private let end: Int
+    private var index: Int
+    private var depth = 0
+
+    init(_ source: SwiftSource, _ range: Range<Int>) {
+        self.source = source
+        index = range.lowerBound
+        end = range.upperBound
+    }
+
+    var isAtEnd: Bool { index == end }
+
+    private mutating func take(_ symbol: Unicode.Scalar) -> Bool {
+        guard index < end, source.isSymbol(index, symbol) else { return false }
+        index += 1
+        return true
+    }
+
+    mutating func type() -> SourceType? {
+        guard depth < 16 else { return nil }
+        depth += 1
+        defer { depth -= 1 }
+        guard var type = take("[") ? collection() : named() else { return nil }
+        while take("?") {
+            // An optional of an optional has no column that could tell the two nils apart.
+            guard !type.isOptional else { return nil }
+            type.isOptional = true
+        }
+        return type
+    }
+
+    private mutating func collection() -> SourceType? {
+        guard let element = type() else { return nil }
+        if take("]") { return SourceType(name: "[\(element.spelling)]", element: element.spelling) }
+        guard take(":"), let value = type(), take("]") else { return nil }
+        return SourceType(name: "[\(element.spelling): \(value.spelling)]")
+    }
+
+    private mutating func named() -> SourceType? {
+        var names: [String] = []
+        repeat {
+            guard index < end, source.tokens[index].kind == .identifier, !source.isWord(index, "any"),
+                !source.isWord(index, "some")
+            else { return nil }
+            names.append(source.text(source.tokens[index].start..<source.tokens[index].end))
+            index += 1
+        } while take(".")
+        if let module = names.first, names.count == 2, ["Swift", "Foundation", "CoreDataSource"].contains(module) {
+            names.removeFirst()
+        }
+        let name = names.joined(separator: ".")
+        guard take("<") else { return SourceType(name: name) }
+        var arguments: [SourceType] = []
+        repeat {
+            guard let argument = type() else { return nil }
+            arguments.append(argument)
+        } while take(",")
+        guard take(">") else { return nil }
+        return generic(name, arguments)
+    }
+
+    private func generic(_ name: String, _ arguments: [SourceType]) -> SourceType? {
+        switch (name, arguments.count) {
+        case ("Optional", 1):
+            guard !arguments[0].isOptional else { return nil }
+            var type = arguments[0]
+            type.isOptional = true
+            return type
+        case ("Array", 1): return SourceType(name: "[\(arguments[0].spelling)]", element: arguments[0].spelling)
+        case ("RelatedObjects", 1):
+            return SourceType(
+                name: "RelatedObjects<\(arguments[0].spelling)>", element: arguments[0].spelling, isRelatedObjects: true
+            )
+        default: return SourceType(name: "\(name)<\(arguments.map(\.spelling).joined(separator: ", "))>")
+        }
+    }
+}

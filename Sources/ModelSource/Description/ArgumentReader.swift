@@ -1,0 +1,157 @@
+/// The arguments of an attribute, read as literals of the types that they must have. What is something else is a diagnostic.
+struct ArgumentReader {
+    private let source: SwiftSource
+    private let macro: String
+    private var arguments: [String: (value: SourceExpression?, tokens: Range<Int>)] = [:]
+    private let offset: Int
+    var diagnostics: [SourceDiagnostic] = []
+
+    init(_ source: SwiftSource, _ use: AttributeUse?) {
+        self.source = source
+        macro = use?.name ?? ""
+        offset = use?.offset ?? 0
+        guard let range = use?.arguments else { return }
+        for argument in ExpressionParser.arguments(source, in: range) {
+            arguments[argument.label] = (argument.value, argument.tokens)
+        }
+    }
+
+    /// The first byte of an argument; of the attribute if there is none.
+    func offset(of label: String) -> Int {
+        guard let tokens = arguments[label]?.tokens else { return offset }
+        return source.tokens[tokens.lowerBound].start
+    }
+
+    func has(_ label: String) -> Bool { arguments[label] != nil }
+
+    mutating func refuse(_ label: String, _ message: String) {
+        diagnostics.append(SourceDiagnostic(at: offset(of: label), message))
+    }
+
+    private func spelled(_ label: String) -> String { label.isEmpty ? "The first argument" : "The argument \(label)" }
+
+    mutating func expression(_ label: String) -> SourceExpression? {
+        guard let argument = arguments[label] else { return nil }
+        guard let value = argument.value else {
+            refuse(
+                label,
+                "\(spelled(label)) of @\(macro) must be a literal, because it is read before the program runs. Write the value itself."
+            )
+            return nil
+        }
+        return value == .none ? nil : value
+    }
+
+    mutating func string(_ label: String) -> String? {
+        guard let value = expression(label) else { return nil }
+        if case .string(let text) = value { return text }
+        refuse(label, "\(spelled(label)) of @\(macro) must be a string literal.")
+        return nil
+    }
+
+    /// A name of the model, which is not empty and has no dot.
+    mutating func name(_ label: String) -> String? {
+        guard let name = string(label) else { return nil }
+        if !name.isEmpty, !name.contains(".") { return name }
+        refuse(label, "A name in a model is not empty and has no dot. Write another one.")
+        return nil
+    }
+
+    mutating func flag(_ label: String) -> Bool? {
+        guard let value = expression(label) else { return nil }
+        if case .boolean(let flag) = value { return flag }
+        refuse(label, "\(spelled(label)) of @\(macro) must be true or false.")
+        return nil
+    }
+
+    mutating func member(_ label: String, of names: Set<String>) -> String? {
+        guard let value = expression(label) else { return nil }
+        if case .member(_, let name) = value, names.contains(name) { return name }
+        let list = names.sorted().map { "." + $0 }.joined(separator: ", ")
+        refuse(label, "\(spelled(label)) of @\(macro) must be one of \(list).")
+        return nil
+    }
+
+    mutating func type(_ label: String) -> String? {
+        guard let value = expression(label) else { return nil }
+        if case .type(let name) = value { return name.split(separator: ".").last.map(String.init) }
+        refuse(label, "\(spelled(label)) of @\(macro) must be a type, such as Int16.self.")
+        return nil
+    }
+
+    mutating func range(_ label: String) -> (lower: SourceExpression?, upper: SourceExpression?)? {
+        guard let value = expression(label) else { return nil }
+        if case .range(let lower, let upper, false) = value { return (lower, upper) }
+        refuse(label, "\(spelled(label)) of @\(macro) must be a range such as 0...5, 0... or ...5.")
+        return nil
+    }
+
+    mutating func strings(_ label: String) -> [String: String] {
+        guard let value = expression(label) else { return [:] }
+        if case .dictionary(let pairs) = value {
+            let strings = pairs.compactMap { pair -> (String, String)? in
+                guard case .string(let key) = pair.key, case .string(let text) = pair.value else { return nil }
+                return (key, text)
+            }
+            if strings.count == pairs.count { return Dictionary(strings) { $1 } }
+        }
+        if value == .list([]) { return [:] }
+        refuse(label, "\(spelled(label)) of @\(macro) must be a dictionary of string literals.")
+        return [:]
+    }
+
+    mutating func lists(_ label: String) -> [[String]] {
+        guard let value = expression(label) else { return [] }
+        if case .list(let elements) = value {
+            let lists = elements.compactMap { element -> [String]? in
+                guard case .list(let parts) = element else { return nil }
+                let names = parts.compactMap { part -> String? in
+                    if case .string(let name) = part { name } else { nil }
+                }
+                return names.count == parts.count && !names.isEmpty ? names : nil
+            }
+            if lists.count == elements.count { return lists }
+        }
+        refuse(
+            label, "\(spelled(label)) of @\(macro) must be a list of lists of names, such as [[\"year\", \"number\"]].")
+        return []
+    }
+
+    mutating func literals(_ label: String) -> LiteralList? {
+        guard let value = expression(label), let tokens = arguments[label]?.tokens else { return nil }
+        if case .list(let elements) = value {
+            return LiteralList(text: source.text(ofTokens: tokens), elements: elements, offset: offset(of: label))
+        }
+        refuse(label, "\(spelled(label)) of @\(macro) must be an array literal.")
+        return nil
+    }
+
+    private static let labels: [String: Set<String>] = [
+        "StoredEntity": [
+            "", "isAbstract", "unique", "indexes", "renamedFrom", "hashModifier", "userInfo", "attributes",
+            "relationships",
+            "fetchedProperties",
+        ],
+        "StoredComposite": [""],
+        "Related": [
+            "inverse", "onDelete", "isOptional", "count", "isTransient", "name", "renamedFrom", "hashModifier",
+            "userInfo",
+        ],
+        "Unstored": [],
+    ]
+
+    static let attributeLabels: Set<String> = [
+        "", "name", "raw", "unique", "indexed", "isOptional", "isTransient", "default", "in", "length", "matching",
+        "derived",
+        "allowsExternalStorage", "renamedFrom", "hashModifier", "transformer", "className", "isPreservedAfterDeletion",
+        "isCloudEncrypted", "isIndexedBySpotlight", "userInfo",
+    ]
+
+    /// Refuses arguments that the macro does not have. The compiler does so too, but a command reads files that it never saw.
+    mutating func checkLabels() {
+        let known = Self.labels[macro] ?? Self.attributeLabels
+        for label in arguments.keys.sorted() where !known.contains(label) {
+            refuse(label, "@\(macro) has no argument \(label). Remove it.")
+        }
+    }
+}

@@ -1,0 +1,154 @@
+/// The settings of an attribute, and whether they fit its type.
+struct AttributeRules {
+    private let source: SwiftSource
+    private let declaration: Declaration
+    private let typeOffset: Int
+
+    init(_ source: SwiftSource, _ declaration: Declaration, _ typeOffset: Int) {
+        self.source = source
+        self.declaration = declaration
+        self.typeOffset = typeOffset
+    }
+
+    func read(_ found: inout AttributeSource, _ arguments: inout ArgumentReader) {
+        found.isTransient = arguments.flag("isTransient") ?? false
+        found.isUnique = arguments.flag("unique") ?? false
+        found.isIndexed = arguments.flag("indexed") ?? false
+        found.allowsExternalStorage = arguments.flag("allowsExternalStorage") ?? false
+        found.derivationExpression = arguments.string("derived")
+        found.valueTransformerName = arguments.string("transformer")
+        found.customClassName = arguments.string("className") ?? (found.form == .codable ? found.typeName : nil)
+        found.preservesValueInHistoryOnDeletion = arguments.flag("isPreservedAfterDeletion") ?? false
+        found.allowsCloudEncryption = arguments.flag("isCloudEncrypted") ?? false
+        found.isIndexedBySpotlight = arguments.flag("isIndexedBySpotlight") ?? false
+        found.versionHashModifier = arguments.string("hashModifier")
+        found.renamingIdentifier = arguments.string("renamedFrom")
+        found.userInfo = arguments.strings("userInfo")
+        if found.form == .raw || found.typeName == "Int" && found.form == .plain {
+            found.userInfo["swiftType"] = found.userInfo["swiftType"] ?? found.typeName
+        }
+        readBounds(&found, &arguments)
+        readDefault(&found, &arguments)
+        check(found, &arguments)
+    }
+
+    // MARK: Bounds
+
+    private func readBounds(_ found: inout AttributeSource, _ arguments: inout ArgumentReader) {
+        found.pattern = arguments.string("matching")
+        if found.pattern != nil, found.type != .string {
+            arguments.refuse("matching", "Only strings match a pattern. Remove matching:.")
+        }
+        let label = arguments.has("length") ? "length" : "in"
+        guard let range = arguments.range(label) else { return }
+        if label == "length" {
+            guard found.type == .string else {
+                return arguments.refuse(
+                    "length", "Only strings have a length. Use in: for the least and the greatest value.")
+            }
+            let bounds = [range.lower, range.upper].map { $0.flatMap { ValueSource(bound: $0, of: .integer64) } }
+            (found.minimum, found.maximum) = (bounds[0], bounds[1])
+        } else {
+            (found.minimum, found.maximum) = (
+                range.lower.flatMap { ValueSource(bound: $0, of: found.type) },
+                range.upper.flatMap { ValueSource(bound: $0, of: found.type) }
+            )
+        }
+        guard range.lower == nil || found.minimum != nil, range.upper == nil || found.maximum != nil else {
+            return arguments.refuse(
+                label,
+                found.type == .string
+                    ? "A string has no least or greatest value. Use length: for its length."
+                    : "The bounds are no literals of the type \(found.typeName). Write such literals.")
+        }
+    }
+
+    // MARK: Default values
+
+    private func readDefault(_ found: inout AttributeSource, _ arguments: inout ArgumentReader) {
+        if let value = arguments.expression("default") {
+            guard let value = ValueSource(value, of: found.type) else {
+                return arguments.refuse(
+                    "default",
+                    "This is no \(found.form == .raw ? "raw value" : "value") of the attribute, which is stored as \(found.type.rawValue). Write one."
+                )
+            }
+            found.defaultValue = .value(value)
+            guard let range = declaration.initialValue else { return }
+            return arguments.refuse(
+                "default",
+                "\(found.propertyName) has two default values. Remove default:, or \(source.text(ofTokens: range)).")
+        }
+        guard let range = declaration.initialValue, !range.isEmpty else { return }
+        let offset = source.tokens[range.lowerBound].start
+        let expression = ExpressionParser.expression(source, in: range)
+        switch (found.form, expression) {
+        case (_, SourceExpression.none?):
+            guard !found.hasOptionalProperty else { return }
+            arguments.diagnostics.append(
+                SourceDiagnostic(
+                    at: offset,
+                    "\(found.propertyName) is not optional, so nil is no value of it. Write a value of \(found.typeName)."
+                ))
+        case (.raw, .member(let type, let name)?):
+            found.defaultValue = .enumCase(type: type ?? found.typeName, name: name)
+        case (.plain, let expression?):
+            if let value = ValueSource(expression, of: found.type) {
+                found.defaultValue = .value(value)
+            } else if expression.isLiteral {
+                arguments.diagnostics.append(
+                    SourceDiagnostic(
+                        at: offset,
+                        "\(source.text(ofTokens: range)) is no value of \(found.typeName). Write one that the type can hold."
+                    ))
+            } else {
+                found.initialValue = source.text(ofTokens: range)
+            }
+        default: found.initialValue = source.text(ofTokens: range)
+        }
+    }
+
+    // MARK: Rules
+
+    private func check(_ found: AttributeSource, _ arguments: inout ArgumentReader) {
+        if found.form == .raw, !found.isOptional, found.defaultValue == nil, found.initialValue == nil {
+            arguments.diagnostics.append(
+                SourceDiagnostic(
+                    at: typeOffset,
+                    "\(found.propertyName) needs a default value, for stored values that are no case. Give it one, or make it optional."
+                ))
+        }
+        if found.form == .codable || found.form == .bytes, !found.hasOptionalProperty, found.initialValue == nil {
+            arguments.diagnostics.append(
+                SourceDiagnostic(
+                    at: typeOffset,
+                    "\(found.propertyName) needs an initial value, for stored values that cannot be decoded. Give it one, or make it optional."
+                ))
+        }
+        if found.form == .composite, found.isUnique || found.isIndexed {
+            arguments.refuse(
+                found.isUnique ? "unique" : "indexed",
+                "A composite has several columns. Name them in @StoredEntity: \"\(found.name).part\".")
+        }
+        if found.isTransient, found.isUnique || found.isIndexed {
+            arguments.refuse(
+                "isTransient", "A transient attribute has no column. Remove unique: and indexed:, or isTransient:.")
+        }
+        if found.derivationExpression != nil, found.defaultValue != nil || found.initialValue != nil {
+            arguments.refuse("derived", "A derived attribute has no default value. Remove one of them.")
+        }
+        if found.derivationExpression != nil, found.form != .plain {
+            arguments.refuse("derived", "A derived attribute has one of the plain types. Change its type.")
+        }
+    }
+}
+
+extension SourceExpression {
+    /// Whether it is a literal by itself, and no call.
+    fileprivate var isLiteral: Bool {
+        switch self {
+        case .number, .string, .boolean, .list, .dictionary: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,118 @@
+/// Maps the text of a class or a struct to its description. The macros and `model-reset` both call it, so that both read the same.
+package struct EntityReader {
+    private let source: SwiftSource
+    package private(set) var diagnostics: [SourceDiagnostic] = []
+
+    package init(_ source: SwiftSource) {
+        self.source = source
+    }
+
+    private mutating func refuse(_ offset: Int, _ message: String) {
+        diagnostics.append(SourceDiagnostic(at: offset, message))
+    }
+
+    /// The entity of a class with `@StoredEntity`; nil if there is none, with a diagnostic that says why.
+    package mutating func entity(_ declaration: Declaration) -> EntitySource? {
+        let use = declaration.attribute("StoredEntity")
+        guard declaration.kind == .class, let body = declaration.body else {
+            refuse(
+                declaration.offset,
+                "@StoredEntity belongs to a class. Use @StoredComposite for a struct, and raw: for an enum.")
+            return nil
+        }
+        guard !declaration.hasGenericParameters else {
+            refuse(declaration.offset, "A generic class cannot be an entity. Remove the parameters.")
+            return nil
+        }
+        guard let superclass = declaration.inherited.first.flatMap({ SourceType(source, in: $0) }),
+            !superclass.isOptional,
+            superclass.element == nil
+        else {
+            refuse(
+                declaration.offset,
+                "\(declaration.name) inherits from no class. Write : ManagedObject after its name, or the class of its parent entity."
+            )
+            return nil
+        }
+        var arguments = ArgumentReader(source, use)
+        arguments.checkLabels()
+        var entity = EntitySource(
+            className: declaration.name, superclass: superclass.name, name: arguments.name("") ?? declaration.name,
+            offset: declaration.offset, accessLevel: declaration.accessLevel)
+        entity.isAbstract = arguments.flag("isAbstract") ?? false
+        entity.indexes = arguments.literals("indexes")
+        entity.otherAttributes = arguments.literals("attributes")
+        entity.otherRelationships = arguments.literals("relationships")
+        entity.fetchedProperties = arguments.literals("fetchedProperties")
+        entity.versionHashModifier = arguments.string("hashModifier")
+        entity.renamingIdentifier = arguments.string("renamedFrom")
+        entity.userInfo = arguments.strings("userInfo")
+        let constraints = arguments.lists("unique")
+        diagnostics += arguments.diagnostics
+        readProperties(of: body, &entity)
+        entity.uniquenessConstraints = entity.attributes.filter(\.isUnique).map { [$0.name] } + constraints
+        checkNames(
+            entity.attributes.map { ($0.name, $0.offset) } + entity.relationships.map { ($0.name, $0.offset) }, "entity"
+        )
+        return entity
+    }
+
+    private mutating func readProperties(of body: Range<Int>, _ entity: inout EntitySource) {
+        var parser = DeclarationParser(source, in: body)
+        for member in parser.declarations() where member.kind == .variable || member.kind == .constant {
+            var reader = PropertyReader(source, member)
+            switch reader.property() {
+            case .attribute(let attribute): entity.attributes.append(attribute)
+            case .relationship(let relationship): entity.relationships.append(relationship)
+            case .unstored, .refused: break
+            }
+            diagnostics += reader.diagnostics
+        }
+    }
+
+    /// The composite of a struct with `@StoredComposite`; nil if there is none, with a diagnostic that says why.
+    package mutating func composite(_ declaration: Declaration) -> CompositeSource? {
+        guard declaration.kind == .struct, let body = declaration.body else {
+            refuse(declaration.offset, "@StoredComposite belongs to a struct. Use @StoredEntity for a class.")
+            return nil
+        }
+        guard !declaration.hasGenericParameters else {
+            refuse(declaration.offset, "A generic struct cannot be a composite. Remove the parameters.")
+            return nil
+        }
+        var arguments = ArgumentReader(source, declaration.attribute("StoredComposite"))
+        arguments.checkLabels()
+        var composite = CompositeSource(
+            typeName: declaration.name, name: arguments.name("") ?? declaration.name, offset: declaration.offset,
+            accessLevel: declaration.accessLevel)
+        diagnostics += arguments.diagnostics
+        var parser = DeclarationParser(source, in: body)
+        for member in parser.declarations() {
+            if member.kind == .initializer { composite.hasInitializer = true }
+            guard member.kind == .variable || member.kind == .constant else { continue }
+            var reader = PropertyReader(source, member, isOfComposite: true)
+            if case .attribute(let attribute) = reader.property() { composite.attributes.append(attribute) }
+            diagnostics += reader.diagnostics
+        }
+        for attribute in composite.attributes where attribute.isUnique || attribute.isIndexed {
+            refuse(
+                attribute.offset,
+                "A composite has no index of its own. Name \"property.\(attribute.name)\" in the @StoredEntity that uses it."
+            )
+        }
+        if composite.attributes.isEmpty, diagnostics.isEmpty {
+            refuse(declaration.offset, "\(declaration.name) has no stored property. Give it one.")
+        }
+        checkNames(composite.attributes.map { ($0.name, $0.offset) }, "composite")
+        return composite
+    }
+
+    private mutating func checkNames(_ names: [(name: String, offset: Int)], _ owner: String) {
+        var seen: Set<String> = []
+        for (name, offset) in names where !seen.insert(name).inserted {
+            refuse(
+                offset,
+                "Two properties of this \(owner) have the name \(name) in the model. Give one of them another name.")
+        }
+    }
+}

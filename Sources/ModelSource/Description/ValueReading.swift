@@ -1,0 +1,83 @@
+internal import Foundation
+
+/// Reading the literals of default values and bounds.
+extension ValueSource {
+    /// The value of a literal for an attribute of that type; nil if the type does not have it.
+    package init?(_ expression: SourceExpression, of type: StorageType) {
+        switch (type, expression) {
+        case (.boolean, .boolean(let flag)): self = .boolean(flag)
+        case (.integer16, .number(let text)), (.integer32, .number(let text)), (.integer64, .number(let text)):
+            guard let number = ValueSource.integer(text), type.range.contains(number) else { return nil }
+            self = .integer(number)
+        case (.double, .number(let text)), (.float, .number(let text)):
+            guard let number = ValueSource.real(text), type == .double || Float(number).isFinite else { return nil }
+            self = .double(number)
+        case (.decimal, .number(let text)):
+            guard let number = ValueSource.decimal(text) else { return nil }
+            self = .decimal(number)
+        case (.decimal, .string(let text)):
+            guard let number = ValueSource.decimal(text) else { return nil }
+            self = .decimal(number)
+        case (.string, .string(let text)), (.uri, .string(let text)): self = .string(text)
+        case (.uuid, .string(let text)):
+            guard let uuid = UUID(uuidString: text) else { return nil }
+            self = .uuid(uuid)
+        case (.date, .call("Date", let arguments)):
+            guard arguments.count == 1, arguments[0].label == "timeIntervalSinceReferenceDate",
+                case .number(let text) = arguments[0].value, let seconds = ValueSource.real(text)
+            else { return nil }
+            self = .date(seconds)
+        default: return nil
+        }
+    }
+
+    /// A bound: for strings a length.
+    init?(bound expression: SourceExpression, of type: StorageType) {
+        guard [.double, .float, .decimal, .date].contains(type) || type.isWholeNumber else { return nil }
+        if type.isWholeNumber, case .number(let text) = expression, let number = ValueSource.integer(text) {
+            // As in a model file, a bound may be beyond what the type can hold.
+            self = .integer(number)
+        } else if type == .float, case .number(let text) = expression, let number = ValueSource.real(text) {
+            self = .double(number)
+        } else {
+            self.init(expression, of: type)
+        }
+    }
+
+    /// A whole number, in any of the notations of Swift.
+    static func integer(_ text: String) -> Int64? {
+        let isNegative = text.hasPrefix("-")
+        let digits = isNegative ? String(text.dropFirst()) : text
+        for (prefix, radix) in [("0x", 16), ("0o", 8), ("0b", 2)] where digits.hasPrefix(prefix) {
+            return Int64((isNegative ? "-" : "") + digits.dropFirst(2), radix: radix)
+        }
+        return Int64(text)
+    }
+
+    /// A finite number.
+    static func real(_ text: String) -> Double? {
+        if let number = integer(text) { return Double(number) }
+        guard let number = Double(text), number.isFinite else { return nil }
+        return number
+    }
+
+    /// A decimal number of up to 38 digits, with every digit.
+    static func decimal(_ text: String) -> Decimal? {
+        let mantissa = text.prefix { $0 != "e" && $0 != "E" }
+        let digits = mantissa.filter(\.isNumber).drop { $0 == "0" }
+        guard text.utf8.count <= 160, Double(text) != nil, !text.hasPrefix("0x"), digits.count <= 38,
+            let number = Decimal(string: text), !number.isNaN, number.isZero == digits.isEmpty
+        else { return nil }
+        return number
+    }
+}
+
+extension StorageType {
+    fileprivate var range: ClosedRange<Int64> {
+        switch self {
+        case .integer16: Int64(Int16.min)...Int64(Int16.max)
+        case .integer32: Int64(Int32.min)...Int64(Int32.max)
+        default: .min ... .max
+        }
+    }
+}

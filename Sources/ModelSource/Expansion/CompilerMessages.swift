@@ -1,0 +1,66 @@
+package import Foundation
+
+/// The messages between a compiler and a macro: JSON, each after 8 bytes with its length.
+///
+/// What is unknown is ignored, and what is broken gets an empty answer: a compiler of another version must not wait for an answer, or
+/// lose the program that gives it.
+package enum CompilerMessages {
+    /// The version of the messages that this program knows.
+    package static let version = 7
+
+    /// The answer to a message; nil if it is not JSON, so that nothing after it can be trusted.
+    package static func answer(to message: Data) -> Data? {
+        guard let message = try? JSONSerialization.jsonObject(with: message) as? [String: Any] else { return nil }
+        let answer: [String: Any]
+        if message["getCapability"] != nil {
+            answer = ["getCapabilityResult": ["capability": ["protocolVersion": version, "features": [String]()]]]
+        } else if let request = message["expandAttachedMacro"] as? [String: Any] {
+            answer = ["expandMacroResult": result(of: request)]
+        } else if message["loadPluginLibrary"] != nil {
+            answer = ["loadPluginLibraryResult": ["loaded": false, "diagnostics": [Any]()]]
+        } else {
+            answer = ["expandMacroResult": ["expandedSource": "", "diagnostics": [Any]()]]
+        }
+        return try? JSONSerialization.data(withJSONObject: answer, options: [.sortedKeys])
+    }
+
+    private static func result(of request: [String: Any]) -> [String: Any] {
+        let macro = (request["macro"] as? [String: Any])?["typeName"] as? String
+        let role = (request["macroRole"] as? String).flatMap(MacroExpansion.Role.init)
+        let declaration = Syntax(request["declSyntax"])
+        let attribute = Syntax(request["attributeSyntax"])
+        guard let macro, let role, let declaration else { return ["expandedSource": "", "diagnostics": [Any]()] }
+        let surroundings = (request["lexicalContext"] as? [Any])?.compactMap { Syntax($0)?.source }
+        let expansion = MacroExpansion(
+            macro: macro, role: role, attribute: attribute?.source ?? "", declaration: declaration.source,
+            surroundings: surroundings,
+            extended: Syntax(request["extendedTypeSyntax"])?.source.trimmingCharacters(in: .whitespacesAndNewlines))
+        let place = expansion.isAboutAttribute ? attribute ?? declaration : declaration
+        return [
+            "expandedSource": expansion.text, "diagnostics": expansion.diagnostics.map { diagnostic($0, in: place) },
+        ]
+    }
+
+    private static func diagnostic(_ diagnostic: SourceDiagnostic, in place: Syntax) -> [String: Any] {
+        [
+            "message": diagnostic.message, "severity": diagnostic.isWarning ? "warning" : "error",
+            "position": ["fileName": place.file, "offset": place.offset + diagnostic.offset], "highlights": [Any](),
+            "notes": [Any](), "fixIts": [Any](),
+        ]
+    }
+
+    /// A part of a program, as a message has it.
+    private struct Syntax {
+        let source: String
+        let file: String
+        let offset: Int
+
+        init?(_ value: Any?) {
+            guard let value = value as? [String: Any], let source = value["source"] as? String else { return nil }
+            let location = value["location"] as? [String: Any]
+            self.source = source
+            file = location?["fileName"] as? String ?? ""
+            offset = location?["offset"] as? Int ?? 0
+        }
+    }
+}

@@ -1,0 +1,125 @@
+/// What `@StoredComposite` adds to a struct.
+struct CompositeExpansion {
+    let composite: CompositeSource
+
+    /// The initializer of a struct that other modules use; a struct for its own module has one.
+    var members: String {
+        let access = AccessText.prefix(composite.accessLevel)
+        guard !access.isEmpty, !composite.hasInitializer else { return "" }
+        let parameters = composite.attributes.map { attribute in
+            let name = ReservedMembers.escaped(attribute.propertyName)
+            let type = attribute.typeName + (attribute.hasOptionalProperty ? "? = nil" : "")
+            return "\(name): \(type)"
+        }
+        let body = composite.attributes.map { attribute in
+            let name = ReservedMembers.escaped(attribute.propertyName)
+            return "    self.\(name) = \(name)"
+        }
+        return (["\(access)init(\(parameters.joined(separator: ", "))) {"] + body + ["}"]).joined(separator: "\n")
+    }
+
+    /// - Parameter type: The struct, with the types around it.
+    func conformance(of type: String) -> String {
+        let access = AccessText.prefix(composite.accessLevel)
+        var lines = [
+            "nonisolated extension \(type): StoredCompositeValue {",
+            "    \(access)static var compositeName: String { \(DescriptionText.string(composite.name)) }",
+            "    \(access)static var columnCount: Int { \(offset(of: composite.attributes.count)) }",
+        ]
+        lines += reading(access)
+        lines += absence(access)
+        lines += writing(access)
+        lines += description(access)
+        let checks = TypeChecks.lines(for: composite.attributes)
+        if !checks.isEmpty { lines += ["    private static func check() {"] + checks + ["    }"] }
+        return (lines + ["}"]).joined(separator: "\n")
+    }
+
+    /// The place of an attribute's first column.
+    private func offset(of index: Int) -> String {
+        let attributes = composite.attributes.prefix(index)
+        let plain = attributes.count { $0.form != .composite }
+        return (["\(plain)"] + attributes.filter { $0.form == .composite }.map { "\($0.typeName).columnCount" }).joined(
+            separator: " + ")
+    }
+
+    private func column(_ index: Int) -> String { index == 0 ? "column" : "column + \(offset(of: index))" }
+
+    private func reading(_ access: String) -> [String] {
+        var lines = ["    \(access)init(reading object: ManagedObject, at column: Int) {"]
+        for (index, attribute) in composite.attributes.enumerated() {
+            let reading = AttributeAccess(attribute: attribute).reading("object", column(index))
+            lines.append("        self.\(ReservedMembers.escaped(attribute.propertyName)) = \(reading)")
+        }
+        return lines + ["    }"]
+    }
+
+    private func absence(_ access: String) -> [String] {
+        var lines = ["    \(access)static func isAbsent(from object: ManagedObject, at column: Int) -> Bool {"]
+        for (index, attribute) in composite.attributes.enumerated() {
+            let type = attribute.typeName
+            switch attribute.form {
+            case .composite:
+                lines.append("        guard \(type).isAbsent(from: object, at: \(column(index))) else { return false }")
+            default: lines.append("        guard object.isNil(at: \(column(index))) else { return false }")
+            }
+        }
+        return lines + ["        return true", "    }"]
+    }
+
+    private func writing(_ access: String) -> [String] {
+        var lines = [
+            "    \(access)static func write(_ value: \(composite.typeName)?, to object: ManagedObject, at column: Int) {"
+        ]
+        for (index, attribute) in composite.attributes.enumerated() where attribute.derivationExpression == nil {
+            let value = "value?.\(ReservedMembers.escaped(attribute.propertyName))"
+            var access = AttributeAccess(attribute: attribute)
+            access.isAlwaysOptional = true
+            lines.append("        \(access.writing(value, "object", column(index)))")
+        }
+        return lines + ["    }"]
+    }
+
+    private func description(_ access: String) -> [String] {
+        var composites: [String] = []
+        for attribute in composite.attributes
+        where attribute.form == .composite && !composites.contains(attribute.typeName) {
+            composites.append(attribute.typeName)
+        }
+        return [
+            "    \(access)static var parts: [any StoredCompositeValue.Type] { [\(composites.map { "\($0).self" }.joined(separator: ", "))] }",
+            "    \(access)static func attributes() -> [AttributeDescription] {",
+            "        var attributes: [AttributeDescription] = []",
+        ] + composite.attributes.map { "        attributes.append(\(DescriptionText.attribute($0)))" }
+            + ["        return attributes", "    }"]
+    }
+}
+
+/// The code that reads and writes the columns of an attribute.
+struct AttributeAccess {
+    let attribute: AttributeSource
+    /// Whether the value to write is an optional even if the property is none.
+    var isAlwaysOptional = false
+
+    func reading(_ object: String, _ column: String) -> String {
+        let type = attribute.typeName
+        let initial = attribute.hasOptionalProperty ? "" : " ?? (\(attribute.initialValue ?? ""))"
+        return switch attribute.form {
+        case .plain where attribute.derivationExpression != nil: "\(object).derivedAttribute(at: \(column))"
+        case .plain, .raw: "\(object).attribute(at: \(column))"
+        case .bytes: "(\(object).attribute(at: \(column)) as Data?)\(initial)"
+        case .codable: "(\(object).transformable(at: \(column)) as (\(type))?)\(initial)"
+        case .composite where attribute.hasOptionalProperty: "\(type).read(from: \(object), at: \(column))"
+        case .composite: "\(type)(reading: \(object), at: \(column))"
+        }
+    }
+
+    func writing(_ value: String, _ object: String, _ column: String) -> String {
+        switch attribute.form {
+        case .codable: "\(object).setTransformable(\(value), at: \(column))"
+        case .composite:
+            "\(object).editTogether { \(attribute.typeName).write(\(value), to: \(object), at: \(column)) }"
+        default: "\(object).setAttribute(\(value), at: \(column))"
+        }
+    }
+}

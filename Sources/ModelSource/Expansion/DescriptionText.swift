@@ -1,0 +1,103 @@
+internal import Foundation
+
+/// Writes descriptions as calls of the initializers of the model's types.
+enum DescriptionText {
+    /// `Name(label: value)`; an argument without a value is left out.
+    static func call(_ name: String, _ arguments: [(label: String, value: String?)]) -> String {
+        let parts = arguments.compactMap { argument in
+            argument.value.map { argument.label.isEmpty ? $0 : "\(argument.label): \($0)" }
+        }
+        return "\(name)(\(parts.joined(separator: ", ")))"
+    }
+
+    static func attribute(_ attribute: AttributeSource) -> String {
+        call(
+            "AttributeDescription",
+            [
+                ("name", string(attribute.name)), ("type", ".\(attribute.type)"),
+                ("isOptional", flag(attribute.isOptional)),
+                ("isTransient", flag(attribute.isTransient)), ("defaultValue", defaultValue(attribute.defaultValue)),
+                ("usesScalarValueType", flag(attribute.usesScalarValueType)), ("minimum", value(attribute.minimum)),
+                ("maximum", value(attribute.maximum)), ("pattern", string(attribute.pattern)),
+                ("valueTransformerName", string(attribute.valueTransformerName)),
+                ("customClassName", string(attribute.customClassName)),
+                ("allowsExternalBinaryDataStorage", flag(attribute.allowsExternalStorage)),
+                ("compositeName", attribute.form == .composite ? "\(attribute.typeName).compositeName" : nil),
+                ("derivationExpression", string(attribute.derivationExpression)),
+                ("isIndexed", flag(attribute.isIndexed)),
+                ("preservesValueInHistoryOnDeletion", flag(attribute.preservesValueInHistoryOnDeletion)),
+                ("allowsCloudEncryption", flag(attribute.allowsCloudEncryption)),
+                ("isIndexedBySpotlight", flag(attribute.isIndexedBySpotlight)),
+                ("versionHashModifier", string(attribute.versionHashModifier)),
+                ("renamingIdentifier", string(attribute.renamingIdentifier)),
+                ("userInfo", userInfo(attribute.userInfo)),
+            ])
+    }
+
+    static func relationship(_ relationship: RelationshipSource) -> String {
+        let destination = relationship.destination
+        let inverse = relationship.inverse.map {
+            "\(destination).relationshipKeyPaths[\\\(destination).\(ReservedMembers.escaped($0))] ?? \(string($0))"
+        }
+        return call(
+            "RelationshipDescription",
+            [
+                ("name", string(relationship.name)), ("destinationName", "\(destination).entityName"),
+                ("inverseName", inverse),
+                ("isToMany", flag(relationship.isToMany)), ("isOrdered", flag(relationship.isOrdered)),
+                ("isOptional", flag(relationship.isOptional)), ("isTransient", flag(relationship.isTransient)),
+                ("minimumCount", relationship.minimumCount == 0 ? nil : "\(relationship.minimumCount)"),
+                ("maximumCount", relationship.maximumCount.map { "\($0)" }),
+                ("deleteRule", relationship.deleteRule == "nullify" ? nil : ".\(relationship.deleteRule)"),
+                ("versionHashModifier", string(relationship.versionHashModifier)),
+                ("renamingIdentifier", string(relationship.renamingIdentifier)),
+                ("userInfo", userInfo(relationship.userInfo)),
+            ])
+    }
+
+    private static func defaultValue(_ value: DefaultSource?) -> String? {
+        switch value {
+        case nil: nil
+        case .value(let value): self.value(value)
+        case .enumCase(let type, let name): ".rawValue(of: \(type).\(ReservedMembers.escaped(name)))"
+        }
+    }
+
+    static func value(_ value: ValueSource?) -> String? {
+        switch value {
+        case nil: nil
+        case .boolean(let flag): ".boolean(\(flag))"
+        case .integer(let number): ".integer(\(number))"
+        case .double(let number): ".double(\(number))"
+        case .decimal(let number): ".exact(\"\(number)\")"
+        case .string(let text): ".string(\(string(text)))"
+        case .date(let seconds): ".date(\(seconds))"
+        case .uuid(let uuid): ".exact(uuid: \"\(uuid.uuidString)\")"
+        }
+    }
+
+    private static func flag(_ flag: Bool) -> String? { flag ? "true" : nil }
+
+    private static func string(_ text: String?) -> String? { text.map { string($0) } }
+
+    /// A string literal of one line. What is no printable ASCII is escaped.
+    static func string(_ text: String) -> String {
+        var literal = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": literal += "\\\(scalar)"
+            case " "..."~": literal.unicodeScalars.append(scalar)
+            default: literal += "\\u{\(String(scalar.value, radix: 16))}"
+            }
+        }
+        return literal + "\""
+    }
+
+    static func strings(_ strings: [String]) -> String { "[\(strings.map { string($0) }.joined(separator: ", "))]" }
+
+    static func userInfo(_ userInfo: [String: String]) -> String? {
+        guard !userInfo.isEmpty else { return nil }
+        let pairs = userInfo.sorted { $0.key < $1.key }.map { "\(string($0.key)): \(string($0.value))" }
+        return "[\(pairs.joined(separator: ", "))]"
+    }
+}

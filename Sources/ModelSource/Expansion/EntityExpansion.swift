@@ -1,0 +1,160 @@
+/// The members that `@StoredEntity` adds to a class.
+struct EntityExpansion {
+    let entity: EntitySource
+
+    var text: String {
+        let access = AccessText.prefix(entity.accessLevel)
+        let name = ReservedMembers.escaped(entity.className)
+        // A subclass in another module overrides them, too.
+        let overriding = entity.accessLevel == "open" ? "open " : access
+        var lines = [
+            "\(overriding)override class var entityName: String { \(DescriptionText.string(entity.name)) }",
+            "\(overriding)override class var attributeKeyPaths: [AnyKeyPath: String] { StoredLayout.attributeKeyPaths(of: \(name).self) }",
+            "\(overriding)override class var relationshipKeyPaths: [AnyKeyPath: String] { StoredLayout.relationshipKeyPaths(of: \(name).self) }",
+            "\(overriding)override class var optionalKeyPaths: [AnyKeyPath: String] { StoredLayout.optionalKeyPaths(of: \(name).self) }",
+            "\(overriding)override class var declaredEntity: DeclaredEntity? { StoredLayout.entity() }",
+        ]
+        lines += initialValues(overriding)
+        lines.append("\(access)nonisolated enum StoredLayout {")
+        lines += layout(access)
+        for kind in ["attribute", "relationship", "optional"] { lines += keyPaths(access, kind) }
+        lines += description
+        lines += check
+        lines.append("}")
+        return lines.joined(separator: "\n")
+    }
+
+    private var superclass: String { entity.superclass }
+
+    /// Values that are calculated for each new object.
+    private func initialValues(_ access: String) -> [String] {
+        let values = entity.attributes.compactMap { attribute in
+            attribute.initialValue.map { "    self.\(ReservedMembers.escaped(attribute.propertyName)) = \($0)" }
+        }
+        if values.isEmpty { return [] }
+        return ["\(access)override func setInitialValues() {", "    super.setInitialValues()"] + values + ["}"]
+    }
+
+    /// Where each property is among the columns and relationships of the class. The columns of ancestors are known when a container
+    /// opens, those of a composite when the program is compiled.
+    private func layout(_ access: String) -> [String] {
+        var lines = [
+            "    \(access)static var depth: Int { \(superclass).StoredLayout.depth + 1 }",
+            "    static func first(_ object: ManagedObject) -> Int { \(entity.isRoot ? "0" : "object.firstColumn(ofClassAt: depth)") }",
+        ]
+        var plain = 0
+        var composites: [String] = []
+        for attribute in entity.attributes {
+            let column = (["\(plain)"] + composites.map { "\($0).columnCount" }).joined(separator: " + ")
+            lines.append("    static var column_\(attribute.propertyName): Int { \(column) }")
+            if attribute.form == .composite { composites.append(attribute.typeName) } else { plain += 1 }
+        }
+        for (index, relationship) in entity.relationships.enumerated() {
+            lines.append(
+                "    static var relationship_\(relationship.propertyName): Int { \(superclass).StoredLayout.relationshipCount + \(index) }"
+            )
+        }
+        let others = entity.otherRelationships?.elements.count ?? 0
+        lines.append(
+            "    \(access)static var relationshipCount: Int { \(superclass).StoredLayout.relationshipCount + \(entity.relationships.count + others) }"
+        )
+        return lines
+    }
+
+    /// The key paths of any class below, because those of a subclass are others than those of its superclass.
+    private func keyPaths(_ access: String, _ kind: String) -> [String] {
+        let name = ReservedMembers.escaped(entity.className)
+        var properties = entity.attributes.map { ($0.propertyName, $0.name) }
+        let relationships = entity.relationships.map { ($0.propertyName, $0.name) }
+        if kind == "relationship" { properties = relationships }
+        if kind == "optional" { properties += relationships }
+        let root = kind == "optional" ? "\\Object?.?" : "\\Object"
+        let opening =
+            "    \(access)static func \(kind)KeyPaths<Object: \(name)>(of type: Object.Type) -> [AnyKeyPath: String] {"
+        let inherited = "\(superclass).StoredLayout.\(kind)KeyPaths(of: type)"
+        if properties.isEmpty { return [opening, "        \(inherited)", "    }"] }
+        return [opening, "        var paths = \(inherited)"]
+            + properties.map { property, name in
+                "        paths[\(root).\(ReservedMembers.escaped(property))] = \(DescriptionText.string(name))"
+            } + ["        return paths", "    }"]
+    }
+
+    private var description: [String] {
+        let name = ReservedMembers.escaped(entity.className)
+        var composites: [String] = []
+        for attribute in entity.attributes
+        where attribute.form == .composite && !composites.contains(attribute.typeName) {
+            composites.append(attribute.typeName)
+        }
+        var lines = ["    static func entity() -> DeclaredEntity {"]
+        lines.append(
+            "        var entity = EntityDescription(name: \(DescriptionText.string(entity.name)), className: \(DescriptionText.string(entity.className)), codeGeneration: .class)"
+        )
+        if entity.isAbstract { lines.append("        entity.isAbstract = true") }
+        lines += entity.attributes.map { "        entity.attributes.append(\(DescriptionText.attribute($0)))" }
+        lines += entity.relationships.map { "        entity.relationships.append(\(DescriptionText.relationship($0)))" }
+        if let others = entity.otherAttributes { lines.append("        entity.attributes += \(others.text)") }
+        if let others = entity.otherRelationships { lines.append("        entity.relationships += \(others.text)") }
+        if let fetched = entity.fetchedProperties { lines.append("        entity.fetchedProperties = \(fetched.text)") }
+        if let indexes = entity.indexes { lines.append("        entity.indexes = \(indexes.text)") }
+        if !entity.uniquenessConstraints.isEmpty {
+            let constraints = entity.uniquenessConstraints.map(DescriptionText.strings).joined(separator: ", ")
+            lines.append("        entity.uniquenessConstraints = [\(constraints)]")
+        }
+        if let userInfo = DescriptionText.userInfo(entity.userInfo) {
+            lines.append("        entity.userInfo = \(userInfo)")
+        }
+        if let modifier = entity.versionHashModifier {
+            lines.append("        entity.versionHashModifier = \(DescriptionText.string(modifier))")
+        }
+        if let identifier = entity.renamingIdentifier {
+            lines.append("        entity.renamingIdentifier = \(DescriptionText.string(identifier))")
+        }
+        lines.append(
+            "        return DeclaredEntity(\(name).self, superclass: \(superclass).self, entity, composites: [\(composites.map { "\($0).self" }.joined(separator: ", "))])"
+        )
+        return lines + ["    }"]
+    }
+
+    /// Compiles only if the types are what their spellings say.
+    private var check: [String] {
+        var lines = TypeChecks.lines(for: entity.attributes)
+        lines += entity.relationships.compactMap { relationship in
+            relationship.inverse.map {
+                "        StoredTypes.checkInverse(\\\(relationship.destination).\(ReservedMembers.escaped($0)))"
+            }
+        }
+        return lines.isEmpty ? [] : ["    static func check() {"] + lines + ["    }"]
+    }
+}
+
+/// Checks that the compiler makes.
+enum TypeChecks {
+    static func lines(for attributes: [AttributeSource]) -> [String] {
+        var plain: Set<String> = []
+        var lines: [String] = []
+        for attribute in attributes {
+            switch attribute.form {
+            case .plain, .bytes: plain.insert(attribute.typeName)
+            case .raw:
+                let type = [.integer16: "int16", .integer32: "int32", .string: "string"][attribute.type] ?? "int64"
+                lines.append("        StoredTypes.check(\(type): \(attribute.typeName).self)")
+            case .codable: lines.append("        StoredTypes.check(codable: \(attribute.typeName).self)")
+            case .composite: lines.append("        StoredTypes.check(composite: \(attribute.typeName).self)")
+            }
+        }
+        return plain.sorted().map { "        StoredTypes.check(\($0).self, StoredTypes.Checked.\($0.lowercased()))" }
+            + lines
+    }
+}
+
+/// The access of what an expansion adds: that of the declaration, with which it is used.
+enum AccessText {
+    static func prefix(_ level: String?) -> String {
+        switch level {
+        case "open", "public": "public "
+        case "package": "package "
+        default: ""
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import ModelSource
+import Testing
+
+/// Messages as compilers of several versions send them.
+struct CompilerMessageTests {
+    private func answer(_ message: String) throws -> [String: Any] {
+        let data = try #require(CompilerMessages.answer(to: Data(message.utf8)))
+        return try #require(try JSONSerialization.jsonObject(with: data) as? [String: Any])
+    }
+
+    private func result(_ message: String) throws -> (text: String?, diagnostics: [[String: Any]]) {
+        let result = try #require(try answer(message)["expandMacroResult"] as? [String: Any])
+        return (result["expandedSource"] as? String, result["diagnostics"] as? [[String: Any]] ?? [])
+    }
+
+    @Test(arguments: [
+        #"{"getCapability":{"capability":{"protocolVersion":7}}}"#, #"{"getCapability":{}}"#,
+        #"{"getCapability":{"capability":{"protocolVersion":99,"new":[1]}}}"#,
+    ])
+    func everyVersionIsAnsweredWithTheOwnOne(_ message: String) throws {
+        let result = try #require(try answer(message)["getCapabilityResult"] as? [String: Any])
+        #expect((result["capability"] as? [String: Any])?["protocolVersion"] as? Int == 7)
+    }
+
+    private static let location =
+        #""location":{"column":1,"fileID":"A/a.swift","fileName":"/a.swift","line":3,"offset":40}"#
+
+    @Test(arguments: [
+        "", #","lexicalContext":[],"discriminator":"$s1","staticBuildConfiguration":"{}""#, #","unknown":{"a":[null]}"#,
+    ])
+    func aMemberExpansionNeedsNoOtherKeys(_ extras: String) throws {
+        let (text, diagnostics) = try result(
+            #"{"expandAttachedMacro":{"macro":{"moduleName":"EntityMacros","name":"StoredEntity ","typeName":"StoredEntity"},"macroRole":"member","attributeSyntax":{"kind":"attribute",\#(Self.location),"source":"@StoredEntity "},"declSyntax":{"kind":"declaration",\#(Self.location),"source":"\n@StoredEntity class A: ManagedObject { var x: Int }"}\#(extras)}}"#
+        )
+        #expect(diagnostics.isEmpty)
+        #expect(text?.contains("override class var entityName: String { \"A\" }") == true)
+    }
+
+    @Test func aDiagnosticHasThePlaceInTheFile() throws {
+        let (text, diagnostics) = try result(
+            #"{"expandAttachedMacro":{"macro":{"typeName":"StoredEntity"},"macroRole":"member","declSyntax":{\#(Self.location),"source":"\n@StoredEntity class A: ManagedObject { var x: Int8 }"}}}"#
+        )
+        #expect(text == "")
+        let position = diagnostics.first?["position"] as? [String: Any]
+        #expect(position?["offset"] as? Int == 40 + 47 && position?["fileName"] as? String == "/a.swift")
+        #expect(diagnostics.first?["severity"] as? String == "error")
+    }
+
+    @Test func anAttributeOutsideOfAnEntityIsRefusedAtItsPlace() throws {
+        let (_, diagnostics) = try result(
+            #"{"expandAttachedMacro":{"macro":{"typeName":"Stored"},"macroRole":"accessor","attributeSyntax":{\#(Self.location),"source":"\n  @Stored "},"declSyntax":{\#(Self.location),"source":"\n  @Stored var x: Int"},"lexicalContext":[{\#(Self.location),"source":"class B {}"}]}}"#
+        )
+        #expect(diagnostics.count == 1)
+        #expect((diagnostics.first?["position"] as? [String: Any])?["offset"] as? Int == 43)
+    }
+
+    @Test(arguments: [
+        "{}", #"{"unknownMessage":{}}"#, #"{"expandAttachedMacro":5}"#, #"{"expandAttachedMacro":{}}"#,
+        #"{"expandAttachedMacro":{"macro":{"typeName":"Other"},"macroRole":"member","declSyntax":{"source":"class A {}"}}}"#,
+        #"{"expandAttachedMacro":{"macro":{"typeName":"StoredEntity"},"macroRole":"body","declSyntax":{"source":"class A {}"}}}"#,
+        #"{"expandAttachedMacro":{"macro":7,"macroRole":["member"],"declSyntax":"class A {}"}}"#,
+        #"{"expandFreestandingMacro":{"macro":{}}}"#,
+    ])
+    func whatIsUnknownIsExpandedToNothing(_ message: String) throws {
+        let (text, diagnostics) = try result(message)
+        #expect(text == "" && diagnostics.isEmpty)
+    }
+
+    @Test(arguments: ["", "[]", "null", "{", "\u{0}", "7"])
+    func whatIsNoMessageHasNoAnswer(_ message: String) {
+        #expect(CompilerMessages.answer(to: Data(message.utf8)) == nil)
+    }
+
+    @Test func aLibraryIsNotLoaded() throws {
+        let result = try #require(
+            try answer(#"{"loadPluginLibrary":{"libraryPath":"/x","moduleName":"Y"}}"#)["loadPluginLibraryResult"]
+                as? [String: Any])
+        #expect(result["loaded"] as? Bool == false)
+    }
+}

@@ -1,0 +1,205 @@
+import Foundation
+import ModelSource
+import Testing
+
+struct EntityReaderTests {
+    private func read(_ text: String) throws -> (entity: EntitySource?, diagnostics: [SourceDiagnostic]) {
+        let source = SwiftSource(text)
+        var parser = DeclarationParser(source)
+        let declaration = try #require(parser.declarations().first)
+        var reader = EntityReader(source)
+        return (reader.entity(declaration), reader.diagnostics)
+    }
+
+    @Test func theTextOfAClassHasWhatAModelHas() throws {
+        let (entity, diagnostics) = try read(
+            """
+            @StoredEntity("Person", unique: [["name", "age"]], renamedFrom: "Human", userInfo: ["a": "b"])
+            public final class PersonEntity: CoreDataSource.ManagedObject {
+                var name: String = "Ann", // a comment
+                    unused: Int { 1 }
+            }
+            """)
+        #expect(
+            diagnostics.map(\.message) == ["Declare one property at a time, each with a var and a type of its own."])
+        #expect(entity?.name == "Person" && entity?.superclass == "ManagedObject" && entity?.isRoot == true)
+        #expect(entity?.accessLevel == "public" && entity?.uniquenessConstraints == [["name", "age"]])
+        #expect(entity?.renamingIdentifier == "Human" && entity?.userInfo == ["a": "b"])
+    }
+
+    @Test(arguments: [
+        ("var a: Bool = true", ValueSource.boolean(true)), ("var a: Int16 = -0x10", .integer(-16)),
+        ("var a: Int = 1_000", .integer(1000)),
+        ("var a: Double = 5", .double(5)), ("var a: Float = 0.5", .double(0.5)),
+        ("var a: String? = \"x\"", .string("x")),
+        ("var a: Decimal = 1.10", .decimal(Decimal(string: "1.1") ?? 0)),
+        ("var a: Date = Date(timeIntervalSinceReferenceDate: 1.5)", .date(1.5)),
+        ("@Stored(default: \"https://a.b\") var a: URL", .string("https://a.b")),
+        ("@Stored(raw: Int16.self, default: 3) var a: Kind", .integer(3)),
+    ])
+    func literalsAreDefaultValues(_ property: String, _ expected: ValueSource) throws {
+        let (entity, diagnostics) = try read("@StoredEntity class A: ManagedObject { \(property) }")
+        #expect(diagnostics.isEmpty)
+        #expect(entity?.attributes.first?.defaultValue == .value(expected))
+    }
+
+    @Test func otherInitialValuesAreNoPartOfTheModel() throws {
+        let (entity, diagnostics) = try read(
+            "@StoredEntity class A: ManagedObject { var id: UUID = UUID()\nvar at: Date = .now }")
+        #expect(diagnostics.isEmpty)
+        #expect(entity?.attributes.map(\.defaultValue) == [nil, nil])
+        #expect(entity?.attributes.map(\.initialValue) == ["UUID()", ".now"])
+    }
+
+    @Test func whatIsNotStoredIsLeftAlone() throws {
+        let (entity, diagnostics) = try read(
+            """
+            @StoredEntity class A: ManagedObject {
+                static let shared = 1
+                class var other: Int { 2 }
+                @Unstored lazy var cache: [Int] = { [1] }()
+                @Unstored let constant = 5
+                var computed: Foo { get { Foo() } set {} }
+                func f() { var local: Foo }
+                struct Nested { var x: Foo }
+                var stored: Int?
+            }
+            """)
+        #expect(diagnostics.isEmpty)
+        #expect(entity?.attributes.map(\.name) == ["stored"])
+    }
+
+    @Test func aCompositeHasItsPropertiesAsAttributes() throws {
+        let source = SwiftSource(
+            "@StoredComposite struct A { var x: Double = 1\n@StoredPart(.composite, renamedFrom: \"b\") var y: B?\nlet z: Int }"
+        )
+        var parser = DeclarationParser(source)
+        var reader = EntityReader(source)
+        let composite = reader.composite(try #require(parser.declarations().first))
+        #expect(reader.diagnostics.isEmpty)
+        #expect(composite?.attributes.map(\.name) == ["x", "y", "z"])
+        #expect(composite?.attributes[1].renamingIdentifier == "b")
+    }
+}
+
+/// Each mistake is a diagnostic at its place. ‸ marks the place.
+struct DiagnosticTests {
+    static let mistakes: [(text: String, message: String)] = [
+        ("@StoredEntity struct ‸A {}", "@StoredEntity belongs to a class"),
+        ("@StoredEntity class ‸A {}", "A inherits from no class"),
+        ("@StoredEntity class ‸A<T>: ManagedObject {}", "A generic class cannot be an entity"),
+        ("class A: ManagedObject { let ‸x: Int }", "x is a let"),
+        ("class A: ManagedObject { var ‸x = 5 }", "x has no type"),
+        ("class A: ManagedObject { var ‸x: Int, y: Int }", "Declare one property at a time"),
+        ("class A: ManagedObject { lazy var ‸x: Int = 5 }", "x is lazy"),
+        ("class A: ManagedObject { weak var ‸x: B? }", "x is weak"),
+        ("class A: ManagedObject { unowned(safe) var ‸x: B }", "x is unowned"),
+        ("class A: ManagedObject { var ‸x: Int = 1 { didSet {} } }", "x has observers"),
+        ("class A: ManagedObject { ‸@Published var x: Int }", "x has the attribute @Published"),
+        ("class A: ManagedObject {\n#if DEBUG\nvar ‸x: Int\n#endif\n}", "x is in an #if"),
+        ("class A: ManagedObject { var x: ‸Int8 }", "Int8 cannot be stored"),
+        ("class A: ManagedObject { var x: ‸[String] }", "[String] cannot be stored"),
+        ("class A: ManagedObject { var x: ‸(Int, Int) }", "(Int, Int) cannot be stored"),
+        ("class A: ManagedObject { var x: ‸Int?? }", "Int?? cannot be stored"),
+        ("class A: ManagedObject { var x: ‸RelatedObjects<B> }", "RelatedObjects<B> is a relationship"),
+        ("class A: ManagedObject { @Related var x: ‸B }", "x is a to-one relationship"),
+        ("class A: ManagedObject { @Related var x: ‸RelatedObjects<B>? }", "x is a to-many relationship"),
+        ("class A: ManagedObject { @Related var x: ‸Int? }", "A relationship leads to a class"),
+        ("class A: ManagedObject { @Related var x: B? = ‸nil }", "A relationship has no initial value"),
+        ("class A: ManagedObject { @Related(inverse: ‸\"a.b\") var x: B? }", "\"a.b\" is not the name of a property"),
+        ("class A: ManagedObject { @Related(count: ‸1...2) var x: B? }", "A to-one relationship has no count"),
+        ("class A: ManagedObject { @Related(count: ‸-1...2) var x: [B] }", "A count is a range of whole numbers"),
+        (
+            "class A: ManagedObject { @Related(onDelete: ‸.destroy) var x: B? }",
+            "The argument onDelete of @Related must be one of"
+        ),
+        (
+            "class A: ManagedObject { @Related(isTransient: ‸true) var x: [B] }",
+            "A transient to-many relationship has no links"
+        ),
+        ("class A: ManagedObject { var x: Int16 = ‸40_000 }", "40_000 is no value of Int16"),
+        ("class A: ManagedObject { var x: String = ‸5 }", "5 is no value of String"),
+        ("class A: ManagedObject { var x: Bool = ‸nil }", "x is not optional"),
+        ("class A: ManagedObject { @Stored(default: ‸\"x\") var x: Int }", "This is no value of the attribute"),
+        ("class A: ManagedObject { @Stored(default: ‸1) var x: Int = 2 }", "x has two default values"),
+        ("class A: ManagedObject { var ‸description: String }", "description is a member of ManagedObject already"),
+        (
+            "class A: ManagedObject { var x: Int\n@Stored(name: \"x\") var ‸y: Int }",
+            "Two properties of this entity have the name x"
+        ),
+        ("class A: ManagedObject { ‸@Stored var x: Int { 1 } }", "x is computed"),
+        ("class A: ManagedObject { ‸@Stored static var x: Int = 1 }", "x is not a property of each object"),
+        ("class A: ManagedObject { ‸@Stored @Related var x: B? }", "x is either an attribute or a relationship"),
+        (
+            "class A: ManagedObject { @Stored(name: ‸name) var x: Int }",
+            "The argument name of @Stored must be a literal"
+        ),
+        ("class A: ManagedObject { @Stored(name: ‸\"\") var x: Int }", "A name in a model is not empty"),
+        ("class A: ManagedObject { @Stored(unknown: ‸1) var x: Int }", "@Stored has no argument unknown"),
+        ("class A: ManagedObject { @Stored(raw: ‸Float.self) var x: K? }", "Raw values are stored as"),
+        ("class A: ManagedObject { @Stored(raw: Int16.self) var x: ‸K }", "x needs a default value"),
+        ("class A: ManagedObject { @Stored(.codable) var x: ‸[Int] }", "x needs an initial value"),
+        (
+            "class A: ManagedObject { @Stored(.transformable) var x: ‸Foo? }",
+            "A transformable whose type Swift cannot name"
+        ),
+        ("class A: ManagedObject { @Stored(matching: ‸\"a\") var x: Int }", "Only strings match a pattern"),
+        ("class A: ManagedObject { @Stored(length: ‸1...2) var x: Int }", "Only strings have a length"),
+        ("class A: ManagedObject { @Stored(in: ‸0...5) var x: String }", "A string has no least or greatest value"),
+        ("class A: ManagedObject { @Stored(in: ‸0.5...5) var x: Int }", "The bounds are no literals of the type Int"),
+        ("class A: ManagedObject { @Stored(in: ‸0..<5) var x: Int }", "The argument in of @Stored must be a range"),
+        ("class A: ManagedObject { @Stored(.composite, unique: ‸true) var x: B? }", "A composite has several columns"),
+        (
+            "class A: ManagedObject { @Stored(indexed: true, isTransient: ‸true) var x: Int }",
+            "A transient attribute has no column"
+        ),
+        (
+            "class A: ManagedObject { @Stored(derived: ‸\"a.@count\") var x: Int = 1 }",
+            "A derived attribute has no default value"
+        ),
+        (
+            "class A: ManagedObject { @Stored(derived: ‸\"a\", raw: Int16.self) var x: K? }",
+            "A derived attribute has one of the plain types"
+        ),
+        (
+            "@StoredEntity(unique: ‸[\"a\"]) class A: ManagedObject { var a: Int }",
+            "The argument unique of @StoredEntity must be a list of lists"
+        ),
+        (
+            "@StoredEntity(userInfo: ‸[1: 2]) class A: ManagedObject {}",
+            "The argument userInfo of @StoredEntity must be a dictionary"
+        ),
+        (
+            "@StoredEntity(isAbstract: ‸1) class A: ManagedObject {}",
+            "The argument isAbstract of @StoredEntity must be true or false"
+        ),
+        (
+            "@StoredEntity(indexes: ‸1) class A: ManagedObject {}",
+            "The argument indexes of @StoredEntity must be an array literal"
+        ),
+        ("@StoredComposite class ‸A {}", "@StoredComposite belongs to a struct"),
+        ("@StoredComposite struct ‸A<T> {}", "A generic struct cannot be a composite"),
+        ("@StoredComposite struct ‸A {}", "A has no stored property"),
+        ("@StoredComposite struct A { @StoredPart(unique: true) var ‸x: Int }", "A composite has no index of its own"),
+        ("class A: ManagedObject { /* é */ var x: ‸Int8 }", "Int8 cannot be stored"),
+    ]
+
+    @Test(arguments: mistakes)
+    func aMistakeIsADiagnosticAtItsPlace(_ mistake: (text: String, message: String)) throws {
+        let offset = try #require(mistake.text.range(of: "‸")).lowerBound.utf16Offset(in: mistake.text)
+        let before = mistake.text.prefix(offset).utf8.count
+        let source = SwiftSource(mistake.text.replacing("‸", with: ""))
+        var parser = DeclarationParser(source)
+        let declaration = try #require(parser.declarations().first)
+        var reader = EntityReader(source)
+        if mistake.text.contains("@StoredComposite") {
+            _ = reader.composite(declaration)
+        } else {
+            _ = reader.entity(declaration)
+        }
+        #expect(reader.diagnostics.map(\.offset) == [before])
+        let message = try #require(reader.diagnostics.first?.message)
+        #expect(message.hasPrefix(mistake.message))
+        #expect(message.hasSuffix(".") && message.contains(" "))
+    }
+}

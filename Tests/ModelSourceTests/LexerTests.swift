@@ -1,0 +1,51 @@
+import ModelSource
+import Testing
+
+struct LexerTests {
+    private func words(_ text: String) -> [String] {
+        let source = SwiftSource(text)
+        return source.tokens.indices.dropLast().map { source.text(source.tokens[$0].start..<source.tokens[$0].end) }
+    }
+
+    @Test(arguments: [
+        ("a/*b/*c*/d*/e", ["a", "e"]),
+        ("a // {\nb", ["a", "b"]),
+        ("\"a\\\"b\" c", ["\"a\\\"b\"", "c"]),
+        ("\"\\(f(\"}\"))\" c", ["\"\\(f(\"}\"))\"", "c"]),
+        ("\"\\(a ? \"\\(b)\" : \")\")\"+1", ["\"\\(a ? \"\\(b)\" : \")\")\"", "+", "1"]),
+        ("#\"a\"b\\(c)\"# d", ["#\"a\"b\\(c)\"#", "d"]),
+        ("#\"a\\#(\"x\")\"# d", ["#\"a\\#(\"x\")\"#", "d"]),
+        ("\"\"\"\n  a \"b\" {\n  \"\"\" c", ["\"\"\"\n  a \"b\" {\n  \"\"\"", "c"]),
+        ("##\"\"\"\n\"\"\"# {\n\"\"\"## c", ["##\"\"\"\n\"\"\"# {\n\"\"\"##", "c"]),
+        ("\"\" \"\"", ["\"\"", "\"\""]),
+        ("#\"\"# a", ["#\"\"#", "a"]),
+        ("`class` größe \u{1F600}", ["`class`", "größe", "\u{1F600}"]),
+        ("1_000.5e-3 0...5 0x1p-3 1.a", ["1_000.5e-3", "0", ".", ".", ".", "5", "0x1p-3", "1", ".", "a"]),
+        ("= /a{\"/ b", ["=", "/a{\"/", "b"]),
+        ("a / b / c", ["a", "/", "b", "/", "c"]),
+        ("#/a / b {/# c", ["#/a / b {/#", "c"]),
+        ("#!/usr/bin/swift\na", ["a"]),
+    ])
+    func tokensHaveTheWholeOfStringsAndNothingOfComments(_ text: String, _ expected: [String]) {
+        #expect(words(text) == expected)
+        #expect(SwiftSource(text).fault == nil)
+    }
+
+    @Test(arguments: ["\"a\nb\"", "/* /* */", "`a", "\"\\(\"", "(]", "{", "}", "#/a", "\"\"\"\na"])
+    func whatHasNoEndIsAFault(_ text: String) {
+        #expect(SwiftSource(text).fault != nil)
+    }
+
+    @Test(arguments: [
+        (#""a\n\t\"\\\u{e9}""#, "a\n\t\"\\é"), (##"#"a\n\#n"#"##, "a\\n\n"), ("\"\"", ""),
+        ("\"\"\"\n  a\n   b\n\n  c\\\n  d\n  \"\"\"", "a\n b\n\ncd"),
+    ])
+    func stringsHaveTheValuesThatTheCompilerGivesThem(_ text: String, _ expected: String) {
+        #expect(SwiftSource(text).stringValue(of: 0) == expected)
+    }
+
+    @Test(arguments: ["\"\\(a)\"", "\"\\q\"", "\"\\u{110000}\"", "\"\"\"\na\n  b\n \"\"\"", "1"])
+    func otherLiteralsHaveNoStringValue(_ text: String) {
+        #expect(SwiftSource(text).stringValue(of: 0) == nil)
+    }
+}
