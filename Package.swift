@@ -54,6 +54,9 @@ let package = Package(
         .target(name: "ModelSource"),
         .macro(name: "EntityMacros", dependencies: ["ModelSource"]),
 
+        .target(
+            name: "ModelConversion", dependencies: ["ModelSource", "ModelCodeGenerator", "ModelReader", "ManagedModel"]),
+
         // Rows and change sets, the query language, the stores, and the tiers above them.
         .target(name: "RowStore", dependencies: ["ModelMigration", "ManagedModel"]),
         .target(name: "QueryLanguage", dependencies: ["RowStore", "ManagedModel"]),
@@ -85,7 +88,9 @@ let package = Package(
         .target(
             name: "ModelResetCommands",
             dependencies: [
-                "ModelReader", "SQLiteStore", "RowStore", "ModelMigration", "ManagedModel", "CommandLineWords",
+                "ModelConversion", "ModelCodeGenerator", "ModelReader", "SQLiteStore", "RowStore", "ModelMigration",
+                "ManagedModel",
+                "CommandLineWords",
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ]),
         .executableTarget(name: "model-reset", dependencies: ["ModelResetCommands"]),
@@ -114,7 +119,9 @@ let package = Package(
             name: "ModelReaderTests", dependencies: ["ModelReader", "ModelMigration", "ManagedModel", "TestSupport"]),
         .testTarget(
             name: "ModelCodeGeneratorTests",
-            dependencies: ["ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport"],
+            dependencies: [
+                "CoreDataSource", "ModelConversion", "ModelCodeGenerator", "ModelReader", "ManagedModel", "TestSupport",
+            ],
             exclude: ["Golden", "Library", "Plugin", "Programs"]),
         .testTarget(
             name: "RowStoreTests", dependencies: ["ErrorExpectations", "RowStore", "ManagedModel", "TestSupport"]),
@@ -164,7 +171,8 @@ let package = Package(
         .testTarget(
             name: "ModelInCodeTests",
             dependencies: [
-                "CoreDataSource", "ModelSource", "RowStore", "ManagedModel", "TestSupport",
+                "CoreDataSource", "ModelConversion", "ModelReader", "ModelSource", "RowStore", "ManagedModel",
+                "TestSupport",
             ]),
         .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
         .target(name: "ErrorExpectations", dependencies: ["RowStore"], path: "Tests/Support/ErrorExpectations"),

@@ -77,6 +77,15 @@ public struct ModelReader: Sendable {
     }
 }
 
+extension ModelDocument {
+    /// Follows the versions that the lock file beside a model has, if what was read has no versions of its own, as Swift has none.
+    package mutating func followLockedVersions(of url: URL) {
+        let locked = LockedVersions(of: url)
+        if let error = locked.error { diagnostics.append(.ignored(error)) }
+        model.follow(locked.merged(with: [], version: model.version, later: [], isCurrent: true))
+    }
+}
+
 /// Finding a model by its name.
 extension ModelReader {
     /// The directories that are searched for models: the resources of the program's bundle, the program's own directory, and

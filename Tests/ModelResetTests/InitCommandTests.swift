@@ -12,7 +12,7 @@ import Testing
     }
 
     @Test func theModelIsReadWithOneEntityAndItsKey() async throws {
-        let outcome = try await program.run("init", "Sources/app/Notes", "--entity", "NoteEntity")
+        let outcome = try await program.run("init", "Sources/app/Notes.xcdatamodeld", "--entity", "NoteEntity")
         #expect(outcome.status == 0 && outcome.errors == "")
         #expect(
             outcome.output == "wrote Sources/app/Notes.xcdatamodeld: NoteEntity with createdAt, name, note, uid\n")
@@ -29,8 +29,10 @@ import Testing
 
     @Test func theModelIsNamedModelByDefault() async throws {
         #expect(try await program.run("init").status == 0)
+        #expect(try await program.run("init", "Model.xcdatamodeld").status == 0)
         #expect(try ModelReader.read(program.file("Model.xcdatamodeld")).model.entities.map(\.name) == ["ItemEntity"])
-        #expect(try await program.run("check", "Model.xcdatamodeld", "--update").status == 0)
+        #expect(try await program.run("check", "Model", "--update").status == 0)
+        #expect(try await program.run("diff", "Model", "Model.xcdatamodeld").status == 0)
     }
 
     @Test func theNameMayHaveItsExtensionAndAnyCharacter() async throws {
@@ -44,7 +46,7 @@ import Testing
         let path = try program.write(Shop.first)
         let contents = program.file("\(path)/Shop.xcdatamodel/contents")
         let old = try Data(contentsOf: contents)
-        let outcome = try await program.run("init", "Shop", "--entity", "Item")
+        let outcome = try await program.run("init", "Shop.xcdatamodeld", "--entity", "Item")
         #expect(outcome.status == 2)
         #expect(outcome.output == "")
         #expect(
@@ -55,13 +57,13 @@ import Testing
 
     @Test func aFolderThatCannotBeMadeIsAnError() async throws {
         try Data().write(to: program.file("file"))
-        let outcome = try await program.run("init", "file/Notes")
+        let outcome = try await program.run("init", "file/Notes.xcdatamodeld")
         #expect(outcome.status == 2)
         #expect(outcome.errors.hasPrefix("model-reset: error: the folder file/Notes.xcdatamodeld cannot be made ("))
     }
 
     @Test func theModelOfTheReadmeIsWhatItWrites() async throws {
-        #expect(try await program.run("init", "Contacts", "--entity", "ContactEntity").status == 0)
+        #expect(try await program.run("init", "Contacts.xcdatamodeld", "--entity", "ContactEntity").status == 0)
         for file in ["Contacts.xcdatamodel/contents", ".xccurrentversion"] {
             let written = try Data(contentsOf: program.file("Contacts.xcdatamodeld/\(file)"))
             let example = PackageFiles.tests.appending(path: "Programs/ReadmeExample/Contacts.xcdatamodeld/\(file)")

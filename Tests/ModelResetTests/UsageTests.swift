@@ -60,11 +60,11 @@ import Testing
     @Test(arguments: [
         (
             [],
-            "the command is missing; the commands are hash, diff, status, inspect, reset, restore, check, diagram, init"
+            "the command is missing; the commands are hash, diff, status, inspect, reset, restore, check, diagram, convert, init"
         ),
         (
             ["hush"],
-            "unknown command hush; the commands are hash, diff, status, inspect, reset, restore, check, diagram, init"
+            "unknown command hush; the commands are hash, diff, status, inspect, reset, restore, check, diagram, convert, init"
         ),
         (["hash"], "MODEL is missing"),
         (["diff", "a"], "NEW is missing"),

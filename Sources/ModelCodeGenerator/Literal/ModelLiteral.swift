@@ -162,7 +162,7 @@ extension Literal {
             ])
     }
 
-    private static func relationship(_ relationship: RelationshipDescription) -> Literal {
+    static func relationship(_ relationship: RelationshipDescription) -> Literal {
         .call(
             "RelationshipDescription",
             [
@@ -182,7 +182,7 @@ extension Literal {
             ])
     }
 
-    private static func index(_ index: FetchIndexDescription) -> Literal {
+    static func index(_ index: FetchIndexDescription) -> Literal {
         let elements = index.elements.map { element in
             call(
                 "FetchIndexDescription.Element",
@@ -196,7 +196,7 @@ extension Literal {
             ])
     }
 
-    private static func fetchedProperty(_ property: FetchedPropertyDescription) -> Literal {
+    static func fetchedProperty(_ property: FetchedPropertyDescription) -> Literal {
         .call(
             "FetchedPropertyDescription",
             [

@@ -220,7 +220,7 @@ extension ModelPlan {
         return plans.filter { needed.contains(Identifier.escaped($0.name)) }
     }
 
-    private func compositePlan(for composite: CompositeDescription) -> CompositePlan? {
+    func compositePlan(for composite: CompositeDescription) -> CompositePlan? {
         guard let name = names.structs[composite.name] else { return nil }
         var scope = NameScope(taken: names.all)
         let list = propertyList(of: composite.attributes, in: &scope) { index in

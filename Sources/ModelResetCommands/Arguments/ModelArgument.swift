@@ -1,6 +1,7 @@
 internal import CommandLineWords
 internal import Foundation
 internal import ManagedModel
+internal import ModelConversion
 internal import ModelReader
 
 /// A model on the command line.
@@ -36,9 +37,20 @@ struct ModelArgument {
     func read(
         _ warnings: inout [String], followsVersions: Bool = true, isReported: (String) -> Bool = { _ in false }
     ) throws -> ManagedObjectModel {
-        let document = try ModelReader.read(URL(filePath: path), version: version, followsVersions: followsVersions)
+        let document = try document(followsVersions: followsVersions)
         warnings += document.diagnostics.filter { !isReported($0.file) }.map(\.description)
         return try document.model.part(configuration)
+    }
+
+    /// A path that is neither a bundle nor there is taken for a bundle, as most are.
+    private func document(followsVersions: Bool) throws -> ModelDocument {
+        guard SwiftModelReader.isSwift(path), FileManager.default.fileExists(atPath: path) else {
+            return try ModelReader.read(URL(filePath: path), version: version, followsVersions: followsVersions)
+        }
+        if version != nil { throw UsageError("--version is for bundles: Swift has one version of a model") }
+        var document = try SwiftModelReader.read(path)
+        if followsVersions { document.followLockedVersions(of: URL(filePath: path)) }
+        return document
     }
 }
 

@@ -18,7 +18,8 @@ enum Usage {
           restore   replaces a store with a copy of a backup
           check     compares models with the committed lock file, and explains changes as diff does
           diagram   draws the entities of a model, as SVG
-          init      writes a first model, NAME.xcdatamodeld, with one entity and four attributes; overwrites nothing
+          convert   writes a bundle as Swift, or Swift as a bundle, with the same hash; overwrites nothing
+          init      writes a first model in Swift, with one entity and four attributes; overwrites nothing
 
           --help     after a command: prints its arguments and options
           --version  prints the version of model-reset; after a command, names the version of the model

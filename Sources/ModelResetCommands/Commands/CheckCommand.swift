@@ -12,8 +12,8 @@ struct CheckCommand: Command {
         Compares models and each of their configurations with the committed lock file, and explains changes as diff does. If the
         lock file has a merge conflict, models are compared with both sides.
 
-          MODEL                 a .xcdatamodeld bundle, or the .xcdatamodel of one version; without it, all models that the lock
-                                file names, or that are in its folder or below
+          MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or file of Swift; without it,
+                                all models that the lock file names, or that are in its folder or below
           --lock FILE           the lock file (default: Models/model.lock)
           --update              writes the lock file, and creates its folder; the entries of other models stay as they are, except
                                 for models that differ between the sides of a merge conflict

@@ -10,7 +10,7 @@ protocol Command {
 }
 
 enum CommandName: String, CaseIterable {
-    case hash, diff, status, inspect, reset, restore, check, diagram
+    case hash, diff, status, inspect, reset, restore, check, diagram, convert
     case initialize = "init"
 
     /// The help for a command line.
@@ -38,6 +38,7 @@ enum CommandName: String, CaseIterable {
         case .restore: RestoreCommand.self
         case .check: CheckCommand.self
         case .diagram: DiagramCommand.self
+        case .convert: ConvertCommand.self
         case .initialize: InitCommand.self
         }
     }

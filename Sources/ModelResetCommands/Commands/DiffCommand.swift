@@ -9,7 +9,7 @@ struct DiffCommand: Command {
 
         Lists the differences between two models, and shows what a migration would keep and lose.
 
-          OLD, NEW              models: .xcdatamodeld bundles, or the .xcdatamodel of one version
+          OLD, NEW              models: .xcdatamodeld bundles, the .xcdatamodel of one version, or folders or files of Swift
           BUNDLE                a .xcdatamodeld bundle with both versions
           --configuration NAME  the configuration of both models; without it, the whole models
           --json                prints the answer as JSON, on one line

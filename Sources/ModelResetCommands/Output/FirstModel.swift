@@ -14,7 +14,7 @@ struct FirstModel {
         [("\(name).xcdatamodel/contents", contents), (".xccurrentversion", currentVersion)]
     }
 
-    private var contents: String {
+    var contents: String {
         let attributes = attributes.map { "        <attribute name=\"\($0.name)\" \($0.markup)/>" }
         return """
             <?xml version="1.0" encoding="UTF-8" standalone="yes"?>

@@ -1,0 +1,184 @@
+package import ManagedModel
+
+/// Writes a model as Swift: a class with `@StoredEntity` for each entity, and the model that lists them.
+///
+/// Reading the files gives a model with the same hash.
+package struct ModelSourceWriter {
+    private let model: ManagedObjectModel
+    private let plan: ModelPlan
+    private let composites: [CompositePlan]
+
+    package init(_ model: ManagedObjectModel) {
+        var model = model
+        for index in model.entities.indices { model.entities[index].codeGeneration = .class }
+        self.model = model
+        plan = ModelPlan(for: model)
+        composites = model.composites.compactMap(plan.compositePlan)
+    }
+
+    /// A file of Swift.
+    package struct File: Sendable {
+        package let name: String
+        package let text: String
+    }
+
+    /// The files, the one with the model first.
+    package var files: [File] {
+        var scope = NameScope(taken: plan.names.all)
+        let plain = Identifier.upperCamelCase(model.name)
+        let name = scope.claim(plain.hasSuffix("Model") ? plain : plain + "Model")
+        return [File(name: "\(name).swift", text: file(write))]
+            + plan.entities.compactMap { entity in
+                guard let name = entity.className else { return nil }
+                return File(name: "\(name).swift", text: file { write(entity, named: name, to: &$0) })
+            }
+            + composites.map { composite in
+                File(name: "\(composite.name).swift", text: file { write(composite, to: &$0) })
+            }
+    }
+
+    /// What the Swift does not say, each a sentence.
+    package var losses: [String] {
+        let omitted = composites.flatMap { composite in
+            composite.list.omissions.map {
+                "\(composite.composite.name).\($0.attributeName) is left out: \($0.reason)."
+            }
+        }
+        let earlier =
+            model.earlierVersions.isEmpty
+            ? [] : ["What the versions before \(model.version) are called is in the lock file alone."]
+        return omitted + earlier
+    }
+
+    private func file(_ write: (inout SourceWriter) -> Void) -> String {
+        var text = SourceWriter()
+        text.line("import CoreDataSource")
+        text.line("import Foundation")
+        text.line()
+        write(&text)
+        return text.text
+    }
+
+    // MARK: The model
+
+    private func write(to text: inout SourceWriter) {
+        text.block("nonisolated extension ManagedObjectModel {") { text in
+            text.documentation(["The model `\(model.name)`."])
+            var scope = NameScope(taken: plan.names.all)
+            let member = scope.claim(ReservedNames.member(Identifier.lowerCamelCase(model.name)))
+            let call = Literal.call(
+                "ManagedObjectModel",
+                [
+                    ("", .string(model.name)),
+                    ("version", model.version == model.name ? nil : .string(model.version)),
+                    ("configurations", .list(model.configurations, of: ModelSourceWriter.configuration)),
+                    ("fetchRequests", .list(model.fetchRequests, of: Literal.fetchRequest)),
+                    ("versionIdentifier", model.versionIdentifier.isEmpty ? nil : .string(model.versionIdentifier)),
+                ])
+            text.block("static let \(Identifier.escaped(member)) = \(call.rendered(depth: 0, used: 60)) {") { text in
+                for entity in plan.entities {
+                    if let name = entity.className { text.line("\(Identifier.escaped(name)).self") }
+                }
+                for composite in composites { text.line("\(Identifier.escaped(composite.name)).self") }
+            }
+        }
+    }
+
+    private static func configuration(_ configuration: EntityConfiguration) -> Literal {
+        let names = Literal.list(configuration.entityNames.map { .string($0) })
+        return .call("EntityConfiguration", [("name", .string(configuration.name)), ("entityNames", names)])
+    }
+
+    // MARK: Classes
+
+    private func write(_ entity: EntityPlan, named name: String, to text: inout SourceWriter) {
+        let omitted = Set(entity.list.omissions.map(\.attributeName))
+        let properties = relationshipProperties(of: entity)
+        let own = entity.entity.relationships
+        let others = own.filter { relationship in !properties.contains { $0.relationship.name == relationship.name } }
+        let unique = singleConstraints(of: entity)
+        let arguments = Literal.call(
+            "@StoredEntity",
+            [
+                ("", entity.entity.name == name ? nil : .string(entity.entity.name)),
+                ("isAbstract", Literal.flag(entity.entity.isAbstract)),
+                ("unique", .list(unique.others, of: { .list($0.map { .string($0) }) })),
+                ("indexes", .list(entity.entity.indexes, of: Literal.index)),
+                ("renamedFrom", Literal.string(entity.entity.renamingIdentifier)),
+                ("hashModifier", Literal.string(entity.entity.versionHashModifier)),
+                ("userInfo", Literal.userInfo(entity.entity.userInfo)),
+                (
+                    "attributes",
+                    .list(entity.entity.attributes.filter { omitted.contains($0.name) }, of: Literal.attribute)
+                ),
+                ("relationships", .list(others, of: Literal.relationship)),
+                ("fetchedProperties", .list(entity.entity.fetchedProperties, of: Literal.fetchedProperty)),
+            ])
+        let rendered = arguments.rendered(depth: 0, used: 0)
+        text.line(rendered == "@StoredEntity()" ? "@StoredEntity" : rendered)
+        text.block("nonisolated class \(Identifier.escaped(name)): \(Identifier.escaped(entity.superclassName)) {") {
+            text in
+            for attribute in entity.entity.attributes {
+                guard let property = entity.list.properties.first(where: { $0.attributeName == attribute.name }) else {
+                    continue
+                }
+                AttributeSourceText(
+                    attribute: attribute, property: property, isUnique: unique.single.contains(attribute.name)
+                )
+                .write(to: &text)
+            }
+            for property in properties { property.write(to: &text) }
+        }
+        guard let requests = plan.fetchRequests[entity.entity.name] else { return }
+        text.line()
+        FetchRequestText(className: name, plans: requests, access: .internal).write(to: &text)
+    }
+
+    /// Constraints on one property of the class, and all others.
+    private func singleConstraints(of entity: EntityPlan) -> (single: Set<String>, others: [[String]]) {
+        let properties = entity.list.properties.filter { $0.type.accessor != .composite }.map(\.attributeName)
+        var single: Set<String> = []
+        let others = entity.entity.uniquenessConstraints.filter { constraint in
+            constraint.count != 1 || !properties.contains(constraint[0]) || !single.insert(constraint[0]).inserted
+        }
+        return (single, others)
+    }
+
+    /// The relationships that have properties. One whose inverse has none has none either, because the compiler could not check it.
+    private func relationshipProperties(of entity: EntityPlan) -> [RelationshipSourceText] {
+        entity.entity.relationships.compactMap { relationship in
+            guard
+                let property = entity.relationships.relationships.first(where: {
+                    $0.relationshipName == relationship.name
+                })
+            else { return nil }
+            guard let inverseName = relationship.inverseName else {
+                return RelationshipSourceText(relationship: relationship, plan: property, inverse: nil)
+            }
+            guard let inverse = propertyName(of: inverseName, inEntityNamed: relationship.destinationName) else {
+                return nil
+            }
+            return RelationshipSourceText(relationship: relationship, plan: property, inverse: inverse)
+        }
+    }
+
+    private func propertyName(of relationship: String, inEntityNamed name: String) -> String? {
+        guard let destination = plan.entities.first(where: { $0.entity.name == name }) else { return nil }
+        let known = destination.inheritedRelationships + destination.relationships.relationships
+        return known.first { $0.relationshipName == relationship }?.name
+    }
+
+    private func write(_ composite: CompositePlan, to text: inout SourceWriter) {
+        let name = composite.composite.name
+        text.line(name == composite.name ? "@StoredComposite" : "@StoredComposite(\(StringLiteral.of(name)))")
+        text.block("nonisolated struct \(Identifier.escaped(composite.name)) {") { text in
+            for attribute in composite.composite.attributes {
+                guard let property = composite.list.properties.first(where: { $0.attributeName == attribute.name })
+                else {
+                    continue
+                }
+                AttributeSourceText(attribute: attribute, property: property, macro: "StoredPart").write(to: &text)
+            }
+        }
+    }
+}

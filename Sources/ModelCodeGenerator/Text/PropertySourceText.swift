@@ -1,0 +1,165 @@
+internal import Foundation
+internal import ManagedModel
+
+/// Writes an attribute as a property of a class with `@StoredEntity`, or of a struct with `@StoredComposite`.
+struct AttributeSourceText {
+    let attribute: AttributeDescription
+    let property: PropertyPlan
+    /// Whether its constraint is part of the property.
+    var isUnique = false
+    /// The name of the macro.
+    var macro = "Stored"
+
+    func write(to text: inout SourceWriter) {
+        let arguments = Literal.call(
+            "@" + macro, storage + model + bounds + [("default", explicitDefault)] + flags + names)
+        let rendered = arguments.rendered(depth: 0, used: 0)
+        let words = rendered == "@\(macro)()" ? "" : rendered + (rendered.contains("\n") ? "\n" : " ")
+        let name = Identifier.escaped(property.name)
+        text.line("\(words)var \(name): \(property.type.spelling)\(initialValue.map { " = \($0)" } ?? "")")
+    }
+
+    private typealias Arguments = [(label: String, value: Literal?)]
+
+    private var storage: Arguments {
+        switch property.type.accessor {
+        case .transformable: [("", .text(".codable"))]
+        case .composite: [("", .text(".composite"))]
+        case .attribute where attribute.type == .transformable: [("", .text(".transformable"))]
+        case .attribute: [("raw", property.type.rawType.map { .text("\($0).self") })]
+        }
+    }
+
+    private var model: Arguments {
+        [
+            ("name", attribute.name == property.name ? nil : .string(attribute.name)),
+            ("unique", Literal.flag(isUnique)),
+            ("indexed", Literal.flag(attribute.isIndexed)),
+            (
+                "isOptional",
+                attribute.isOptional == property.type.isOptional ? nil : .text("\(attribute.isOptional)")
+            ),
+            ("isTransient", Literal.flag(attribute.isTransient)),
+            ("derived", Literal.string(attribute.derivationExpression)),
+        ]
+    }
+
+    private var bounds: Arguments {
+        let bounds = [attribute.minimum, attribute.maximum].map { $0.flatMap(bound) }
+        guard bounds.contains(where: { $0 != nil }) else { return [("matching", Literal.string(attribute.pattern))] }
+        // An operator of three dots and a minus would be another one.
+        let upper = bounds[1].map { $0.hasPrefix("-") ? "(\($0))" : $0 } ?? ""
+        return [
+            (attribute.type == .string ? "length" : "in", .text("\(bounds[0] ?? "")...\(upper)")),
+            ("matching", Literal.string(attribute.pattern)),
+        ]
+    }
+
+    private func bound(_ value: AttributeValue) -> String? {
+        switch value {
+        case .integer(let number): "\(number)"
+        case .double(let number): "\(number)"
+        // A literal without a fraction is an Int, which may not hold it.
+        case .decimal(let number): "\(number)".contains(".") ? "\(number)" : "\(number).0"
+        case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(seconds))"
+        case .boolean, .string, .uuid: nil
+        }
+    }
+
+    private var flags: Arguments {
+        [
+            ("allowsExternalStorage", Literal.flag(attribute.allowsExternalBinaryDataStorage)),
+            ("isPreservedAfterDeletion", Literal.flag(attribute.preservesValueInHistoryOnDeletion)),
+            ("isCloudEncrypted", Literal.flag(attribute.allowsCloudEncryption)),
+            ("isIndexedBySpotlight", Literal.flag(attribute.isIndexedBySpotlight)),
+        ]
+    }
+
+    private var names: Arguments {
+        let className = property.type.accessor == .transformable ? nil : attribute.customClassName
+        var userInfo = attribute.userInfo
+        if property.type.rawType != nil || property.type.name == "Int",
+            userInfo[PropertyTypes.key] == property.type.name
+        {
+            userInfo[PropertyTypes.key] = nil
+        }
+        return [
+            ("renamedFrom", Literal.string(attribute.renamingIdentifier)),
+            ("hashModifier", Literal.string(attribute.versionHashModifier)),
+            ("transformer", Literal.string(attribute.valueTransformerName)),
+            ("className", Literal.string(className)),
+            ("userInfo", Literal.userInfo(userInfo)),
+        ]
+    }
+
+    // MARK: Default values
+
+    /// The default value, if the property's type has no literal for it.
+    private var explicitDefault: Literal? {
+        switch (attribute.type, attribute.defaultValue) {
+        case (_, nil): nil
+        case (.uri, .string(let text)): .string(text)
+        case (.uuid, .uuid(let uuid)): .string(uuid.uuidString)
+        case (.decimal, .decimal(let number)) where isLong(number): .string("\(number)")
+        case (_, .string(let text)) where property.type.rawType != nil: .string(text)
+        case (_, .integer(let number)) where property.type.rawType != nil: .text("\(number)")
+        default: nil
+        }
+    }
+
+    private var initialValue: String? {
+        guard explicitDefault == nil, let value = attribute.defaultValue else { return nil }
+        return switch value {
+        case .boolean(let flag): "\(flag)"
+        case .integer(let number): "\(number)"
+        case .double(let number): "\(number)"
+        case .decimal(let number): "\(number)"
+        case .string(let text): StringLiteral.of(text)
+        case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(seconds))"
+        case .uuid: nil
+        }
+    }
+
+    /// Whether a literal without a fraction may be more than an Int holds.
+    private func isLong(_ number: Decimal) -> Bool { !"\(number)".contains(".") && "\(number)".count > 18 }
+}
+
+/// Writes a relationship as a property of a class with `@StoredEntity`.
+struct RelationshipSourceText {
+    let relationship: RelationshipDescription
+    let plan: RelationshipPlan
+    /// The property that points back.
+    let inverse: String?
+
+    func write(to text: inout SourceWriter) {
+        let arguments = Literal.call(
+            "@Related",
+            [
+                ("inverse", Literal.string(inverse)),
+                ("onDelete", relationship.deleteRule == .nullify ? nil : .text(".\(relationship.deleteRule)")),
+                ("isOptional", Literal.flag(relationship.isOptional, unless: true)),
+                ("count", count.map { .text($0) }),
+                ("isTransient", Literal.flag(relationship.isTransient)),
+                ("name", relationship.name == plan.name ? nil : .string(relationship.name)),
+                ("renamedFrom", Literal.string(relationship.renamingIdentifier)),
+                ("hashModifier", Literal.string(relationship.versionHashModifier)),
+                ("userInfo", Literal.userInfo(relationship.userInfo)),
+            ])
+        let rendered = arguments.rendered(depth: 0, used: 0)
+        let words = rendered == "@Related()" ? "@Related" : rendered
+        let type =
+            switch plan.kind {
+            case .toOne: "\(plan.destination)?"
+            case .toMany: "RelatedObjects<\(plan.destination)>"
+            case .ordered: "[\(plan.destination)]"
+            }
+        text.line("\(words)\(rendered.contains("\n") ? "\n" : " ")var \(Identifier.escaped(plan.name)): \(type)")
+    }
+
+    private var count: String? {
+        guard relationship.isToMany else { return nil }
+        let (least, most) = (relationship.minimumCount, relationship.maximumCount)
+        if least <= 0, most <= 0 { return nil }
+        return "\(max(0, least))...\(most > 0 ? "\(most)" : "")"
+    }
+}

@@ -1,0 +1,190 @@
+internal import ManagedModel
+internal import ModelReader
+internal import ModelSource
+
+/// What the files declare that a model is made of.
+struct SourceDeclarations {
+    struct Found<Value> {
+        let file: SourceFolder.File
+        let value: Value
+        let offset: Int
+    }
+
+    /// A call of `ManagedObjectModel` with a list of classes.
+    struct Model {
+        let name: String
+        /// The classes, with the places where they are listed.
+        let members: [(name: String, offset: Int)]
+        let arguments: [String: SourceExpression]
+    }
+
+    /// By the name of the class, without the types around it.
+    private(set) var entities: [String: Found<EntitySource>] = [:]
+    private(set) var composites: [String: Found<CompositeSource>] = [:]
+    /// The raw value of each case, by the name of the enum.
+    private(set) var enums: [String: [String: ValueSource]] = [:]
+    private(set) var models: [Found<Model>] = []
+    private static let nesting = 32
+
+    init(_ files: [SourceFolder.File]) throws(ModelReaderError) {
+        for file in files {
+            try read(file, in: nil, depth: 0)
+            try readModels(file)
+        }
+    }
+
+    private mutating func read(_ file: SourceFolder.File, in range: Range<Int>?, depth: Int) throws(ModelReaderError) {
+        var parser = DeclarationParser(file.source, in: range)
+        for declaration in parser.declarations() {
+            if declaration.attribute("StoredEntity") != nil {
+                try add(declaration, file) { reader in reader.entity(declaration) }
+            } else if declaration.attribute("StoredComposite") != nil {
+                var reader = EntityReader(file.source)
+                let composite = reader.composite(declaration)
+                try Self.check(reader, file)
+                if let composite {
+                    if let other = composites[declaration.name] {
+                        throw twice(declaration, file, other.file, other.offset)
+                    }
+                    composites[declaration.name] = Found(file: file, value: composite, offset: declaration.offset)
+                }
+            }
+            guard let body = declaration.body, depth < Self.nesting else { continue }
+            switch declaration.kind {
+            case .enum:
+                enums[declaration.name] = EnumCases(file.source, declaration, body).values
+                try read(file, in: body, depth: depth + 1)
+            case .class, .struct, .actor, .extension: try read(file, in: body, depth: depth + 1)
+            default: break
+            }
+        }
+    }
+
+    private mutating func add(
+        _ declaration: Declaration, _ file: SourceFolder.File, _ read: (inout EntityReader) -> EntitySource?
+    ) throws(ModelReaderError) {
+        var reader = EntityReader(file.source)
+        let entity = read(&reader)
+        try Self.check(reader, file)
+        guard let entity else { return }
+        if let other = entities[declaration.name] { throw twice(declaration, file, other.file, other.offset) }
+        entities[declaration.name] = Found(file: file, value: entity, offset: declaration.offset)
+    }
+
+    private static func check(_ reader: EntityReader, _ file: SourceFolder.File) throws(ModelReaderError) {
+        if let first = reader.diagnostics.first { throw file.error(.malformedSwift, at: first.offset, first.message) }
+    }
+
+    private func twice(
+        _ declaration: Declaration, _ file: SourceFolder.File, _ other: SourceFolder.File, _ offset: Int
+    ) -> ModelReaderError {
+        file.error(
+            .duplicateName, at: declaration.offset,
+            "\(declaration.name) is declared in \(other.path):\(other.source.line(of: offset)), too. Rename or remove one of them."
+        )
+    }
+
+    // MARK: Models
+
+    private mutating func readModels(_ file: SourceFolder.File) throws(ModelReaderError) {
+        let source = file.source
+        for index in source.tokens.indices.dropLast(2)
+        where source.isWord(index, "ManagedObjectModel") && source.isSymbol(index + 1, "(") {
+            let close = source.partners[index + 1]
+            guard close > index else { continue }
+            let arguments = ExpressionParser.arguments(source, in: index + 2..<close)
+            guard let first = arguments.first, first.label.isEmpty else { continue }
+            let offset = source.tokens[index].start
+            guard case .string(let name) = first.value else {
+                throw file.error(
+                    .malformedSwift, at: offset,
+                    "The name of a model must be a string literal, because it is read before the program runs.")
+            }
+            guard source.isSymbol(close + 1, "{"), source.partners[close + 1] > close else {
+                throw file.error(
+                    .malformedSwift, at: offset,
+                    "The classes of a model must follow in braces: ManagedObjectModel(\"\(name)\") { Class.self }.")
+            }
+            var values: [String: SourceExpression] = [:]
+            for argument in arguments.dropFirst() {
+                guard let value = argument.value else {
+                    throw file.error(
+                        .malformedSwift, at: source.tokens[argument.tokens.lowerBound].start,
+                        "The argument \(argument.label) of a model must be a literal, because it is read before the program runs."
+                    )
+                }
+                values[argument.label] = value
+            }
+            let members = try Self.members(file, close + 2..<source.partners[close + 1])
+            models.append(
+                Found(file: file, value: Model(name: name, members: members, arguments: values), offset: offset))
+        }
+    }
+
+    private static func members(
+        _ file: SourceFolder.File, _ range: Range<Int>
+    ) throws(ModelReaderError) -> [(name: String, offset: Int)] {
+        let source = file.source
+        var members: [(name: String, offset: Int)] = []
+        var index = range.lowerBound
+        while index < range.upperBound {
+            if source.isSymbol(index, ";") {
+                index += 1
+                continue
+            }
+            let offset = source.tokens[index].start
+            var names: [String] = []
+            while index < range.upperBound, source.tokens[index].kind == .identifier {
+                names.append(source.text(of: index))
+                index += 1
+                guard index + 1 < range.upperBound, source.isSymbol(index, ".") else { break }
+                index += 1
+            }
+            guard names.count > 1, names.removeLast() == "self", let name = names.last else {
+                throw file.error(
+                    .malformedSwift, at: offset,
+                    "The classes of a model must be literal, because they are read before the program runs. Write each as Class.self."
+                )
+            }
+            members.append((name, offset))
+        }
+        return members
+    }
+}
+
+/// The raw values of the cases of an enum.
+private struct EnumCases {
+    private(set) var values: [String: ValueSource] = [:]
+
+    init(_ source: SwiftSource, _ declaration: Declaration, _ body: Range<Int>) {
+        guard let raw = declaration.inherited.first.flatMap({ SourceType(source, in: $0) }),
+            let type = StorageType.raw[raw.name]
+        else { return }
+        var index = body.lowerBound
+        var next: Int64? = 0
+        while index < body.upperBound {
+            guard source.isWord(index, "case") else {
+                let partner = source.partners[index]
+                index = partner > index ? partner + 1 : index + 1
+                continue
+            }
+            repeat {
+                index += 1
+                guard index < body.upperBound, source.tokens[index].kind == .identifier else { break }
+                let name = source.text(of: index)
+                index += 1
+                var value: ValueSource? = type == .string ? .string(name) : next.map { .integer($0) }
+                if index + 1 < body.upperBound, source.isSymbol(index, "=") {
+                    let isNegative = source.isSymbol(index + 1, "-")
+                    let end = min(index + (isNegative ? 3 : 2), body.upperBound)
+                    value = ExpressionParser.expression(source, in: index + 1..<end).flatMap {
+                        ValueSource($0, of: type)
+                    }
+                    index = end
+                }
+                values[name] = value
+                if case .integer(let number)? = value { next = number == .max ? nil : number + 1 } else { next = nil }
+            } while index < body.upperBound && source.isSymbol(index, ",")
+        }
+    }
+}

@@ -1,0 +1,208 @@
+internal import ManagedModel
+internal import ModelReader
+internal import ModelSource
+
+/// Makes the descriptions of a model of what the text of its classes says.
+struct SourceMapping {
+    private let declarations: SourceDeclarations
+    private(set) var diagnostics: [ModelDiagnostic] = []
+    /// The composites that attributes have, by the names of their structs.
+    private var used: Set<String> = []
+
+    init(_ declarations: SourceDeclarations) {
+        self.declarations = declarations
+    }
+
+    private typealias File = SourceFolder.File
+
+    /// The last part of a type's name, without backticks.
+    private static func last(_ name: String) -> String {
+        let last = name.split(separator: ".").last.map(String.init) ?? ""
+        return last.replacing("`", with: "")
+    }
+
+    mutating func entity(_ found: SourceDeclarations.Found<EntitySource>) throws(ModelReaderError) -> EntityDescription
+    {
+        let (source, file) = (found.value, found.file)
+        var entity = EntityDescription(
+            name: source.name, className: source.className, isAbstract: source.isAbstract,
+            uniquenessConstraints: source.uniquenessConstraints, userInfo: source.userInfo,
+            versionHashModifier: source.versionHashModifier, renamingIdentifier: source.renamingIdentifier,
+            codeGeneration: .class)
+        if !source.isRoot {
+            guard let parent = declarations.entities[Self.last(source.superclass)] else {
+                throw file.error(
+                    .unknownReference, at: source.offset,
+                    "\(source.className) inherits from \(source.superclass), which is no class with @StoredEntity in these files. Add it, or inherit from ManagedObject."
+                )
+            }
+            entity.parentName = parent.value.name
+        }
+        for attribute in source.attributes { entity.attributes.append(try self.attribute(attribute, file)) }
+        for relationship in source.relationships {
+            entity.relationships.append(try self.relationship(relationship, file))
+        }
+        entity.attributes += try literals(source.otherAttributes, file, LiteralDescription.attribute)
+        entity.relationships += try literals(source.otherRelationships, file, LiteralDescription.relationship)
+        entity.fetchedProperties = try literals(source.fetchedProperties, file, LiteralDescription.fetchedProperty)
+        entity.indexes = try literals(source.indexes, file, LiteralDescription.index)
+        return entity
+    }
+
+    private func literals<Value>(
+        _ list: LiteralList?, _ file: File, _ read: (SourceExpression) -> Value?
+    ) throws(ModelReaderError) -> [Value] {
+        guard let list else { return [] }
+        let values = list.elements.compactMap(read)
+        guard values.count == list.elements.count else {
+            throw file.error(
+                .malformedSwift, at: list.offset,
+                "Each element must be a call of \(Value.self) with literals, because it is read before the program runs."
+            )
+        }
+        return values
+    }
+
+    private mutating func attribute(_ source: AttributeSource, _ file: File) throws(ModelReaderError)
+        -> AttributeDescription
+    {
+        guard let type = AttributeType(rawValue: source.type.rawValue) else {
+            throw file.error(.unknownType, at: source.offset, "The type \(source.type.rawValue) is unknown.")
+        }
+        var attribute = AttributeDescription(
+            name: source.name, type: type, isOptional: source.isOptional, isTransient: source.isTransient,
+            usesScalarValueType: source.usesScalarValueType, minimum: source.minimum.map { AttributeValue($0) },
+            maximum: source.maximum.map { AttributeValue($0) }, pattern: source.pattern,
+            valueTransformerName: source.valueTransformerName, customClassName: source.customClassName,
+            allowsExternalBinaryDataStorage: source.allowsExternalStorage,
+            derivationExpression: source.derivationExpression,
+            isIndexed: source.isIndexed, preservesValueInHistoryOnDeletion: source.preservesValueInHistoryOnDeletion,
+            allowsCloudEncryption: source.allowsCloudEncryption, isIndexedBySpotlight: source.isIndexedBySpotlight,
+            versionHashModifier: source.versionHashModifier, renamingIdentifier: source.renamingIdentifier,
+            userInfo: source.userInfo)
+        attribute.defaultValue = defaultValue(source, file)
+        if source.form == .composite {
+            let name = Self.last(source.typeName)
+            guard let composite = declarations.composites[name] else {
+                throw file.error(
+                    .unknownReference, at: source.offset,
+                    "\(source.typeName) is no struct with @StoredComposite in these files. Add it.")
+            }
+            used.insert(name)
+            attribute.compositeName = composite.value.name
+        }
+        return attribute
+    }
+
+    private mutating func defaultValue(_ source: AttributeSource, _ file: File) -> AttributeValue? {
+        switch source.defaultValue {
+        case nil: return nil
+        case .value(let value): return AttributeValue(value)
+        case .enumCase(let type, let name):
+            if let value = declarations.enums[Self.last(type)]?[name] { return AttributeValue(value) }
+            diagnostics.append(
+                ModelDiagnostic(
+                    file: file.path, line: file.source.line(of: source.offset),
+                    message:
+                        "The raw value of \(type).\(name) is not in these files, so the default value of \(source.name) is not known. It is no part of the hash."
+                ))
+            return nil
+        }
+    }
+
+    private func relationship(_ source: RelationshipSource, _ file: File) throws(ModelReaderError)
+        -> RelationshipDescription
+    {
+        guard let destination = declarations.entities[Self.last(source.destination)] else {
+            throw file.error(
+                .unknownReference, at: source.offset,
+                "\(source.destination) is no class with @StoredEntity in these files. Add it, or correct the type of \(source.propertyName)."
+            )
+        }
+        var inverseName: String?
+        if let inverse = source.inverse {
+            inverseName = inverseModelName(inverse, of: destination.value)
+            guard inverseName != nil else {
+                throw file.error(
+                    .unknownReference, at: source.offset,
+                    "\(source.destination) has no relationship \(inverse). Name its property that points back to \(source.propertyName)."
+                )
+            }
+        }
+        return RelationshipDescription(
+            name: source.name, destinationName: destination.value.name, inverseName: inverseName,
+            isToMany: source.isToMany,
+            isOrdered: source.isOrdered, isOptional: source.isOptional, isTransient: source.isTransient,
+            minimumCount: source.minimumCount, maximumCount: source.maximumCount,
+            deleteRule: DeleteRule.byName[source.deleteRule] ?? .nullify,
+            versionHashModifier: source.versionHashModifier,
+            renamingIdentifier: source.renamingIdentifier, userInfo: source.userInfo)
+    }
+
+    /// The name in the model of a relationship of a class, or of one above it.
+    private func inverseModelName(_ property: String, of entity: EntitySource) -> String? {
+        var entity = entity
+        for _ in 0...ModelLimits.nesting {
+            if let found = entity.relationships.first(where: { $0.propertyName == property }) { return found.name }
+            guard let parent = declarations.entities[Self.last(entity.superclass)] else { return nil }
+            entity = parent.value
+        }
+        return nil
+    }
+
+    /// The composites that attributes have, those inside of them, and those that are listed.
+    mutating func composites(used listed: Set<String>) throws(ModelReaderError) -> [CompositeDescription] {
+        var found: [String: CompositeDescription] = [:]
+        var waiting = used.union(listed).sorted()
+        while let name = waiting.popLast() {
+            guard found[name] == nil, let composite = declarations.composites[name] else { continue }
+            used = []
+            var attributes: [AttributeDescription] = []
+            for source in composite.value.attributes { attributes.append(try attribute(source, composite.file)) }
+            found[name] = CompositeDescription(name: composite.value.name, attributes: attributes)
+            waiting += used
+        }
+        return found.values.sorted { $0.name < $1.name }
+    }
+
+    func model(
+        _ found: SourceDeclarations.Found<SourceDeclarations.Model>, _ entities: [EntityDescription],
+        _ composites: [CompositeDescription]
+    ) throws(ModelReaderError) -> ManagedObjectModel {
+        let arguments = found.value.arguments
+        func list<Value>(_ label: String, _ read: (SourceExpression) -> Value?) throws(ModelReaderError) -> [Value] {
+            guard let value = arguments[label] else { return [] }
+            guard case .list(let elements) = value, case let values = elements.compactMap(read),
+                values.count == elements.count
+            else {
+                throw found.file.error(
+                    .malformedSwift, at: found.offset, "The \(label) of the model must be a list of literals.")
+            }
+            return values
+        }
+        func string(_ label: String) -> String? {
+            if case .string(let text)? = arguments[label] { text } else { nil }
+        }
+        return ManagedObjectModel(
+            name: found.value.name, version: string("version"), entities: entities, composites: composites,
+            fetchRequests: try list("fetchRequests") { LiteralDescription.fetchRequest($0) },
+            configurations: try list("configurations", LiteralDescription.configuration),
+            versionIdentifier: string("versionIdentifier") ?? "")
+    }
+
+    /// The error of a model at the place of what is at fault.
+    func error(_ error: ModelError, _ model: SourceDeclarations.Found<SourceDeclarations.Model>) -> ModelReaderError {
+        if let entity = declarations.entities.values.first(where: { $0.value.name == error.entityName }) {
+            let properties =
+                entity.value.attributes.map { ($0.name, $0.offset) }
+                + entity.value.relationships.map { ($0.name, $0.offset) }
+            let offset = properties.first { $0.0 == error.propertyName }?.1
+            return entity.file.error(error.code, at: offset ?? entity.offset, error.message)
+        }
+        if let composite = declarations.composites.values.first(where: { $0.value.name == error.entityName }) {
+            let offset = composite.value.attributes.first { $0.name == error.propertyName }?.offset
+            return composite.file.error(error.code, at: offset ?? composite.offset, error.message)
+        }
+        return model.file.error(error.code, at: model.offset, error.message)
+    }
+}

@@ -1,0 +1,83 @@
+internal import ManagedModel
+package import ModelReader
+internal import ModelSource
+
+/// Reads the model of Swift files: the classes with `@StoredEntity` that a `ManagedObjectModel("Name") { ... }` lists.
+///
+/// It reads what the macros read, in the same way, so the model has the hash that the program has.
+package struct SwiftModelReader {
+    private let path: String
+    private let declarations: SourceDeclarations
+    private var diagnostics: [ModelDiagnostic]
+
+    /// Whether a path is that of Swift, and not of a bundle.
+    package static func isSwift(_ path: String) -> Bool {
+        let name = path.hasSuffix("/") ? String(path.dropLast()) : path
+        return name.hasSuffix(".swift") || !(name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel"))
+    }
+
+    /// Reads the model of a folder, or of one file.
+    ///
+    /// - Throws: An error with file and line: for a file that cannot be read, a class that says what no model can, no model or several.
+    package static func read(_ path: String) throws(ModelReaderError) -> ModelDocument {
+        let folder = try SourceFolder(path)
+        var reader = SwiftModelReader(
+            path: path, declarations: try SourceDeclarations(folder.files), diagnostics: folder.diagnostics)
+        return try reader.document()
+    }
+
+    private func onlyModel() throws(ModelReaderError) -> SourceDeclarations.Found<SourceDeclarations.Model> {
+        guard let found = declarations.models.first else {
+            throw ModelReaderError(
+                .notAModel, file: path,
+                "There is no model here. Write one that lists its classes: ManagedObjectModel(\"Name\") { Class.self }."
+            )
+        }
+        if let other = declarations.models.dropFirst().first {
+            throw other.file.error(
+                .ambiguousModel, at: other.offset,
+                "This is a second model: \(other.value.name), after \(found.value.name) in \(found.file.path):\(found.file.source.line(of: found.offset)). Give the path of a file or folder with one of them."
+            )
+        }
+        return found
+    }
+
+    private mutating func document() throws(ModelReaderError) -> ModelDocument {
+        let found = try onlyModel()
+        var mapping = SourceMapping(declarations)
+        var entities: [EntityDescription] = []
+        var composites = Set<String>()
+        var listed: Set<String> = []
+        for member in found.value.members {
+            guard listed.insert(member.name).inserted else {
+                throw found.file.error(
+                    .duplicateName, at: member.offset, "\(member.name) is listed twice. Remove one of them.")
+            }
+            if let entity = declarations.entities[member.name] {
+                entities.append(try mapping.entity(entity))
+            } else if declarations.composites[member.name] != nil {
+                composites.insert(member.name)
+            } else {
+                throw found.file.error(
+                    .unknownReference, at: member.offset,
+                    "No class \(member.name) with @StoredEntity is in these files. Add its file, or correct the name.")
+            }
+        }
+        for (name, entity) in declarations.entities.sorted(by: { $0.key < $1.key }) where !listed.contains(name) {
+            diagnostics.append(
+                ModelDiagnostic(
+                    file: entity.file.path, line: entity.file.source.line(of: entity.offset),
+                    message: "\(name) is in no model. List it in \(found.value.name), or remove @StoredEntity."))
+        }
+        var model = try mapping.model(found, entities, try mapping.composites(used: composites))
+        diagnostics += mapping.diagnostics
+        do throws(ModelError) {
+            try model.validateStructure()
+            try model.completeInverses()
+            try model.validate()
+        } catch {
+            throw mapping.error(error, found)
+        }
+        return ModelDocument(model: model, diagnostics: diagnostics)
+    }
+}

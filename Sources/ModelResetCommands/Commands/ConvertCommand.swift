@@ -1,0 +1,82 @@
+internal import CommandLineWords
+internal import Foundation
+internal import ManagedModel
+internal import ModelCodeGenerator
+internal import ModelConversion
+internal import ModelReader
+
+/// Writes a bundle as Swift, or Swift as a bundle.
+struct ConvertCommand: Command {
+    static let usage = """
+        Usage: model-reset convert BUNDLE --output FOLDER [--version NAME] [--json]
+               model-reset convert SWIFT --output BUNDLE [--json]
+
+        Writes the model of a bundle as Swift, a file for each class, or the model of Swift as a bundle. The hash stays the same, so a
+        store that was made with one opens with the other. It overwrites nothing, and names what cannot be written.
+
+          BUNDLE          a .xcdatamodeld bundle, or the .xcdatamodel of one version
+          SWIFT           a folder or file of Swift with one ManagedObjectModel("Name") { ... }
+          --output PATH   the folder for the Swift files, or the .xcdatamodeld to write; it is made
+          --version NAME  the version of the bundle; without it, the current one
+          --json          prints the answer as JSON, on one line
+
+        Exit status: 0 the model was written, 1 it was written with another hash.
+
+        """
+
+    let model: ModelArgument
+    let output: String
+
+    init(_ words: ArraySlice<String>) throws {
+        let words = try CommandLineWords(command: words, values: ["--output", "--version"])
+        model = ModelArgument(path: try words.plain("MODEL")[0], version: words.value("--version"))
+        guard let output = words.value("--output") else { throw UsageError("--output is missing") }
+        self.output = output
+    }
+
+    func run(_ warnings: inout [String]) throws -> Report {
+        let isBundle = output.hasSuffix(".xcdatamodeld") || output.hasSuffix(".xcdatamodeld/")
+        guard isBundle == SwiftModelReader.isSwift(model.path) else {
+            throw UsageError(
+                isBundle
+                    ? "a bundle is written as Swift; let --output be a folder"
+                    : "Swift is written as a bundle; let --output end in .xcdatamodeld")
+        }
+        let model = try model.read(&warnings, followsVersions: false)
+        let files: [(path: String, text: String)]
+        if isBundle {
+            files = ModelMarkup(model).files
+        } else {
+            let writer = ModelSourceWriter(model)
+            files = ConvertCommand.distinct(writer.files)
+            warnings += writer.losses.map { "\(self.model.path): warning: \($0)" }
+        }
+        try NewFiles(folder: output, isWhole: isBundle).write(files)
+        let written = try ModelArgument(path: output).read(&warnings, followsVersions: false)
+        let isSame = written.hash == model.hash
+        let json = JSON.object([
+            ("model", .string(model.name)), ("version", .string(model.version)), ("output", .string(output)),
+            ("hash", .string(written.hash.description)), ("isSame", .flag(isSame)),
+            ("files", .strings(files.map(\.path))),
+        ])
+        let result =
+            isSame ? "the hash is the same" : "the hash was \(model.hash), so what was written is another model"
+        return Report(
+            ["wrote \(output): \(files.count) files", "\(written.hash)  \(model.name): \(result)"], json,
+            status: isSame ? .fine : .differs)
+    }
+
+    /// The files under names that differ in more than their case, which some file systems do not tell apart.
+    static func distinct(_ files: [ModelSourceWriter.File]) -> [(path: String, text: String)] {
+        var taken: Set<String> = []
+        return files.map { file in
+            var name = file.name
+            var number = 2
+            while !taken.insert(name.lowercased()).inserted {
+                name = file.name.replacing(".swift", with: "\(number).swift")
+                number += 1
+            }
+            return (name, file.text)
+        }
+    }
+}

@@ -1,0 +1,38 @@
+internal import Foundation
+
+/// Files that a command makes in a folder, all or none of them.
+struct NewFiles {
+    let folder: String
+    /// Whether the folder is a thing of its own, which must not exist yet.
+    let isWhole: Bool
+
+    /// Writes the files, and removes them again if one of them cannot be written.
+    func write(_ files: [(path: String, text: String)]) throws {
+        let url = URL(filePath: folder, directoryHint: .isDirectory)
+        let manager = FileManager.default
+        let isMade = !manager.fileExists(atPath: url.path)
+        if isWhole, !isMade { throw OutputError("\(folder) already exists; choose another name, or delete it first") }
+        for file in files where manager.fileExists(atPath: url.appending(path: file.path).path) {
+            throw OutputError(
+                "\(url.appending(path: file.path).path) already exists; choose another folder, or delete it first")
+        }
+        do { try manager.createDirectory(at: url, withIntermediateDirectories: true) } catch {
+            throw OutputError("the folder \(folder) cannot be made (\(error.localizedDescription))")
+        }
+        var written: [URL] = []
+        do {
+            for file in files {
+                let place = url.appending(path: file.path)
+                try OutputFile(path: place.path).write(file.text)
+                written.append(place)
+            }
+        } catch {
+            if isMade {
+                try? manager.removeItem(at: url)
+            } else {
+                for place in written { try? manager.removeItem(at: place) }
+            }
+            throw error
+        }
+    }
+}

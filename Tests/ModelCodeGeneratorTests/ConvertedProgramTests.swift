@@ -1,0 +1,203 @@
+import Foundation
+import ManagedModel
+import ModelCodeGenerator
+import ModelConversion
+import ModelReader
+import TestSupport
+import Testing
+
+/// What is written as Swift compiles, and the program has the hash that the command reads and that the model had.
+///
+/// `COREDATASOURCE_COMPILED_MODELS` says how many bundles of real apps are tried.
+@Suite(.enabled(if: Compiler.isAvailable)) struct ConvertedProgramTests {
+    @Test func randomModelsHaveOneHash() async throws {
+        let seed = testSeed()
+        var random = SeededRandom(seed: seed)
+        let models = (0..<8).map { RandomModel.model(number: $0, &random) }
+        for model in models { try model.validate() }
+        try await check(models, "seed \(seed)")
+    }
+
+    @Test(arguments: ["Graph", "Mail"])
+    func ourModelsHaveOneHash(_ name: String) async throws {
+        let url = PackageFiles.tests.appending(components: "Fixtures", "\(name).xcdatamodeld")
+        try await check([try ModelReader.read(url).model], name)
+    }
+
+    @Test(.enabled(if: !CorpusModels.all.isEmpty), arguments: CorpusModels.chosen)
+    func realModelsHaveOneHash(_ url: URL) async throws {
+        try await check([try ModelReader.read(url).model], url.path)
+    }
+
+    private func check(_ models: [ManagedObjectModel], _ comment: String) async throws {
+        let directory = try TemporaryDirectory()
+        var paths: [String] = []
+        var members: [String] = []
+        for (number, model) in models.enumerated() {
+            let folder = directory.url.appending(component: "\(number)")
+            try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+            for file in ModelSourceWriter(model).files {
+                let path = folder.appending(component: file.name)
+                try Data(file.text.utf8).write(to: path)
+                paths.append(path.path)
+                if let match = file.text.firstMatch(of: /static let (\S+) = ManagedObjectModel/) {
+                    members.append(String(match.output.1))
+                }
+            }
+            let document = try SwiftModelReader.read(folder.path)
+            #expect(document.diagnostics.isEmpty, "\(comment)")
+            #expect(
+                document.model.hash == model.hash, "\(comment): \(document.model.canonicalForm)\n\(model.canonicalForm)"
+            )
+        }
+        let program = directory.url.appending(component: "Program.swift")
+        try Data(Self.program(members, Self.missingTypes(of: models)).utf8).write(to: program)
+        let run = try await RealLibrary.shared.value.run(paths + [program.path], in: directory.url)
+        #expect(run.status == 0, "\(comment): \(run.errors)")
+        #expect(run.output == models.map { "\($0.hash)\n" }.joined(), "\(comment): \(run.errors)")
+    }
+
+    /// Prints the hash of each model, and opens a store for it.
+    private static func program(_ members: [String], _ types: String) -> String {
+        """
+        import CoreDataSource
+        import Foundation
+
+        \(types)
+        @main struct Program {
+            static func main() async throws {
+                for model in [\(members.map { "ManagedObjectModel.\($0)" }.joined(separator: ", "))] {
+                    try model.validate()
+                    let container = try await PersistentContainer(model: model, store: .inMemory)
+                    try await container.close()
+                    print(model.hash)
+                }
+            }
+        }
+        """
+    }
+
+    /// The types of the app's own that transformables and raw values have.
+    private static func missingTypes(of models: [ManagedObjectModel]) -> String {
+        let attributes = models.flatMap { $0.entities.flatMap(\.attributes) + $0.composites.flatMap(\.attributes) }
+        let codable = Set(attributes.filter { $0.type == .transformable }.compactMap(\.customClassName))
+        let names = codable.filter { name in
+            name.wholeMatch(of: /[A-Z]\w*/) != nil && !["Data", "Date", "URL", "String"].contains(name)
+                && !name.hasPrefix("NS")
+                && !name.hasPrefix("UI")
+        }
+        return names.sorted().map { "struct \($0): Codable, Sendable {}\n" }.joined()
+            + "enum Mood: String, AttributeStorable { case glad, sad }\nenum Level: Int16, AttributeStorable { case low = 1, high = 7 }\n"
+    }
+}
+
+/// Models with everything that models have, at random.
+enum RandomModel {
+    static func model(number: Int, _ random: inout SeededRandom) -> ManagedObjectModel {
+        let names = (0..<random.next(below: 6) + 1).map { "M\(number)E\($0)" }
+        let composites = (0..<random.next(below: 3)).map { index in
+            CompositeDescription(
+                name: "M\(number)C\(index)",
+                attributes: (0...random.next(below: 4)).map { attribute("c\(index)x\($0)", nil, &random) })
+        }
+        var entities = names.enumerated().map { index, name in entity(name, names[..<index], index, composites, &random)
+        }
+        for source in entities.indices where random.next(below: 3) > 0 {
+            link(source, random.next(below: entities.count), &entities, &random)
+        }
+        return ManagedObjectModel(
+            name: "Random \(number)", version: random.next(below: 2) == 0 ? "Version \(number)" : nil,
+            entities: entities,
+            composites: composites,
+            configurations: [EntityConfiguration(name: "All", entityNames: names)])
+    }
+
+    private static func entity(
+        _ name: String, _ parents: ArraySlice<String>, _ index: Int, _ composites: [CompositeDescription],
+        _ random: inout SeededRandom
+    ) -> EntityDescription {
+        var entity = EntityDescription(name: name, className: name, codeGeneration: .class)
+        entity.attributes = (0..<random.next(below: 8) + 1).map {
+            attribute("a\(index)n\($0)", composites.randomElement(using: &random)?.name, &random)
+        }
+        if random.next(below: 3) == 0 { entity.parentName = parents.randomElement(using: &random) }
+        entity.isAbstract = random.next(below: 6) == 0
+        entity.versionHashModifier = random.next(below: 6) == 0 ? "modifier \"\(index)\" ü" : nil
+        let columns = entity.attributes.filter { !$0.isTransient && $0.type != .composite }.map(\.name)
+        if columns.count > 1, random.next(below: 2) == 0 {
+            entity.uniquenessConstraints = [[columns[0]], [columns[1], columns[0]]]
+            entity.indexes = [
+                FetchIndexDescription(name: "by", elements: [.init(property: columns[1], isAscending: false)])
+            ]
+        }
+        entity.userInfo = random.next(below: 4) == 0 ? ["key \\": "line\nbreak"] : [:]
+        return entity
+    }
+
+    private static func attribute(_ name: String, _ composite: String?, _ random: inout SeededRandom)
+        -> AttributeDescription
+    {
+        let types: [AttributeType] = [
+            .integer16, .integer32, .integer64, .decimal, .double, .float, .string, .boolean, .date, .binary, .uuid,
+            .uri, .transformable,
+            .composite,
+        ]
+        var type = types[random.next(below: types.count)]
+        if type == .composite, composite == nil { type = .string }
+        var found = AttributeDescription(name: name, type: type, isOptional: random.next(below: 2) == 0)
+        found.compositeName = type == .composite ? composite : nil
+        found.customClassName = type == .transformable ? "[String]" : nil
+        found.isTransient = type != .composite && random.next(below: 8) == 0
+        found.usesScalarValueType = random.next(below: 2) == 0
+        found.versionHashModifier = random.next(below: 8) == 0 ? "2" : nil
+        found.renamingIdentifier = random.next(below: 8) == 0 ? "old name" : nil
+        if random.next(below: 2) == 0 { found.defaultValue = defaultValue(type, &random) }
+        if type == .integer32 {
+            (found.minimum, found.maximum) = (.integer(-5), .integer(random.next(below: 2) == 0 ? -2 : 70_000))
+        }
+        if type == .string, random.next(below: 3) == 0 {
+            found.userInfo["swiftType"] = "Mood"
+            found.defaultValue = .string("sad")
+        }
+        if type == .integer16, random.next(below: 3) == 0 {
+            found.userInfo["swiftType"] = "Level"
+            found.defaultValue = .integer(7)
+        }
+        return found
+    }
+
+    private static func defaultValue(_ type: AttributeType, _ random: inout SeededRandom) -> AttributeValue? {
+        switch type {
+        case .integer16, .integer32, .integer64: .integer(Int64(random.next(below: 60_000)) - 30_000)
+        case .decimal: .decimal(Decimal(string: "-12345678901234567890.5") ?? 0)
+        case .double, .float: .double(Double(random.next(below: 1000)) / 8 - 50)
+        case .string: .string("a \"\\(b)\" \n ü")
+        case .boolean: .boolean(random.next(below: 2) == 0)
+        case .date: .date(Double(random.next(below: 1000)))
+        case .uuid: UUID(uuidString: "00000000-0000-4000-8000-00000000000\(random.next(below: 9))").map { .uuid($0) }
+        case .uri: .string("https://example.org/\(random.next(below: 9))")
+        default: nil
+        }
+    }
+
+    /// A relationship, with an inverse or without one.
+    private static func link(
+        _ source: Int, _ target: Int, _ entities: inout [EntityDescription], _ random: inout SeededRandom
+    ) {
+        let number = entities[source].relationships.count + 10 * entities[target].relationships.count
+        let (name, inverse) = ("to\(source)x\(target)x\(number)", "from\(source)x\(target)x\(number)")
+        let hasInverse = random.next(below: 4) > 0
+        func relationship(_ name: String, _ destination: Int, _ inverse: String?) -> RelationshipDescription {
+            let isToMany = random.next(below: 2) == 0
+            return RelationshipDescription(
+                name: name, destinationName: entities[destination].name, inverseName: inverse, isToMany: isToMany,
+                isOrdered: isToMany && random.next(below: 2) == 0, isOptional: random.next(below: 2) == 0,
+                maximumCount: isToMany ? random.next(below: 3) : nil,
+                deleteRule: random.next(below: 2) == 0 ? .cascade : .deny)
+        }
+        let there = relationship(name, target, hasInverse ? inverse : nil)
+        let back = relationship(inverse, source, name)
+        entities[source].relationships.append(there)
+        if hasInverse { entities[target].relationships.append(back) }
+    }
+}

@@ -1,0 +1,105 @@
+import Foundation
+import ManagedModel
+import ModelConversion
+import ModelReader
+import TestSupport
+import Testing
+
+/// What the command cannot read in Swift is an error with file and line.
+struct SwiftModelErrorTests {
+    private static let model = "let model = ManagedObjectModel(\"M\") { A.self }\n"
+
+    @Test(arguments: [
+        ("@StoredEntity class A: ManagedObject { var x: Int }\n", 0, "There is no model here."),
+        (model + "@StoredEntity class A: ManagedObject {\n  var x: Int8\n}", 3, "Int8 cannot be stored."),
+        (model + "@StoredEntity class A: ManagedObject {\n  var x: Int = (\n}", 3, "This bracket"),
+        (model + "class A: ManagedObject {}", 1, "No class A with @StoredEntity is in these files."),
+        (model + model + "@StoredEntity class A: ManagedObject {}", 2, "This is a second model: M"),
+        (
+            model + "@StoredEntity class A: ManagedObject {}\n@StoredEntity class A: ManagedObject {}", 3,
+            "A is declared in"
+        ),
+        ("let x = ManagedObjectModel(name) { A.self }", 0, "The name of a model must be a string literal"),
+        ("let x = ManagedObjectModel(\"M\") { if a { A.self } }", 1, "The classes of a model must be literal"),
+        ("let x = ManagedObjectModel(\"M\") { for t in all { t } }", 1, "The classes of a model must be literal"),
+        ("let x = ManagedObjectModel(\"M\", entities: list)", 1, "The classes of a model must follow in braces"),
+        (
+            "let x = ManagedObjectModel(\"M\", version: v) { A.self }", 1,
+            "The argument version of a model must be a literal"
+        ),
+        (
+            "let x = ManagedObjectModel(\"M\") { A.self\nA.self }\n@StoredEntity class A: ManagedObject {}", 2,
+            "A is listed twice."
+        ),
+        (model + "@StoredEntity class A: Base {}", 2, "A inherits from Base, which is no class with @StoredEntity"),
+        (
+            model + "@StoredEntity class A: ManagedObject {\n@Related var b: B?\n}", 3,
+            "B is no class with @StoredEntity"
+        ),
+        (
+            model + "@StoredEntity class A: ManagedObject {\n@Related(inverse: \"x\") var b: A?\n}", 3,
+            "A has no relationship x."
+        ),
+        (
+            model + "@StoredEntity class A: ManagedObject {\n@Stored(.composite) var b: B?\n}", 3,
+            "B is no struct with @StoredComposite"
+        ),
+        (
+            model + "@StoredEntity(unique: [[\"y\"]]) class A: ManagedObject {\nvar x: Int\n}", 2,
+            "A uniqueness constraint of A names y"
+        ),
+        (
+            model
+                + "@StoredEntity class A: ManagedObject {\n@Related(inverse: \"c\") var a: [A]\n@Related(inverse: \"c\") var b: [A]\n@Related var c: A? }",
+            5, "Both A.a and A.b name A.c as their inverse."
+        ),
+        (
+            model + "@StoredEntity(indexes: [foo()]) class A: ManagedObject { }", 2,
+            "Each element must be a call of FetchIndexDescription"
+        ),
+    ])
+    func aMistakeHasItsFileAndLine(_ text: String, _ line: Int, _ message: String) throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(component: "A.swift")
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        let error = #expect(throws: ModelReaderError.self) { _ = try SwiftModelReader.read(file.path) }
+        #expect(error?.message.hasPrefix(message) == true, "\(error?.message ?? "")")
+        if line > 0 { #expect(error?.line == line && error?.file == file.path) }
+    }
+
+    @Test func aClassInNoModelAndALinkAreWarnings() throws {
+        let directory = try TemporaryDirectory()
+        let folder = directory.url.appending(component: "app")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try
+            (Self.model + "@StoredEntity class A: ManagedObject { var x: Int }\n@StoredEntity class B: ManagedObject {}")
+            .write(to: folder.appending(component: "A.swift"), atomically: true, encoding: .utf8)
+        try FileManager.default.createSymbolicLink(
+            at: folder.appending(component: "B.swift"), withDestinationURL: folder.appending(component: "A.swift"))
+        let document = try SwiftModelReader.read(folder.path)
+        #expect(document.model.entities.map(\.name) == ["A"])
+        #expect(
+            document.diagnostics.map(\.message).map { String($0.prefix(20)) } == [
+                "This is a symbolic l", "B is in no model. Li",
+            ])
+        #expect(document.diagnostics.map(\.line) == [1, 3])
+    }
+
+    @Test func aFileThatIsNotTextIsRefused() throws {
+        let directory = try TemporaryDirectory()
+        let file = directory.url.appending(component: "A.swift")
+        try Data([0xFF, 0xFE, 0x00]).write(to: file)
+        let error = #expect(throws: ModelReaderError.self) { _ = try SwiftModelReader.read(file.path) }
+        #expect(error?.code == .unsupportedEncoding)
+    }
+
+    @Test(.timeLimit(.minutes(30))) func aFolderMayHaveTenThousandClasses() throws {
+        let directory = try TemporaryDirectory()
+        let names = (0..<10_000).map { "E\($0)" }
+        let classes = names.map { "@StoredEntity final class \($0): ManagedObject { var x: Int = 1 }\n" }.joined()
+        let model = "let m = ManagedObjectModel(\"M\") {\n\(names.map { "\($0).self\n" }.joined())}\n"
+        let file = directory.url.appending(component: "A.swift")
+        try (model + classes).write(to: file, atomically: true, encoding: .utf8)
+        #expect(try SwiftModelReader.read(file.path).model.entities.count == 10_000)
+    }
+}

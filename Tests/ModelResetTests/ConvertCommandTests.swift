@@ -1,0 +1,87 @@
+import Foundation
+import ModelResetCommands
+import TestSupport
+import Testing
+
+@Suite struct ConvertCommandTests {
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+    }
+
+    @Test func aBundleComesBackWithTheSameHash() async throws {
+        let path = try program.write(Shop.first)
+        let hash = try await program.run("hash", path).output
+        let outcome = try await program.run("convert", path, "--output", "Swift")
+        #expect(outcome.status == 0 && outcome.errors == "")
+        #expect(outcome.output.hasPrefix("wrote Swift: ") && outcome.output.hasSuffix(": the hash is the same\n"))
+        #expect(try await program.run("hash", "Swift").output == hash)
+        #expect(try await program.run("convert", "Swift", "--output", "Back/Shop.xcdatamodeld").status == 0)
+        #expect(try await program.run("hash", "Back/Shop.xcdatamodeld").output == hash)
+        #expect(try await program.run("diff", path, "Swift").status == 0)
+    }
+
+    @Test func nothingIsOverwritten() async throws {
+        let path = try program.write(Shop.first)
+        #expect(try await program.run("convert", path, "--output", "Swift").status == 0)
+        let again = try await program.run("convert", path, "--output", "Swift")
+        #expect(again.status == 2 && again.errors.contains("already exists"))
+        #expect(try await program.run("convert", "Swift", "--output", path).status == 2)
+    }
+
+    @Test func theDirectionIsThatOfThePaths() async throws {
+        let path = try program.write(Shop.first)
+        #expect(try await program.run("convert", path, "--output", "B.xcdatamodeld").status == 2)
+        #expect(try await program.run("convert", path).status == 2)
+        #expect(try await program.run("convert", path, "--output", "Swift").status == 0)
+        #expect(try await program.run("convert", "Swift", "--output", "Other").status == 2)
+        #expect(try await program.run("hash", "Swift", "--version", "Shop").status == 2)
+        #expect(try await program.run("convert", "Nowhere", "--output", "B.xcdatamodeld").status == 3)
+    }
+
+    @Test func everyCommandReadsSwift() async throws {
+        let path = try program.write(Shop.first)
+        #expect(try await program.run("convert", path, "--output", "Swift").status == 0)
+        #expect(try await program.run("check", "Swift", "--lock", "model.lock", "--update").status == 0)
+        #expect(try await program.run("check", "--lock", "model.lock").output.contains("unchanged"))
+        #expect(try await program.run("diagram", "Swift").output.hasPrefix("<svg"))
+        #expect(try await program.run("status", "Swift", "--store", "none.sqlite").status == 0)
+    }
+
+    @Test func aMistakeHasItsFileAndLine() async throws {
+        let folder = program.file("app")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        try "let m = ManagedObjectModel(\"M\") { A.self }\n@StoredEntity class A: ManagedObject { var x: Int8 }".write(
+            to: folder.appending(component: "A.swift"), atomically: true, encoding: .utf8)
+        let outcome = try await program.run("hash", "app")
+        #expect(outcome.status == 3)
+        #expect(outcome.errors.hasPrefix("app/A.swift:2: error: Int8 cannot be stored."))
+    }
+}
+
+/// Models of real apps go there and back.
+@Suite(.enabled(if: Corpus.isPresent, "no models found: set COREDATASOURCE_MODELS to their directory"))
+struct ConvertedCorpusTests {
+    @Test(arguments: Corpus.rows.filter { $0.file.lastPathComponent == "contents" })
+    func everyVersionComesBackWithTheSameHashAndCounts(_ row: Corpus.Row) throws {
+        let directory = try TemporaryDirectory()
+        let version = row.file.deletingLastPathComponent()
+        let bundle = version.deletingLastPathComponent()
+        let words =
+            bundle.pathExtension == "xcdatamodeld"
+            ? [bundle.path, "--version", version.deletingPathExtension().lastPathComponent] : [version.path]
+        let name = (bundle.pathExtension == "xcdatamodeld" ? bundle : version).deletingPathExtension().lastPathComponent
+        let swift = directory.url.appending(component: "Swift").path
+        let back = directory.url.appending(component: "\(name).xcdatamodeld").path
+        let converted = ModelReset.run(["convert"] + words + ["--output", swift])
+        #expect(converted.status == 0, "\(converted.errors)")
+        // Nothing is lost.
+        #expect(!converted.errors.contains("is left out"), "\(converted.errors)")
+        #expect(ModelReset.run(["convert", swift, "--output", back]).status == 0)
+        let hash = ModelReset.run(["hash", "--json"] + words).output
+        #expect(ModelReset.run(["hash", "--json", swift]).output == hash)
+        #expect(ModelReset.run(["hash", "--json", back]).output == hash)
+        #expect(try Corpus.counts(hash) == row.counts)
+    }
+}
