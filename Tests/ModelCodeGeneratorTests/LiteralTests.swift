@@ -43,8 +43,9 @@ import Testing
             earlier,
         ]
         for value in values {
-            // A whole model has no configuration.
-            for label in Mirror(reflecting: value).children.compactMap(\.label) where label != "configurationName" {
+            // A whole model has no configuration, and one that was read has no fault.
+            for label in Mirror(reflecting: value).children.compactMap(\.label)
+            where !["configurationName", "fault"].contains(label) {
                 #expect(source.contains("\(label): "), "\(label) of \(type(of: value))")
             }
         }
