@@ -86,11 +86,21 @@ struct EntityExpansion {
         where attribute.form == .composite && !composites.contains(attribute.typeName) {
             composites.append(attribute.typeName)
         }
-        var lines = ["    static func entity() -> DeclaredEntity {"]
-        lines.append(
-            "        var entity = EntityDescription(name: \(DescriptionText.string(entity.name)), className: \(DescriptionText.string(entity.className)), codeGeneration: .class)"
-        )
-        if entity.isAbstract { lines.append("        entity.isAbstract = true") }
+        let changes = descriptionChanges
+        // A variable that is not changed is a warning.
+        let keyword = changes.isEmpty ? "let" : "var"
+        return [
+            "    static func entity() -> DeclaredEntity {",
+            "        \(keyword) entity = EntityDescription(name: \(DescriptionText.string(entity.name)), className: \(DescriptionText.string(entity.className)), codeGeneration: .class)",
+        ] + changes + [
+            "        return DeclaredEntity(\(name).self, superclass: \(superclass).self, entity, composites: [\(composites.map { "\($0).self" }.joined(separator: ", "))])",
+            "    }",
+        ]
+    }
+
+    /// Adds to the description what the class has beside its names.
+    private var descriptionChanges: [String] {
+        var lines = entity.isAbstract ? ["        entity.isAbstract = true"] : []
         lines += entity.attributes.map { "        entity.attributes.append(\(DescriptionText.attribute($0)))" }
         lines += entity.relationships.map { "        entity.relationships.append(\(DescriptionText.relationship($0)))" }
         if let others = entity.otherAttributes { lines.append("        entity.attributes += \(others.text)") }
@@ -110,10 +120,7 @@ struct EntityExpansion {
         if let identifier = entity.renamingIdentifier {
             lines.append("        entity.renamingIdentifier = \(DescriptionText.string(identifier))")
         }
-        lines.append(
-            "        return DeclaredEntity(\(name).self, superclass: \(superclass).self, entity, composites: [\(composites.map { "\($0).self" }.joined(separator: ", "))])"
-        )
-        return lines + ["    }"]
+        return lines
     }
 
     /// Compiles only if the types are what their spellings say.
