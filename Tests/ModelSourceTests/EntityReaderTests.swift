@@ -135,6 +135,13 @@ struct DiagnosticTests {
             "The argument name of @Stored must be a literal"
         ),
         ("class A: ManagedObject { @Stored(name: ‸\"\") var x: Int }", "A name in a model is not empty"),
+        (
+            "class A: ManagedObject { @Stored(name: ‸1) var x: Int }",
+            "The argument name of @Stored must be a string literal"
+        ),
+        ("class A: ManagedObject { @Stored(raw: ‸1) var x: K? }", "The argument raw of @Stored must be a type"),
+        ("class A: ManagedObject { @Stored(.codable, raw: ‸Int16.self) var x: K? }", "x is stored in one way only"),
+        ("class A: ManagedObject { var ‸💡: Int }", "💡 is not a name of letters"),
         ("class A: ManagedObject { @Stored(unknown: ‸1) var x: Int }", "@Stored has no argument unknown"),
         ("class A: ManagedObject { @Stored(raw: ‸Float.self) var x: K? }", "Raw values are stored as"),
         ("class A: ManagedObject { @Stored(raw: Int16.self) var x: ‸K }", "x needs a default value"),

@@ -208,7 +208,9 @@ package struct PropertyReader {
         arguments.checkLabels()
         let raw = arguments.type("raw")
         let form = arguments.member("", of: ["plain", "codable", "composite", "transformable"])
-        guard let (storage, kind) = storage(of: type, form, raw, &arguments, typeOffset) else {
+        // If it is not known how the property is stored, nothing can be said about its type.
+        let isSaid = arguments.diagnostics.isEmpty
+        guard isSaid, let (storage, kind) = storage(of: type, form, raw, &arguments, typeOffset) else {
             diagnostics += arguments.diagnostics
             return .refused
         }
