@@ -52,7 +52,10 @@ struct SourceDeclarations {
             guard let body = declaration.body, depth < Self.nesting else { continue }
             switch declaration.kind {
             case .enum:
-                enums[declaration.name] = EnumCases(file.source, declaration, body).values
+                let values = EnumCases(file.source, declaration, body).values
+                // Of several enums with one name, only what all of them say is known.
+                enums[declaration.name] =
+                    enums[declaration.name].map { $0.filter { values[$0.key] == $0.value } } ?? values
                 try read(file, in: body, depth: depth + 1)
             case .class, .struct, .actor, .extension: try read(file, in: body, depth: depth + 1)
             default: break

@@ -104,7 +104,7 @@ struct SourceMapping {
                 ModelDiagnostic(
                     file: file.path, line: file.source.line(of: source.offset),
                     message:
-                        "The raw value of \(type).\(name) is not in these files, so the default value of \(source.name) is not known. It is no part of the hash."
+                        "The raw value of \(type).\(name) is not in these files, or differs in several enums of that name, so the default value of \(source.name) is not known. It is no part of the hash."
                 ))
             return nil
         }
