@@ -1,0 +1,104 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What commands say about Swift that they cannot read, with the file, the line and the exit status.
+@Suite struct SwiftInputTests {
+    private let program: Program
+
+    init() throws {
+        program = try Program()
+    }
+
+    private func write(_ files: [String: String]) throws {
+        for (name, text) in files {
+            let url = program.file(name)
+            try FileManager.default.createDirectory(
+                at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try text.write(to: url, atomically: true, encoding: .utf8)
+        }
+    }
+
+    private static let model = "let model = ManagedObjectModel(\"M\") { A.self }\n"
+    private static let entity = "@StoredEntity class A: ManagedObject { var x: Int? }\n"
+
+    @Test(arguments: [
+        (["app/A.swift": model + entity + "class B {\n"], "app/A.swift:3: error: This bracket is not closed"),
+        (["app/A.swift": "let x = \"\n" + model + entity], "app/A.swift:1: error: This string has no end"),
+        (
+            ["app/A.swift": model + entity, "app/B.swift": "\n" + model.replacing("\"M\"", with: "\"N\"")],
+            "app/B.swift:2: error: This is a second model: N, after M in app/A.swift:1."
+        ),
+        (["app/A.swift": model + model + entity], "app/A.swift:2: error: This is a second model: M"),
+        (
+            ["app/A.swift": "let m = ManagedObjectModel(\"M\") { for type in types { type } }\n" + entity],
+            "app/A.swift:1: error: The classes of a model must be literal"
+        ),
+        (
+            ["app/A.swift": model + entity, "app/B.swift": "// Again\n" + entity],
+            "app/B.swift:2: error: A is declared in app/A.swift:2, too."
+        ),
+        (["app/A.swift": entity], "app: error: There is no model here."),
+        (["app/A.txt": model + entity], "app: error: There is no model here."),
+        (["app/A.swift": model], "app/A.swift:1: error: No class A with @StoredEntity is in these files."),
+    ])
+    func whatCannotBeReadEndsEachCommand(_ files: [String: String], _ message: String) async throws {
+        try write(files)
+        for words in [
+            ["hash", "app"], ["check", "app"], ["diff", "app", "app"], ["diagram", "app"],
+            ["status", "app", "--store", "none.sqlite"], ["convert", "app", "--output", "B.xcdatamodeld"],
+        ] {
+            let outcome = try await program.run(words)
+            #expect(outcome.status == 3, "\(words)")
+            #expect(outcome.output == "" && outcome.errors.hasPrefix(message), "\(words): \(outcome.errors)")
+        }
+        #expect(try program.files("B").isEmpty && program.files("none").isEmpty)
+    }
+
+    @Test func aClassInNoModelIsAWarning() async throws {
+        try write(["app/A.swift": Self.model + Self.entity + Self.entity.replacing("class A", with: "class B")])
+        let outcome = try await program.run("hash", "app")
+        #expect(outcome.status == 0 && outcome.output.hasSuffix("  M, version M\n"))
+        #expect(outcome.errors.hasPrefix("app/A.swift:3: warning: B is in no model."))
+    }
+
+    @Test func aSymbolicLinkIsNotFollowed() async throws {
+        try write(["app/A.swift": Self.model + Self.entity, "other/B.swift": Self.entity])
+        try FileManager.default.createSymbolicLink(
+            at: program.file("app/B.swift"), withDestinationURL: program.file("other/B.swift"))
+        try FileManager.default.createSymbolicLink(
+            at: program.file("app/loop"), withDestinationURL: program.file("app"))
+        let outcome = try await program.run("hash", "app")
+        #expect(outcome.status == 0)
+        #expect(outcome.errors.hasPrefix("app/B.swift:1: warning: This is a symbolic link, which is not followed."))
+    }
+
+    @Test func enumsOfOneNameDoNotGetTheDefaultsOfEachOther() async throws {
+        func entity(_ name: String, _ value: Int) -> String {
+            "@StoredEntity class \(name): ManagedObject {\nenum Kind: Int16, AttributeStorable { case a = \(value) }\n@Stored(raw: Int16.self) var kind: Kind = .a\n}\n"
+        }
+        try write([
+            "app/A.swift": "let m = ManagedObjectModel(\"M\") { A.self; B.self }\n" + entity("A", 1) + entity("B", 2)
+        ])
+        let outcome = try await program.run("hash", "app")
+        #expect(outcome.status == 0)
+        for line in [4, 8] { #expect(outcome.errors.contains("app/A.swift:\(line): warning: The raw value of Kind.a")) }
+    }
+
+    @Test(.timeLimit(.minutes(30))) func aFolderMayHaveTenThousandClasses() async throws {
+        let names = (0..<10_000).map { "E\($0)" }
+        let list = "let m = ManagedObjectModel(\"M\") {\n\(names.map { "\($0).self\n" }.joined())}\n"
+        try write(["app/M.swift": list])
+        for name in names.prefix(100) {
+            try write(["app/\(name).swift": Self.entity.replacing("A:", with: "\(name):")])
+        }
+        let rest = names.dropFirst(100).map { Self.entity.replacing("A:", with: "\($0):") }
+        try write(["app/Rest.swift": rest.joined()])
+        let outcome = try await program.run("hash", "app")
+        #expect(outcome.status == 0 && outcome.errors == "", "\(outcome.errors)")
+        try write(["app/Z.swift": Self.entity.replacing("A:", with: "E9999:")])
+        let other = try await program.run("hash", "app")
+        #expect(other.status == 3)
+        #expect(other.errors.hasPrefix("app/Z.swift:1: error: E9999 is declared in app/Rest.swift:9900, too."))
+    }
+}
