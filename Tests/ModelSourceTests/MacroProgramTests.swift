@@ -39,6 +39,51 @@ struct MacroProgramTests {
         #expect(try run(whole + whole.prefix(count)).status == 0)
     }
 
+    /// The compiler is killed after any byte of its messages.
+    @Test func aCompilerMayBeKilledAtAnyByte() throws {
+        let url = PackageFiles.tests.appending(path: "Fixtures/CompilerMessages/swift-6.3.1.jsonl")
+        let lines = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map(String.init)
+        let frames = lines.map(Self.frame)
+        let whole = frames.reduce(Data(), +)
+        let seed = testSeed()
+        var random = SeededRandom(seed: seed)
+        for _ in 0..<12 {
+            let count = Int.random(in: 0...whole.count, using: &random)
+            let (output, status) = try run(whole.prefix(count))
+            var sent = 0
+            let answered = frames.prefix { frame in
+                sent += frame.count
+                return sent <= count
+            }.count
+            #expect(status == 0, "\(count) bytes, seed \(seed)")
+            #expect(Self.answerCount(in: output) == answered, "\(count) bytes, seed \(seed)")
+        }
+    }
+
+    private static func answerCount(in output: Data) -> Int {
+        var (rest, count) = (output, 0)
+        while rest.count >= 8 {
+            let length = rest.prefix(8).reversed().reduce(0) { $0 << 8 | Int($1) }
+            guard rest.count >= 8 + length else { break }
+            (rest, count) = (Data(rest.dropFirst(8 + length)), count + 1)
+        }
+        return rest.isEmpty ? count : -1
+    }
+
+    /// The compiler is killed while it waits for an answer, so that nobody reads the answer.
+    @Test func itEndsIfNobodyReadsItsAnswer() throws {
+        let process = Process()
+        process.executableURL = PackageFiles.products.appending(component: "EntityMacros-tool")
+        let (stdin, stdout) = (Pipe(), Pipe())
+        (process.standardInput, process.standardOutput, process.standardError) = (stdin, stdout, FileHandle.nullDevice)
+        try process.run()
+        try stdout.fileHandleForReading.close()
+        try? stdin.fileHandleForWriting.write(contentsOf: Self.frame(Self.capability) + Self.frame(Self.capability))
+        try? stdin.fileHandleForWriting.close()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 0)
+    }
+
     @Test(arguments: [
         Data(repeating: 0xFF, count: 64), frame("no JSON"), frame("[]"),
         Data([0, 0, 0, 0, 0, 0, 0, 0x7F]) + Data("x".utf8), frame(""),

@@ -1,0 +1,58 @@
+import Foundation
+import ModelSource
+import TestSupport
+import Testing
+
+/// The messages that the compiler of Swift 6.3.1 sent for a file with every macro, recorded between the compiler and the program.
+///
+/// The description of the build in each message is shortened.
+struct RecordedMessageTests {
+    private let recording: [String]
+
+    init() throws {
+        let url = PackageFiles.tests.appending(path: "Fixtures/CompilerMessages/swift-6.3.1.jsonl")
+        recording = try String(contentsOf: url, encoding: .utf8).split(separator: "\n").map(String.init)
+    }
+
+    /// The answers to the recording, as a compiler gets them that knows none of the keys.
+    private func answers(without keys: Set<String>) throws -> [String] {
+        try recording.map { line in
+            var message = try #require(
+                try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: [String: Any]])
+            for (name, content) in message { message[name] = content.filter { !keys.contains($0.key) } }
+            let data = try JSONSerialization.data(withJSONObject: message)
+            return String(decoding: try #require(CompilerMessages.answer(to: data)), as: UTF8.self)
+        }
+    }
+
+    @Test func everyUseIsExpanded() throws {
+        let answers = try answers(without: [])
+        #expect(answers.count == 19)
+        #expect(answers.first == #"{"getCapabilityResult":{"capability":{"features":[],"protocolVersion":7}}}"#)
+        #expect(answers.dropFirst().allSatisfy { $0.hasPrefix(#"{"expandMacroResult":{"diagnostics":[]"#) })
+        let expanded = zip(recording, answers).dropFirst().filter { !$1.contains(#""expandedSource":"""#) }
+        let roles = expanded.map { String($0.0.firstMatch(of: /"macroRole":"(\w+)"/)?.output.1 ?? "") }
+        // Each class gets members, but no struct does that other modules do not see. `text` alone gets an attribute.
+        let counts = Dictionary(roles.map { ($0, 1) }, uniquingKeysWith: +)
+        #expect(counts == ["member": 2, "extension": 1, "accessor": 5, "memberAttribute": 1])
+    }
+
+    /// What compilers did not send before Swift 6.3, 6.0 and 5.10.
+    @Test(arguments: [
+        ["staticBuildConfiguration"], ["staticBuildConfiguration", "lexicalContext"],
+        ["staticBuildConfiguration", "lexicalContext", "discriminator", "conformanceListSyntax", "parentDeclSyntax"],
+    ])
+    func anOlderCompilerGetsTheSameExpansions(_ keys: [String]) throws {
+        #expect(try answers(without: Set(keys)) == answers(without: []))
+    }
+
+    @Test func aNewerCompilerGetsTheSameExpansions() throws {
+        let expected = try answers(without: [])
+        for (line, answer) in zip(recording, expected) {
+            let newer = line.replacing(#""macroRole":"#, with: #""newKey":{"a":[1,null]},"macroRole":"#).replacing(
+                #""protocolVersion":7"#, with: #""protocolVersion":8"#)
+            let data = try #require(CompilerMessages.answer(to: Data(newer.utf8)))
+            #expect(String(decoding: data, as: UTF8.self) == answer)
+        }
+    }
+}
