@@ -1,3 +1,4 @@
+import CoreDataSource
 import Foundation
 import ManagedModel
 import ModelCodeGenerator
@@ -6,7 +7,8 @@ import ModelReader
 import TestSupport
 import Testing
 
-/// What is written as Swift compiles, and the program has the hash that the command reads and that the model had.
+/// What is written as Swift compiles, and the program has the hash that the command reads and that the model had. Each opens the
+/// store that the other has made, without a reset.
 ///
 /// `COREDATASOURCE_COMPILED_MODELS` says how many bundles of real apps are tried.
 @Suite(.enabled(if: Compiler.isAvailable)) struct ConvertedProgramTests {
@@ -50,15 +52,36 @@ import Testing
                 document.model.hash == model.hash, "\(comment): \(document.model.canonicalForm)\n\(model.canonicalForm)"
             )
         }
+        for (number, model) in models.enumerated() {
+            try await open(model, Self.store(number, "bundle", directory.url), .firstLaunch)
+        }
         let program = directory.url.appending(component: "Program.swift")
-        try Data(Self.program(members, Self.missingTypes(of: models)).utf8).write(to: program)
+        let text = Self.program(members, Self.missingTypes(of: models), stores: directory.url)
+        try Data(text.utf8).write(to: program)
         let run = try await RealLibrary.shared.value.run(paths + [program.path], in: directory.url)
         #expect(run.status == 0, "\(comment): \(run.errors)")
-        #expect(run.output == models.map { "\($0.hash)\n" }.joined(), "\(comment): \(run.errors)")
+        let lines = models.map { "\($0.hash) current firstLaunch\n" }
+        #expect(run.output == lines.joined(), "\(comment): \(run.errors)")
+        guard run.status == 0 else { return }
+        for (number, model) in models.enumerated() {
+            try await open(model, Self.store(number, "classes", directory.url), .current)
+        }
     }
 
-    /// Prints the hash of each model, and opens a store for it.
-    private static func program(_ members: [String], _ types: String) -> String {
+    /// The store of a model that the bundle or the classes make.
+    private static func store(_ number: Int, _ maker: String, _ folder: URL) -> URL {
+        folder.appending(component: "\(number).\(maker).sqlite")
+    }
+
+    /// Opens a store with the model of the bundle.
+    private func open(_ model: ManagedObjectModel, _ url: URL, _ reason: StoreStartup.Reason) async throws {
+        let container = try await PersistentContainer(model: model, store: .sqlite(url))
+        #expect(container.startup.reason == reason)
+        try await container.close()
+    }
+
+    /// Prints the hash of each model and what happens when it opens the bundle's store, and makes a store of its own.
+    private static func program(_ members: [String], _ types: String, stores: URL) -> String {
         """
         import CoreDataSource
         import Foundation
@@ -66,11 +89,18 @@ import Testing
         \(types)
         @main struct Program {
             static func main() async throws {
-                for model in [\(members.map { "ManagedObjectModel.\($0)" }.joined(separator: ", "))] {
+                let folder = URL(filePath: "\(stores.path)")
+                let models = [\(members.map { "ManagedObjectModel.\($0)" }.joined(separator: ", "))]
+                for (number, model) in models.enumerated() {
                     try model.validate()
-                    let container = try await PersistentContainer(model: model, store: .inMemory)
-                    try await container.close()
-                    print(model.hash)
+                    var line = model.hash.description
+                    for maker in ["bundle", "classes"] {
+                        let url = folder.appending(component: "\\(number).\\(maker).sqlite")
+                        let container = try await PersistentContainer(model: model, store: .sqlite(url))
+                        line += " \\(container.startup.reason)"
+                        try await container.close()
+                    }
+                    print(line)
                 }
             }
         }
