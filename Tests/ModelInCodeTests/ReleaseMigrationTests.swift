@@ -1,0 +1,187 @@
+import CoreDataSource
+import Foundation
+import TestSupport
+import Testing
+
+/// What happens to a store when the classes of an app change from one release to the next.
+@MainActor
+struct ReleaseMigrationTests {
+    private func open(
+        _ url: URL, _ model: ManagedObjectModel, _ policy: ResetPolicy = .standard,
+        keys: DataSourceKeys = DataSourceKeys()
+    ) async throws -> PersistentContainer {
+        try await PersistentContainer(
+            model: model, store: .sqlite(url), configuration: .init(resetPolicy: policy, databaseKeys: keys))
+    }
+
+    /// Makes a store with one shelf and three books.
+    private func fill(_ url: URL, keys: DataSourceKeys = DataSourceKeys()) async throws {
+        let container = try await open(url, FirstRelease.model, keys: keys)
+        try await container.dataSource(FirstRelease.Shelves.self).perform { context in
+            try context.insert(FirstRelease.Shelf.self).label = "A"
+        }
+        try await container.dataSource(FirstRelease.Books.self).perform { context in
+            let shelf = try context.first(FirstRelease.Shelf.self, where: \.label, equals: "A")
+            for number in 1...3 {
+                let book = try context.insert(FirstRelease.Book.self)
+                book.uid = "\(number)"
+                book.title = "title \(number)"
+                book.pages = Int16(number * 100)
+                book.shelf = shelf
+            }
+        }
+        try await container.close()
+    }
+
+    @Test func aMigrationCarriesRenamedClassesAndPropertiesOver() async throws {
+        let directory = try TemporaryDirectory()
+        let url = directory.url.appending(component: "store.sqlite")
+        try await fill(url)
+        let container = try await open(url, SecondRelease.model, .migrate)
+        #expect(container.startup.migration?.rowsCarried == 4)
+        #expect(!container.startup.isReset && container.startup.rowsDropped == 0)
+        let main = container.main
+        let volumes = try main.fetch(SecondRelease.Volume.self, order: [.ascending(\.uid)])
+        #expect(volumes.map(\.name) == ["title 1", "title 2", "title 3"])
+        #expect(volumes.map(\.pages) == [100, 200, 300])
+        #expect(volumes.map(\.language) == ["en", "en", "en"] && volumes.allSatisfy { $0.rating == nil })
+        #expect(volumes.map(\.shelf?.label) == ["A", "A", "A"])
+        #expect(try main.fetch(SecondRelease.Shelf.self).map(\.books.count) == [3])
+        try await container.dataSource(SecondRelease.Library.self).perform { context in
+            try context.first(SecondRelease.Volume.self, where: \.uid, equals: "2")?.rating = .good
+        }
+        #expect(try main.count(ObjectRequest<SecondRelease.Volume>(where: \.rating == .good)) == 1)
+        try await container.close()
+        let again = try await open(url, SecondRelease.model, .migrate)
+        #expect(again.startup.reason == .current)
+        try await again.close()
+    }
+
+    @Test func aChangedClassResetsTheStoreAndKeepsABackup() async throws {
+        let directory = try TemporaryDirectory()
+        let url = directory.url.appending(component: "store.sqlite")
+        try await fill(url)
+        let container = try await open(url, OtherRelease.model)
+        #expect(container.startup.reason == .modelChanged(entities: ["Book"]))
+        #expect(container.startup.isReset && container.startup.rowsDropped == 4)
+        let backup = try #require(container.startup.backup)
+        try await container.close()
+        let old = try await open(backup, FirstRelease.model)
+        #expect(old.startup.reason == .current)
+        #expect(try old.main.count(FirstRelease.Book.self) == 3)
+        try await old.close()
+    }
+
+    @Test func onlyTheRowsOfTheChangedClassAreDropped() async throws {
+        let directory = try TemporaryDirectory()
+        let url = directory.url.appending(component: "store.sqlite")
+        try await fill(url)
+        let container = try await open(url, OtherRelease.model, .changedEntities)
+        #expect(container.startup.rowsDropped == 3)
+        #expect(try container.main.count(OtherRelease.Book.self) == 0)
+        let shelves = try container.main.fetch(OtherRelease.Shelf.self)
+        #expect(shelves.map(\.label) == ["A"] && shelves.map(\.books.count) == [0])
+        try await container.close()
+    }
+
+    @Test func aKeyOfOneDataSourceDropsItsRowsAlone() async throws {
+        let directory = try TemporaryDirectory()
+        let url = directory.url.appending(component: "store.sqlite")
+        try await fill(url, keys: [FirstRelease.Shelves.self: "1", FirstRelease.Books.self: "1"])
+        let container = try await open(
+            url, FirstRelease.model, keys: [FirstRelease.Shelves.self: "1", FirstRelease.Books.self: "2"])
+        #expect(container.startup.rowsDropped == 3)
+        #expect(try container.main.count(FirstRelease.Book.self) == 0)
+        #expect(try container.main.fetch(FirstRelease.Shelf.self).map(\.label) == ["A"])
+        try await container.close()
+    }
+
+    @Test func theClassesOfAnOlderReleaseAreRefusedByTheModelOfANewerOne() async throws {
+        var model = OtherRelease.model
+        model.classes = FirstRelease.model.classes
+        let refused = model
+        let error = await #expect(throws: DataSourceError.self) {
+            try await PersistentContainer(model: refused, store: .inMemory)
+        }
+        #expect(error?.code == .unreadableModel && error?.entityName == "Book")
+    }
+}
+
+enum FirstRelease {
+    @StoredEntity("Shelf") final class Shelf: ManagedObject {
+        @Stored(unique: true) var label: String
+        @Related(inverse: "shelf") var books: RelatedObjects<Book>
+    }
+
+    @StoredEntity("Book") final class Book: ManagedObject {
+        @Stored(unique: true) var uid: String
+        var title: String = ""
+        var pages: Int16 = 0
+        @Related var shelf: Shelf?
+    }
+
+    static let model = ManagedObjectModel("Library") {
+        Shelf.self
+        Book.self
+    }
+
+    final class Shelves: EntityDataSource {
+        override class var entities: [ManagedObject.Type] { [Shelf.self] }
+    }
+
+    final class Books: EntityDataSource {
+        override class var entities: [ManagedObject.Type] { [Book.self] }
+    }
+}
+
+/// Renames books and their titles, widens a number, and adds a required and an optional property.
+enum SecondRelease {
+    enum Rating: Int16, AttributeStorable {
+        case poor = 1
+        case good = 2
+    }
+
+    @StoredEntity("Shelf") final class Shelf: ManagedObject {
+        @Stored(unique: true) var label: String
+        @Related(inverse: "shelf") var books: RelatedObjects<Volume>
+    }
+
+    @StoredEntity("Volume", renamedFrom: "Book") final class Volume: ManagedObject {
+        @Stored(unique: true) var uid: String
+        @Stored(renamedFrom: "title") var name: String = ""
+        var pages: Int64 = 0
+        var language: String = "en"
+        @Stored(raw: Int16.self) var rating: Rating?
+        @Related var shelf: Shelf?
+    }
+
+    static let model = ManagedObjectModel("Library") {
+        Shelf.self
+        Volume.self
+    }
+
+    final class Library: EntityDataSource {
+        override class var entities: [ManagedObject.Type] { [Shelf.self, Volume.self] }
+    }
+}
+
+/// Changes books alone.
+enum OtherRelease {
+    @StoredEntity("Shelf") final class Shelf: ManagedObject {
+        @Stored(unique: true) var label: String
+        @Related(inverse: "shelf") var books: RelatedObjects<Book>
+    }
+
+    @StoredEntity("Book") final class Book: ManagedObject {
+        @Stored(unique: true) var uid: String
+        var title: String = ""
+        var pages: Int16 = 0
+        var year: Int16?
+        @Related var shelf: Shelf?
+    }
+
+    static let model = ManagedObjectModel("Library") {
+        Shelf.self
+        Book.self
+    }
+}
