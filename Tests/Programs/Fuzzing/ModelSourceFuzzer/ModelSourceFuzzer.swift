@@ -1,0 +1,25 @@
+import ModelSource
+
+/// One input of libFuzzer: the text of a declaration. Each macro expands it or refuses it, with diagnostics that are in the text.
+/// `Scripts/fuzz model-source` builds and runs this.
+@c(LLVMFuzzerTestOneInput)
+public func takeOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
+    let text = String(decoding: UnsafeBufferPointer(start: start, count: count), as: UTF8.self)
+    for (macro, role) in uses {
+        let expansion = MacroExpansion(macro: macro, role: role, attribute: "@\(macro)", declaration: text)
+        // The accessors' diagnostics are about the attribute and the declaration, with a space between them.
+        let length = text.utf8.count + macro.utf8.count + 2
+        precondition(
+            expansion.diagnostics.allSatisfy { 0...length ~= $0.offset && !$0.message.isEmpty },
+            "A diagnostic says nothing, or is not in the text.")
+        precondition(
+            expansion.diagnostics.isEmpty || role == .accessor || expansion.text.isEmpty,
+            "A declaration with a mistake is expanded.")
+    }
+    return 0
+}
+
+private let uses: [(macro: String, role: MacroExpansion.Role)] = [
+    ("StoredEntity", .member), ("StoredEntity", .memberAttribute), ("Stored", .accessor), ("Related", .accessor),
+    ("StoredComposite", .member), ("StoredComposite", .extension),
+]
