@@ -106,8 +106,7 @@ let package = Package(
         // Examples.
         .executableTarget(
             name: "address-book", dependencies: ["CoreDataSource", "CoreDataSourceActiveRecord"],
-            path: "Sources/Examples/AddressBook",
-            plugins: ["ModelPlugin"]),
+            path: "Sources/Examples/AddressBook"),
         .target(name: "DebianControl", path: "Sources/Examples/DebianControl"),
         .executableTarget(
             name: "package-catalog", dependencies: ["CoreDataSource", "DebianControl", "CommandLineWords"],
@@ -191,8 +190,7 @@ let package = Package(
         .testTarget(
             name: "MisuseTests", dependencies: ["CoreDataSource", "TestSupport"], path: "Tests/Misuse/Tests"),
         .executableTarget(
-            name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/Programs/ReadmeExample",
-            plugins: ["ModelPlugin"]),
+            name: "readme-example", dependencies: ["CoreDataSource"], path: "Tests/Programs/ReadmeExample"),
         .executableTarget(
             name: "follow-example", dependencies: ["CoreDataSource"], path: "Tests/Programs/FollowExample",
             plugins: ["ModelPlugin"]),

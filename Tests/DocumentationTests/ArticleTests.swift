@@ -99,7 +99,7 @@ struct ArticleTests {
         try Data(manifest.utf8).write(to: directory.url.appending(component: "Package.swift"))
         let run = try await Subprocess("swift", ["package", "dump-package"], in: directory.url)
         #expect(run.status == 0, "\(run.errors)")
-        #expect(run.output.contains("\"ModelPlugin\""))
+        #expect(run.output.contains("\"CoreDataSource\"") && !run.output.contains("ModelPlugin"))
     }
 
     @Test(arguments: pages)

@@ -63,11 +63,13 @@ import Testing
     }
 
     @Test func theModelOfTheReadmeIsWhatItWrites() async throws {
-        #expect(try await program.run("init", "Contacts.xcdatamodeld", "--entity", "ContactEntity").status == 0)
-        for file in ["Contacts.xcdatamodel/contents", ".xccurrentversion"] {
-            let written = try Data(contentsOf: program.file("Contacts.xcdatamodeld/\(file)"))
-            let example = PackageFiles.tests.appending(path: "Programs/ReadmeExample/Contacts.xcdatamodeld/\(file)")
-            #expect(try Data(contentsOf: example) == written, "\(file)")
+        #expect(try await program.run("init", "Contacts", "--entity", "ContactEntity").status == 0)
+        let written = try FileManager.default.contentsOfDirectory(atPath: program.file("Contacts").path).sorted()
+        let example = PackageFiles.tests.appending(path: "Programs/ReadmeExample/Contacts")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: example.path).sorted() == written)
+        for file in written {
+            let text = try String(contentsOf: program.file("Contacts/\(file)"), encoding: .utf8)
+            #expect(try String(contentsOf: example.appending(component: file), encoding: .utf8) == text, "\(file)")
         }
     }
 }

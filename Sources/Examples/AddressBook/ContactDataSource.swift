@@ -22,11 +22,6 @@ final class ContactDataSource: DataSource<Contact> {
     }
 }
 
-extension ContactEntity {
-    /// The name of the contact's section in a list.
-    var initial: String { String(name.prefix(1)) }
-}
-
 struct Group: Sendable {
     var gid: String
     var name: String

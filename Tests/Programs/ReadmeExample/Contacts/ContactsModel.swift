@@ -1,0 +1,9 @@
+import CoreDataSource
+import Foundation
+
+nonisolated extension ManagedObjectModel {
+    /// The model `Contacts`.
+    static let contacts = ManagedObjectModel("Contacts") {
+        ContactEntity.self
+    }
+}
