@@ -173,6 +173,15 @@ let package = Package(
                 "CoreDataSource", "ModelConversion", "ModelReader", "ModelSource", "RowStore", "ManagedModel",
                 "TestSupport",
             ]),
+        // Suites of CoreDataSourceTests, compiled once more with the classes that model-reset convert writes for the same models.
+        .testTarget(
+            name: "ConvertedModelTests",
+            dependencies: [
+                "ErrorExpectations", "CoreDataSource", "CoreDataSourceActiveRecord", "CoreDataSourceStores",
+                "DataSourceTesting", "QueryLanguage", "RowStore", "SQLiteStore", "ModelMigration", "ManagedModel",
+                "CSQLite", "ModelReader", "StoreFaults", "TestSupport",
+                .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
+            ]),
         .target(name: "TestSupport", path: "Tests/Support/TestSupport"),
         .target(name: "ErrorExpectations", dependencies: ["RowStore"], path: "Tests/Support/ErrorExpectations"),
         // Names of Apple's frameworks, beside which the articles' code must compile.

@@ -1,0 +1,27 @@
+import CoreDataSource
+import Foundation
+
+nonisolated extension ManagedObjectModel {
+    /// The model `AllTypes`.
+    static let allTypes = ManagedObjectModel(
+        "AllTypes",
+        configurations: [EntityConfiguration(name: "Families", entityNames: ["Child", "Parent"])],
+        fetchRequests: [
+            FetchRequestTemplate(
+                name: "TitledPlaces", entityName: "Place", predicateFormat: "title != \"\"", fetchLimit: 20)
+        ],
+        versionIdentifier: "1.0"
+    ) {
+        Bounded.self
+        Child.self
+        EveryType.self
+        Grandparent.self
+        Keywords.self
+        Parent.self
+        Place.self
+        Special.self
+        Étage.self
+        Address.self
+        Coordinate.self
+    }
+}

@@ -1,0 +1,9 @@
+import CoreDataSource
+import Foundation
+
+@StoredEntity(isAbstract: true)
+nonisolated class Item: ManagedObject {
+    @Stored(unique: true) var key: String
+    var number: Int64 = 0
+    var text: String?
+}

@@ -1,0 +1,6 @@
+import CoreDataSource
+import Foundation
+
+@StoredEntity
+nonisolated class Room: Item {
+}

@@ -1,0 +1,10 @@
+import CoreDataSource
+import Foundation
+
+@StoredEntity
+nonisolated class GroupEntity: BaseEntity {
+    @Stored(unique: true) var gid: String
+    var memberCount: Int32 = 0
+    var name: String = ""
+    @Related(inverse: "group") var members: RelatedObjects<ContactEntity>
+}

@@ -1,0 +1,9 @@
+import CoreDataSource
+import Foundation
+
+@StoredEntity(isAbstract: true)
+nonisolated class Animal: ManagedObject {
+    @Stored(unique: true) var key: String
+    var name: String = ""
+    @Related(inverse: "animals") var keeper: Person?
+}

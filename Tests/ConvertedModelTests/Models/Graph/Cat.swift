@@ -1,0 +1,7 @@
+import CoreDataSource
+import Foundation
+
+@StoredEntity
+nonisolated class Cat: Animal {
+    var lives: Int16 = 9
+}

@@ -1,0 +1,20 @@
+import CoreDataSource
+import Foundation
+
+nonisolated extension ManagedObjectModel {
+    /// The model `Graph`.
+    static let graph = ManagedObjectModel("Graph") {
+        Animal.self
+        Attachment.self
+        Cat.self
+        Dog.self
+        Folder.self
+        Label.self
+        Letter.self
+        Passport.self
+        Person.self
+        Station.self
+        Topic.self
+        Tour.self
+    }
+}

@@ -1,0 +1,14 @@
+import CoreDataSource
+import Foundation
+
+@StoredEntity
+nonisolated class Person: ManagedObject {
+    @Stored(unique: true) var key: String
+    var name: String = ""
+    @Related(inverse: "keeper", onDelete: .noAction, count: 0...3) var animals: RelatedObjects<Animal>
+    @Related(inverse: "companions") var companions: [Person]
+    @Related(inverse: "friends") var friends: RelatedObjects<Person>
+    @Related(inverse: "author", onDelete: .deny) var letters: RelatedObjects<Letter>
+    @Related(inverse: "holder", onDelete: .cascade) var passport: Passport?
+    @Related(inverse: "spouse") var spouse: Person?
+}

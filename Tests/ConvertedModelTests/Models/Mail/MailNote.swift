@@ -1,0 +1,7 @@
+import CoreDataSource
+import Foundation
+
+@StoredEntity("Note")
+nonisolated class MailNote: MailMessage {
+    var body: String?
+}

@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Transfer/AttributeTransferTests.swift

@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Relationships/DeleteRuleTests.swift

@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Drafts/DraftSaveTests.swift

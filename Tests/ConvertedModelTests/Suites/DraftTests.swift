@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Drafts/DraftTests.swift

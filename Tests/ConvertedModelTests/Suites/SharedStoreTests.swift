@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Sharing/SharedStoreTests.swift

@@ -1,0 +1,1 @@
+../../../CoreDataSourceTests/Lists/Support/RecordingDelegate.swift

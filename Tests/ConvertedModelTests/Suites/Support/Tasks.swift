@@ -1,0 +1,1 @@
+../../../CoreDataSourceTests/Support/Tasks.swift

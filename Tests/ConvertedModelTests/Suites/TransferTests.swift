@@ -1,0 +1,1 @@
+../../CoreDataSourceTests/Transfer/TransferTests.swift
