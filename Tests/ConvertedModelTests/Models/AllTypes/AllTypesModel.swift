@@ -1,3 +1,6 @@
+// Made by model-reset convert from the model AllTypes. Change the model, not this file.
+// swift-format-ignore-file
+
 import CoreDataSource
 import Foundation
 
@@ -6,12 +9,8 @@ nonisolated extension ManagedObjectModel {
     static let allTypes = ManagedObjectModel(
         "AllTypes",
         configurations: [EntityConfiguration(name: "Families", entityNames: ["Child", "Parent"])],
-        fetchRequests: [
-            FetchRequestTemplate(
-                name: "TitledPlaces", entityName: "Place", predicateFormat: "title != \"\"", fetchLimit: 20)
-        ],
-        versionIdentifier: "1.0"
-    ) {
+        fetchRequests: [FetchRequestTemplate(name: "TitledPlaces", entityName: "Place", predicateFormat: "title != \"\"", fetchLimit: 20)],
+        versionIdentifier: "1.0") {
         Bounded.self
         Child.self
         EveryType.self

@@ -1,14 +1,12 @@
+// Made by model-reset convert from the model AllTypes. Change the model, not this file.
+// swift-format-ignore-file
+
 import CoreDataSource
 import Foundation
 
 @StoredEntity(
     indexes: [
-        FetchIndexDescription(
-            name: "byTitle",
-            elements: [
-                FetchIndexDescription.Element(property: "title", isAscending: false),
-                FetchIndexDescription.Element(property: "area"),
-            ])
+        FetchIndexDescription(name: "byTitle", elements: [FetchIndexDescription.Element(property: "title", isAscending: false), FetchIndexDescription.Element(property: "area")]),
     ])
 nonisolated class Place: ManagedObject {
     @Stored(.composite) var address: Address?

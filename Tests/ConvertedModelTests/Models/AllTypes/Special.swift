@@ -1,9 +1,10 @@
+// Made by model-reset convert from the model AllTypes. Change the model, not this file.
+// swift-format-ignore-file
+
 import CoreDataSource
 import Foundation
 
-@StoredEntity(attributes: [
-    AttributeDescription(name: "whatever", type: .undefined, isOptional: true, isTransient: true)
-])
+@StoredEntity(attributes: [AttributeDescription(name: "whatever", type: .undefined, isOptional: true, isTransient: true)])
 nonisolated class Special: ManagedObject {
     @Stored(allowsExternalStorage: true, isPreservedAfterDeletion: true) var attachment: Data?
     @Stored(derived: "canonical:(title)") var canonicalTitle: String?

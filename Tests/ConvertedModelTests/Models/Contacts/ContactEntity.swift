@@ -1,9 +1,10 @@
+// Made by model-reset convert from the model Contacts. Change the model, not this file.
+// swift-format-ignore-file
+
 import CoreDataSource
 import Foundation
 
-@StoredEntity(indexes: [
-    FetchIndexDescription(name: "byName", elements: [FetchIndexDescription.Element(property: "name")])
-])
+@StoredEntity(indexes: [FetchIndexDescription(name: "byName", elements: [FetchIndexDescription.Element(property: "name")])])
 nonisolated class ContactEntity: BaseEntity {
     var age: Int32 = 0
     var birthday: Date?

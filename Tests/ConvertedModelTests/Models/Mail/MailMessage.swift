@@ -1,3 +1,6 @@
+// Made by model-reset convert from the model Mail. Change the model, not this file.
+// swift-format-ignore-file
+
 import CoreDataSource
 import Foundation
 
