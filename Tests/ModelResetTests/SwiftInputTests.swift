@@ -50,7 +50,10 @@ import Testing
         ] {
             let outcome = try await program.run(words)
             #expect(outcome.status == 3, "\(words)")
-            #expect(outcome.output == "" && outcome.errors.hasPrefix(message), "\(words): \(outcome.errors)")
+            // A check goes on with the other models, and lists this one.
+            let isListed = words[0] == "check" && outcome.output.hasPrefix("app: cannot be read\n")
+            #expect(outcome.output == "" || isListed, "\(words): \(outcome.output)")
+            #expect(outcome.errors.hasPrefix(message), "\(words): \(outcome.errors)")
         }
         #expect(try program.files("B").isEmpty && program.files("none").isEmpty)
     }
