@@ -61,3 +61,51 @@ nonisolated func normalized(_ name: String) -> String { name.trimmingCharacters(
         try await book.fetch(as: ContactName.self, ObjectRequest(where: \.name == wanted, limit: 1)).first?.name ?? "")
     return try book.names()
 }
+
+// A model in code: its classes are not isolated, because `ManagedObject` is not. Other types say that they are not.
+nonisolated enum Rank: Int16, AttributeStorable {
+    case guest = 1
+    case member = 2
+}
+
+@StoredComposite nonisolated struct Address {
+    var city: String = ""
+}
+
+@StoredEntity final class Member: ManagedObject {
+    @Stored(unique: true) var uid: String
+    var since: Date = Date()
+    @Stored(raw: Int16.self) var rank: Rank = .guest
+    @Stored(.composite) var address: Address?
+    @Related(inverse: "members") var club: Club?
+
+    var isOld: Bool { since < Date(timeIntervalSinceReferenceDate: 0) }
+}
+
+@StoredEntity final class Club: ManagedObject {
+    var name: String = ""
+    @Related var members: RelatedObjects<Member>
+}
+
+extension ManagedObjectModel {
+    nonisolated static let club = ManagedObjectModel("Club") {
+        Member.self
+        Club.self
+    }
+}
+
+final class Members: DataSource<ContactData> {
+    nonisolated override class var entities: [ManagedObject.Type] { [Member.self, Club.self] }
+
+    nonisolated override func onAdd(_ data: ContactData, in context: PrivateContext) throws -> ManagedObject? {
+        let member = try context.findOrInsert(Member.self, where: \.uid, equals: data.name)
+        member.address = Address(city: normalized(data.name))
+        if member.isOld { member.rank = .member }
+        member.club = try context.first(Club.self, where: \.name == "Chess")
+        return member
+    }
+
+    func cities() throws -> [String?] {
+        try fetch(Member.self, where: \.club?.name == "Chess").map(\.address?.city)
+    }
+}
