@@ -112,12 +112,12 @@ import Testing
         let attributes = models.flatMap { $0.entities.flatMap(\.attributes) + $0.composites.flatMap(\.attributes) }
         let codable = Set(attributes.filter { $0.type == .transformable }.compactMap(\.customClassName))
         let names = codable.filter { name in
-            name.wholeMatch(of: /[A-Z]\w*/) != nil && !["Data", "Date", "URL", "String"].contains(name)
+            name.wholeMatch(of: /[A-Z]\w*/) != nil && !["Any", "Data", "Date", "URL", "String"].contains(name)
                 && !name.hasPrefix("NS")
                 && !name.hasPrefix("UI")
         }
         return names.sorted().map { "struct \($0): Codable, Sendable {}\n" }.joined()
-            + "enum Mood: String, AttributeStorable { case glad, sad }\nenum Level: Int16, AttributeStorable { case low = 1, high = 7 }\n"
+            + "enum RandomMood: String, AttributeStorable { case glad, sad }\nenum RandomLevel: Int16, AttributeStorable { case low = 1, high = 7 }\n"
     }
 }
 
@@ -186,11 +186,11 @@ enum RandomModel {
             (found.minimum, found.maximum) = (.integer(-5), .integer(random.next(below: 2) == 0 ? -2 : 70_000))
         }
         if type == .string, random.next(below: 3) == 0 {
-            found.userInfo["swiftType"] = "Mood"
+            found.userInfo["swiftType"] = "RandomMood"
             found.defaultValue = .string("sad")
         }
         if type == .integer16, random.next(below: 3) == 0 {
-            found.userInfo["swiftType"] = "Level"
+            found.userInfo["swiftType"] = "RandomLevel"
             found.defaultValue = .integer(7)
         }
         return found
