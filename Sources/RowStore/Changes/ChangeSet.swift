@@ -4,31 +4,36 @@
 public struct ChangeSet: Sendable {
     /// At most one element for each entity, in the order of the model.
     public var entities: [EntityChanges]
-    /// The number of the save in its container, counted from 1 in the order in which saves were made; 0 until it has one.
+    /// The save's number in its container: 1 for the first save, and so on; 0 for a change set without a number.
     public var number: Int64 = 0
-    /// Identifies the saves that this one may depend on: earlier ones with the same origin. Data sources that share a
-    /// constraint have one origin. A store that refuses a save refuses every later one with the same origin with
-    /// `saveTakenBack`.
+    /// Saves with the same origin may depend on each other. Data sources that share a uniqueness constraint have the same
+    /// origin. A store that refuses a save also refuses every later save with that origin, with `saveTakenBack`.
     public var origin = 0
-    /// Whether it undoes saves that were refused, so that no store has to write its rows.
+    /// Whether the change set undoes refused saves. No store writes such a change set.
     package var isTakeBack = false
-    /// The leases that it was made under; empty in a store that is not shared. A shared store refuses it with `leaseLost` if
-    /// one of them is no longer valid.
+    /// The leases under which the save was made; empty in a store that is not shared. If one of the leases is no longer valid,
+    /// a shared store refuses the save with `leaseLost`.
     public var leases: [LeaseEpoch] = []
-    /// The container that made it, if it was another one, in a shared store.
+    /// The other member of a shared store that made the save; nil for a save of this container.
     public var maker: StoreMember?
 
-    /// What may be written of it already.
+    /// The early write of the save's new rows; nil if there is none.
     package var earlyWrite: EarlyWrite?
 
     /// Makes a change set, as the feed of a shared store does.
+    ///
+    /// ```swift
+    /// var contacts = EntityChanges(entity: layout.index)
+    /// contacts.inserted.append(StoredRow(key: 12, row: row))
+    /// let set = ChangeSet(entities: [contacts])
+    /// ```
     public init(entities: [EntityChanges]) {
         self.entities = entities
     }
 
     package var isEmpty: Bool { entities.isEmpty }
 
-    /// Adds changes of rows that it does not have yet. Those of other rows are left out, so it has each entity and each row once.
+    /// Adds the changes of rows that are not in the change set yet, so that each row occurs at most once.
     package mutating func add(_ changes: EntityChanges) {
         let place = entities.firstIndex { $0.entity >= changes.entity } ?? entities.endIndex
         guard place < entities.endIndex, entities[place].entity == changes.entity else {
@@ -41,13 +46,13 @@ public struct ChangeSet: Sendable {
         entities[place].deleted += changes.deleted.filter { keys.insert($0.key).inserted }
     }
 
-    /// Whether it has no entity and no row twice.
+    /// Whether each entity and each row occurs at most once.
     package var holdsEachRowOnce: Bool {
         Set(entities.map(\.entity)).count == entities.count
             && entities.allSatisfy { Set($0.keys).count == $0.rowCount }
     }
 
-    /// The highest key among the inserted rows; 0 if there are none.
+    /// The highest key among the inserted rows; 0 without inserted rows.
     package var highestInsertedKey: Int64 {
         entities.reduce(0) { highest, changes in
             changes.inserted.reduce(highest) { max($0, $1.key) }
@@ -56,7 +61,7 @@ public struct ChangeSet: Sendable {
 
     package var rowCount: Int { entities.reduce(0) { $0 + $1.rowCount } }
 
-    /// An estimate of the memory of the rows that it keeps alive, in bytes.
+    /// The estimated memory of the rows in the change set, in bytes.
     package var byteCount: Int {
         entities.reduce(0) { total, changes in
             var bytes = changes.rowCount * ChangeSet.bytesPerRow
@@ -67,34 +72,39 @@ public struct ChangeSet: Sendable {
         }
     }
 
-    /// The cost of a row beside its values: its entries in the change set and in the index of pending rows.
+    /// The bytes of a row's entries in the change set and in the index of pending rows, without its values.
     private static let bytesPerRow = 96
 }
 
 /// The changes of one save in the rows of one entity. A key is in at most one of the three lists.
 ///
-/// Rows may take over and exchange unique values, so remove all old rows before you add the new ones.
+/// Rows may exchange unique values, so remove all old rows before you add the new ones.
 public struct EntityChanges: Sendable {
-    /// The entity's place in ``ModelLayout/entities``. It is never an abstract one.
+    /// The entity's index in ``ModelLayout/entities``. The entity is never abstract.
     public let entity: Int
-    /// New rows. Their keys have never been used.
+    /// New rows. No earlier row had one of their keys.
     public var inserted: [StoredRow] = []
     /// Rows with changed values.
     public var updated: [UpdatedRow] = []
-    /// Columns that have the same new values in all updated rows, if no other columns differ. A store can write them with one
-    /// statement.
+    /// The columns that every updated row changes, all to the same values; nil if the updates differ. A store can write such
+    /// rows with one statement.
     package var sharedColumns: ColumnSet?
-    /// Deleted rows, as they were. Deleting a row that the store does not have is no error.
+    /// Deleted rows, with their last values. A store ignores a deleted row that does not exist.
     public var deleted: [StoredRow] = []
 
-    /// Makes one without changes.
+    /// Makes the changes of one entity, without rows.
     ///
-    /// - Parameter entity: The entity's place in ``ModelLayout/entities``.
+    /// ```swift
+    /// var changes = EntityChanges(entity: layout.index)
+    /// changes.deleted.append(StoredRow(key: 12, row: row))
+    /// ```
+    ///
+    /// - Parameter entity: The entity's index in ``ModelLayout/entities``.
     public init(entity: Int) {
         self.entity = entity
     }
 
-    /// Whether nothing changes.
+    /// Whether no row changes.
     public var isEmpty: Bool { inserted.isEmpty && updated.isEmpty && deleted.isEmpty }
     package var rowCount: Int { inserted.count + updated.count + deleted.count }
     fileprivate var keys: [Int64] { inserted.map(\.key) + updated.map(\.key) + deleted.map(\.key) }
@@ -102,32 +112,42 @@ public struct EntityChanges: Sendable {
 
 /// A row with its key.
 public struct StoredRow: Sendable {
-    /// The key. A container never gives a key twice, for any entity.
+    /// The key. It is unique among all entities, and never used again.
     public let key: Int64
     /// The values.
     public package(set) var row: RowSnapshot
-    /// The joined columns of the query that found the row; nil if there are none.
+    /// The joined columns of the query that found the row; nil without joined columns.
     package var joined: RowSnapshot?
 
     /// Makes a row with its key.
+    ///
+    /// ```swift
+    /// let stored = StoredRow(key: 12, row: try layout.row(values))
+    /// ```
     public init(key: Int64, row: RowSnapshot) {
         self.key = key
         self.row = row
     }
 }
 
-/// A row that a save changed, before and after.
+/// A row that a save changed, with its old and new values.
 public struct UpdatedRow: Sendable {
     /// The key.
     public let key: Int64
-    /// The values as they are now.
+    /// The new values.
     public let row: RowSnapshot
-    /// The values as they were.
+    /// The old values.
     public let previous: RowSnapshot
-    /// The columns that differ; never empty. A shared store sets only these.
+    /// The columns whose values differ, at least one. A shared store writes only these columns.
     public let columns: ColumnSet
 
     /// Makes an update, for the feed of a shared store.
+    ///
+    /// ```swift
+    /// var columns = ColumnSet()
+    /// columns.insert(changedColumn)
+    /// let update = UpdatedRow(key: 12, row: new, previous: old, columns: columns)
+    /// ```
     public init(key: Int64, row: RowSnapshot, previous: RowSnapshot, columns: ColumnSet) {
         self.key = key
         self.row = row
@@ -136,16 +156,20 @@ public struct UpdatedRow: Sendable {
     }
 }
 
-/// A container that shares a store.
+/// A container that has a shared store open.
 public struct StoreMember: Sendable, Hashable {
-    /// It grows from one member to the next.
+    /// The member's number. A later member has a greater number.
     public let number: Int64
-    /// The number of its process, on its machine.
+    /// The ID of the member's process on its machine.
     public let processID: Int32
-    /// The name of its program.
+    /// The name of the member's program.
     public let name: String
 
-    /// Describes a member.
+    /// Makes a member.
+    ///
+    /// ```swift
+    /// let member = StoreMember(number: 3, processID: 4711, name: "importer")
+    /// ```
     public init(number: Int64, processID: Int32, name: String) {
         self.number = number
         self.processID = processID
@@ -158,14 +182,18 @@ extension StoreMember: CustomStringConvertible {
     public var description: String { "process \(processID) (\(name))" }
 }
 
-/// A lease at the moment when a save was made.
+/// The epoch of a lease when a save was made.
 public struct LeaseEpoch: Sendable, Hashable {
-    /// The entity's place in ``ModelLayout/entities``.
+    /// The entity's index in ``ModelLayout/entities``.
     public let entity: Int
-    /// ``LeaseTable/Lease/epoch`` when the save was made.
+    /// The ``LeaseTable/Lease/epoch`` when the save was made.
     public let epoch: Int64
 
-    /// Makes an epoch.
+    /// Makes the epoch of an entity's lease.
+    ///
+    /// ```swift
+    /// let isValid = set.leases.contains(LeaseEpoch(entity: lease.entity, epoch: lease.epoch))
+    /// ```
     public init(entity: Int, epoch: Int64) {
         self.entity = entity
         self.epoch = epoch

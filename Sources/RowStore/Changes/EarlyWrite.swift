@@ -1,4 +1,4 @@
-/// Rows of one entity that a save is going to insert.
+/// Rows of one entity that a save will insert.
 package struct NewRows: Sendable {
     package let entity: Int
     package let rows: [StoredRow]
@@ -9,19 +9,18 @@ package struct NewRows: Sendable {
     }
 }
 
-/// The rows of one large save that are handed to the store before the save is made.
+/// The queue of a large save's new rows, which the store may write before the save ends.
 package final class EarlyWrite: Sendable {
     private struct State {
         var waiting: [NewRows] = []
         var isWriting = false
         var hasBegun = false
-        /// Whether its transaction is open.
+        /// Whether the transaction with the early rows is open.
         var isOpen = false
         var isOver = false
         var isWatched = false
-        /// How many parts were taken.
         var progress = 0
-        /// How many rows the store has written, and how many of them it had to write again.
+        /// How many rows the store wrote early, and how many of those rows it deleted again.
         var written = 0
         var rewritten = 0
     }
@@ -30,15 +29,15 @@ package final class EarlyWrite: Sendable {
 
     package init() {}
 
-    /// Whether no more rows are written early.
+    /// Whether the early write has ended, so that no more rows are accepted.
     package var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Whether so many of the rows had to be written again that it was not worth it.
+    /// Whether more than an eighth of the early rows were deleted again, so that the early write was not worth its cost.
     package var wasInVain: Bool { state.withLock { $0.rewritten * 8 > $0.written } }
 
-    /// Adds rows.
+    /// Adds rows, unless the early write has ended.
     ///
-    /// - Returns: Whether somebody has to begin to take them.
+    /// - Returns: Whether the caller must start to take rows with ``next(of:)``, because nobody else does.
     package func add(_ rows: NewRows) -> Bool {
         state.withLock { state in
             if state.isOver { return false }
@@ -48,10 +47,11 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// The next rows to write, all of one entity; nil if there are not enough, and then somebody has to begin again when more
-    /// are added.
+    /// The next rows to write, all of one entity; nil if no entity has enough rows. After nil, the next ``add(_:)`` returns
+    /// true.
     ///
-    /// - Parameter sizes: The fewest and the most rows. What was added at once stays together.
+    /// - Parameter sizes: The smallest and largest number of rows. Rows of one call of ``add(_:)`` stay together, even if they
+    ///   exceed the largest number.
     package func next(of sizes: ClosedRange<Int>) -> NewRows? {
         state.withLock { state in
             var counts: [Int: Int] = [:]
@@ -74,7 +74,7 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// Whether it begins now: it does so once, and not after its end.
+    /// Marks the transaction as open. Returns false if it was opened before, or if the early write has ended.
     package func begin() -> Bool {
         state.withLock { state in
             if state.isOver || state.hasBegun { return false }
@@ -83,16 +83,16 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// Whether its transaction may still be open.
+    /// Whether the transaction may still be open.
     package var isOpen: Bool { state.withLock { $0.isOpen } }
 
-    /// Its transaction has ended.
+    /// Ends the early write after its transaction has ended.
     package func close() {
         end()
         state.withLock { $0.isOpen = false }
     }
 
-    /// Forgets the rows that have not been taken, and takes no more. What was written stays for the commit.
+    /// Ends the early write and drops the rows in the queue. The rows that the store has written stay for the commit.
     package func end() {
         state.withLock { state in
             state.isOver = true
@@ -100,12 +100,12 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// Notes how much of what was written early could stay.
+    /// Records how many rows were written early, and how many of those rows were deleted again.
     package func note(written: Int, rewritten: Int) {
         state.withLock { ($0.written, $0.rewritten) = (written, rewritten) }
     }
 
-    /// Whether nobody watches yet whether it goes on; now somebody does.
+    /// Claims the watch over the progress. Returns true to the first caller only.
     package func watch() -> Bool {
         state.withLock { state in
             defer { state.isWatched = true }
@@ -113,21 +113,21 @@ package final class EarlyWrite: Sendable {
         }
     }
 
-    /// How many parts were taken so far.
+    /// How often rows were taken from the queue.
     package var progress: Int { state.withLock { $0.progress } }
 }
 
-/// What a store has written of a save that is still being made.
+/// The rows that a store has written early for one save.
 package struct EarlyRows {
     package let earlyWrite: EarlyWrite
-    /// By entity, in the order in which they were written.
+    /// By entity, in the order of writing.
     private var rows: [Int: [StoredRow]] = [:]
 
-    /// What is left to do once the save is made.
+    /// The work that remains when the save ends.
     package struct Remainder {
         /// The changes that are not written yet.
         package var changes: [EntityChanges] = []
-        /// The rows that were written, and are not to be there, or not so. They are deleted first.
+        /// Early rows that the save does not insert, or inserts with other values. The store deletes them first.
         package var wrong: [NewRows] = []
     }
 
@@ -135,15 +135,14 @@ package struct EarlyRows {
         self.earlyWrite = earlyWrite
     }
 
-    /// How many rows were written.
     package var count: Int { rows.values.reduce(0) { $0 + $1.count } }
 
     package mutating func add(_ new: NewRows) { rows[new.entity, default: []] += new.rows }
 
-    /// Whether they are of the only save of the group.
+    /// Whether the rows belong to the only save of the group.
     package func isOf(_ group: [ChangeSet]) -> Bool { group.count == 1 && group[0].earlyWrite === earlyWrite }
 
-    /// What is left of the save, which is noted in the early write.
+    /// The remaining work for the save. The early write records how many rows were of use.
     package func remainder(of set: ChangeSet) -> Remainder {
         var (early, remainder) = (rows, Remainder())
         for var changes in set.entities {
@@ -160,12 +159,12 @@ package struct EarlyRows {
 }
 
 extension EntityChanges {
-    /// Leaves out the inserted rows that were written early with the same values.
+    /// Removes the inserted rows that were written early with the same values.
     ///
-    /// It is one pass if both lists are in the order of their keys. In another order it is right too: rows are then taken out
-    /// and written again.
+    /// If both lists are in the order of their keys, one pass finds all equal rows. In another order the result is still right,
+    /// but rows are deleted and written again.
     ///
-    /// - Returns: The rows written early that have other values now, or are not inserted any more.
+    /// - Returns: The early rows that have other values now, or are no longer inserted.
     fileprivate mutating func removeInserted(equalTo early: [StoredRow]) -> [StoredRow] {
         var wrong: [StoredRow] = []
         var rest: [StoredRow] = []

@@ -14,6 +14,13 @@ public struct DataSourceError: Error, Sendable {
     public struct Code: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
+        /// Makes a code, for example for the errors of a custom store.
+        ///
+        /// ```swift
+        /// extension DataSourceError.Code {
+        ///     static let quotaExceeded = Self(rawValue: "quotaExceeded")
+        /// }
+        /// ```
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
@@ -23,21 +30,25 @@ public struct DataSourceError: Error, Sendable {
 
     /// The kind of the error.
     public var code: Code
-    /// What happened and what to do. It never contains the values of attributes.
+    /// What happened and what to do. The message contains no values of attributes.
     public var message: String
     /// The entity involved, if there is one.
     public var entityName: String?
     /// The attribute involved, if there is one.
     public var attributeName: String?
-    /// For an object that the save was to insert: how many new objects of its entity were inserted before it. If each value makes one
-    /// object, it is the index of the value.
+    /// How many new objects of the entity the save inserted before the object that caused the error. If each value makes one
+    /// object, the number is the index of the value. Nil if no new object caused the error.
     public var objectIndex: Int?
     /// The error of the operating system or the store, if there is one.
     public var cause: String?
-    /// The single errors, if this error stands for several.
+    /// The individual errors, if this error combines several; otherwise empty.
     public var failures: [DataSourceError]
 
     /// Makes an error.
+    ///
+    /// ```swift
+    /// throw DataSourceError(.storeInUse, "Another process has \(path) open. Close the store there first.")
+    /// ```
     public init(
         _ code: Code, _ message: String, entityName: String? = nil, attributeName: String? = nil, cause: String? = nil,
         failures: [DataSourceError] = []
@@ -72,7 +83,7 @@ extension DataSourceError.Code {
     public static let unknownAttribute = Self(rawValue: "unknownAttribute")
     /// The entity is abstract and cannot have objects.
     public static let abstractEntity = Self(rawValue: "abstractEntity")
-    /// A class of managed objects was given to a call that takes values.
+    /// A call that takes values got a class of managed objects.
     public static let classAsValue = Self(rawValue: "classAsValue")
     /// The container or the context was closed or reset.
     public static let storeClosed = Self(rawValue: "storeClosed")
@@ -84,13 +95,14 @@ extension DataSourceError.Code {
 
     /// An attribute breaks a rule of the model; ``DataSourceError/failures`` lists the errors if there are several.
     public static let validationFailed = Self(rawValue: "validationFailed")
-    /// Parts of a draft were also changed by other saves; ``DataSourceError/failures`` lists them if there are several.
+    /// The draft and other saves changed the same objects in conflict; ``DataSourceError/failures`` has one error for each
+    /// conflict if there are several.
     public static let draftConflict = Self(rawValue: "draftConflict")
     /// The draft was discarded.
     public static let draftDiscarded = Self(rawValue: "draftDiscarded")
     /// Two objects would have the same unique key.
     public static let uniquenessViolated = Self(rawValue: "uniquenessViolated")
-    /// An object was deleted while others are linked to it by a relationship with the delete rule Deny.
+    /// A relationship with the delete rule Deny still links a deleted object to other objects.
     public static let deletionDenied = Self(rawValue: "deletionDenied")
     /// A string or data is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
@@ -105,12 +117,12 @@ extension DataSourceError.Code {
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")
     /// The store was reset during the call; none of its changes are in the new store.
     public static let storeReset = Self(rawValue: "storeReset")
-    /// The save was discarded by `discardPending()`, or depends on one that was.
+    /// The save was discarded by `discardPending()`, or depends on a discarded save.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
-    /// An earlier save of the same data source could not be written, and this one may depend on it.
+    /// An earlier save of the same data source could not be written, and this save may depend on it.
     public static let saveTakenBack = Self(rawValue: "saveTakenBack")
 
-    /// A write that no call waits for threw an error of the app, which is the cause.
+    /// The app's closure threw an error in a write that no call waits for. The cause is that error.
     public static let writeFailed = Self(rawValue: "writeFailed")
 
     // Queries.
@@ -119,9 +131,9 @@ extension DataSourceError.Code {
     public static let invalidRequest = Self(rawValue: "invalidRequest")
     /// A predicate or another part of a query is invalid, for example a comparison of values that cannot be compared.
     public static let invalidPredicate = Self(rawValue: "invalidPredicate")
-    /// A predicate format has a syntax error, or its arguments do not fit.
+    /// A predicate format has a syntax error, or its arguments do not match the format.
     public static let unreadablePredicate = Self(rawValue: "unreadablePredicate")
-    /// A part of a predicate that is evaluated on objects threw an error.
+    /// A predicate that is evaluated on objects threw an error.
     public static let predicateFailed = Self(rawValue: "predicateFailed")
     /// A query needs a feature that this release does not have.
     public static let unsupportedQuery = Self(rawValue: "unsupportedQuery")
@@ -132,7 +144,7 @@ extension DataSourceError.Code {
     // Transfer.
 
     /// A graph cannot be exported or imported: it is not JSON, a value does not have its attribute's type, a key is missing or
-    /// duplicate, or a link leads nowhere. The message names the place.
+    /// duplicate, or a link leads nowhere. The message names the position.
     public static let invalidGraph = Self(rawValue: "invalidGraph")
 
     // The store.
@@ -141,15 +153,15 @@ extension DataSourceError.Code {
     public static let storeInUse = Self(rawValue: "storeInUse")
     /// The store stayed locked for too long.
     public static let storeBusy = Self(rawValue: "storeBusy")
-    /// Another process holds the right to write to the data source, or to one that the change can affect, and did not hand it
-    /// over in time. The message names the process.
+    /// Another process has the lease of a data source that the change affects, and did not hand over the lease in time. The
+    /// message names the process.
     public static let ownedElsewhere = Self(rawValue: "ownedElsewhere")
-    /// A batch runs for long while another process waits for its lease. The message names the data source.
+    /// A batch runs for a long time while another process waits for the lease of the batch. The message names the data source.
     public static let batchHoldsLease = Self(rawValue: "batchHoldsLease")
-    /// This process was stopped for so long that another one writes to the data source now. Its unwritten saves are
-    /// refused, and so are batches that were running.
+    /// This process was stopped for so long that another process took over its lease. The store refuses the unwritten saves and
+    /// running batches of this process.
     public static let leaseLost = Self(rawValue: "leaseLost")
-    /// The server of the store cannot be reached, or so much is waiting to be written that the container accepts no more at
+    /// The server of the store cannot be reached, or so many saves wait for the server that the container accepts no more at
     /// present.
     public static let storeUnavailable = Self(rawValue: "storeUnavailable")
     /// It is unknown whether a save is in the store. After a disk failure, the store accepts no more saves until it is opened
@@ -159,21 +171,21 @@ extension DataSourceError.Code {
     public static let diskFull = Self(rawValue: "diskFull")
     /// The store's files were moved, replaced or deleted while it was open.
     public static let storeMoved = Self(rawValue: "storeMoved")
-    /// The write-ahead log cannot be copied into the store, so it grows.
+    /// The write-ahead log cannot be copied into the store, so the log grows.
     public static let checkpointFailed = Self(rawValue: "checkpointFailed")
-    /// A read that stays open keeps old data from being removed, so that the write-ahead log grows, or the tables of a server.
+    /// A long read keeps old data from being removed, so the write-ahead log or the tables of a server grow.
     public static let readerBlocksCheckpoint = Self(rawValue: "readerBlocksCheckpoint")
-    /// The store cannot be read or written: an I/O error.
+    /// An I/O error: the store cannot be read or written.
     public static let storeUnreadable = Self(rawValue: "storeUnreadable")
-    /// The user may not read or write the store.
+    /// The user lacks the permission to read or write the store.
     public static let permissionDenied = Self(rawValue: "permissionDenied")
     /// The store is open for reading only.
     public static let storeReadOnly = Self(rawValue: "storeReadOnly")
-    /// A stored value does not have its attribute's type, and reads as another value.
+    /// A stored value does not have its attribute's type, so the attribute reads as another value.
     public static let damagedValue = Self(rawValue: "damagedValue")
     /// The path is not a file: it is a directory or a device, or its folder is missing.
     public static let notAFile = Self(rawValue: "notAFile")
-    /// A file with that name already exists, so no backup can be written or store restored there.
+    /// A file with that name already exists. A backup or a restored store needs another path.
     public static let fileExists = Self(rawValue: "fileExists")
     /// The file is not an SQLite database.
     public static let notADatabase = Self(rawValue: "notADatabase")
@@ -186,15 +198,14 @@ extension DataSourceError.Code {
     /// The store was made for another model or database key, and the reset policy is ``ResetPolicy/fail``, or the store is on a
     /// server.
     public static let modelChanged = Self(rawValue: "modelChanged")
-    /// The store cannot be opened while a thread waits for it: it is on a server or, if the thread is the main thread, it must be
-    /// migrated first or is a custom store.
+    /// The store cannot be opened by a call that blocks its thread: the store is on a server, or the thread is the main thread
+    /// and the store needs a migration or is a custom store.
     public static let openingWouldBlock = Self(rawValue: "openingWouldBlock")
     /// The model breaks a rule, or cannot be read.
     public static let unreadableModel = Self(rawValue: "unreadableModel")
 }
 
 extension DataSourceError {
-    /// The error of a store that is used after it was closed.
     package static let storeClosed = DataSourceError(
         .storeClosed, "The store was closed. Open it again before using it.")
 }
@@ -215,7 +226,7 @@ extension DataSourceError {
 }
 
 extension DataSourceError.Code {
-    /// Rows cannot be carried over. Opening then does what the policy says; no caller sees this error.
+    /// The rows cannot be carried over, so opening applies the reset policy. No caller sees this error.
     package static let notMigratable = Self(rawValue: "notMigratable")
 }
 

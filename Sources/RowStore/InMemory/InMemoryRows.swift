@@ -1,18 +1,18 @@
-/// All rows of a store, held in memory. A custom store uses it to answer queries and to find out which saves it may write.
+/// All rows of a store, in memory. A custom store uses the rows to answer queries and to decide which saves to refuse.
 ///
-/// A store loads its rows when it is opened, and passes on commits and reads. Uniqueness, refusals, keys and every query are
-/// handled:
+/// The store loads its rows when it is opened, and forwards commits and reads. This class takes care of uniqueness, refusals,
+/// keys and queries:
 ///
 /// ```swift
 /// let rows = InMemoryRows(options.layout, firstFreeKey: plan.metadata.firstFreeKey)
 /// try rows.load([StoredRow(key: 1, row: try layout.row(values))], entity: layout.index)
 /// ```
 ///
-/// **Isolation**: none. Any thread may read; one at a time may write. A reader works on the state at its beginning; a commit
-/// meanwhile copies the tables that it changes.
+/// **Isolation**: none. Any thread may read; one thread at a time may write. A read works on one state; a commit during the
+/// read copies the tables that the commit changes.
 ///
-/// **Complexity**: a commit takes time proportional to the rows that it changes. A query looks at every row of its entity;
-/// look-ups by key and by a uniqueness constraint are O(1).
+/// **Complexity**: a commit takes time proportional to the rows that it changes. A query reads every row of its entity;
+/// look-ups by key and by uniqueness constraint are O(1).
 public final class InMemoryRows: Sendable {
     /// The model.
     public let layout: ModelLayout
@@ -20,34 +20,47 @@ public final class InMemoryRows: Sendable {
 
     /// Makes an empty set of rows.
     ///
+    /// ```swift
+    /// let plan = try options.plan(for: found)
+    /// let rows = InMemoryRows(options.layout, firstFreeKey: plan.metadata.firstFreeKey)
+    /// ```
+    ///
     /// - Parameters:
     ///   - layout: The model: ``StoreOptions/layout``.
-    ///   - firstFreeKey: The first key that no row ever had, or a greater one: ``StoreMetadata/firstFreeKey``.
+    ///   - firstFreeKey: A key greater than every key that a row ever had: ``StoreMetadata/firstFreeKey``.
     public init(_ layout: ModelLayout, firstFreeKey: Int64 = 1) {
         self.layout = layout
         state = Guarded(MemoryState(layout, firstFreeKey: max(1, firstFreeKey)))
     }
 
-    /// How far above the highest key the bound for new keys is set.
+    /// How far the bound for new keys is above the highest key.
     static let keyReserve: Int64 = 1024
 
-    /// The first key that no row ever had, or a greater one. It grows in steps, so that a store seldom has to write it.
+    /// A key greater than every key that a row ever had. It grows in steps, so a store seldom has to write it.
     public var firstFreeKey: Int64 { state.withLock { $0?.firstFreeKey ?? 1 } }
 
-    /// Adds stored rows, before the object is used.
+    /// Adds stored rows. Call it before commits and reads.
+    ///
+    /// ```swift
+    /// try rows.load([StoredRow(key: 12, row: try layout.row(values))], entity: layout.index)
+    /// ```
     ///
     /// - Parameters:
     ///   - rows: Rows of one entity, as ``EntityLayout/row(_:)-([RowValue])`` makes them.
-    ///   - entity: The entity's place in ``ModelLayout/entities``.
+    ///   - entity: The entity's index in ``ModelLayout/entities``.
     /// - Throws: `uniquenessViolated` if two rows have the same key or unique values, `abstractEntity`, `storeCorrupt`,
-    ///   `storeClosed`. The store cannot be opened then.
+    ///   `storeClosed`. If the call throws, the store cannot be opened.
     public func load(_ rows: [StoredRow], entity: Int) throws(DataSourceError) {
         try withState { (state) throws(DataSourceError) in try state.load(rows, entity) }
     }
 
-    /// How many objects there are; links are not counted.
+    /// The number of objects, without links.
     ///
-    /// - Parameter names: The names of the entities to count; nil, the default, for all of them.
+    /// ```swift
+    /// let count = rows.objectCount(of: ["ContactEntity"])
+    /// ```
+    ///
+    /// - Parameter names: The names of the entities to count; nil, the default, for all entities.
     public func objectCount(of names: Set<String>? = nil) -> Int {
         state.withLock { state in
             guard let state else { return 0 }
@@ -60,17 +73,24 @@ public final class InMemoryRows: Sendable {
         }
     }
 
-    /// Applies the changes of a group, as ``PersistentStore/commit(_:)`` must, after they were written.
+    /// Commits a group, as ``PersistentStore/commit(_:)`` must: decides which change sets to refuse, has the others written,
+    /// and applies them to the rows in memory.
     ///
-    /// **Ordering**: readers see the changes after they were written.
+    /// ```swift
+    /// let outcome = try rows.commit(group) { (accepted, firstFreeKey) throws(DataSourceError) in
+    ///     try write(accepted, firstFreeKey)
+    /// }
+    /// ```
+    ///
+    /// **Ordering**: readers see the changes only after `write` has returned.
     ///
     /// - Parameters:
     ///   - group: The group.
-    ///   - write: Writes the accepted change sets, in their order, all or none, with the new ``firstFreeKey``. It is called
-    ///     once, without a lock, and not at all if every change set is refused. If it throws, the rows stay unchanged. Nil, the
-    ///     default, writes nothing.
-    /// - Returns: Which change sets were refused, and why.
-    /// - Throws: `storeClosed`, and what the closure throws.
+    ///   - write: Writes the accepted change sets, all or none, in their order, together with the new ``firstFreeKey``. It is
+    ///     called once, without a lock, and not at all if every change set is refused. If it throws, the rows stay unchanged.
+    ///     Nil, the default, writes nothing.
+    /// - Returns: The refused change sets, with their errors.
+    /// - Throws: `storeClosed`, and the errors of `write`.
     public func commit(
         _ group: [ChangeSet],
         writing write: ((_ accepted: [ChangeSet], _ firstFreeKey: Int64) throws(DataSourceError) -> Void)? = nil
@@ -86,12 +106,18 @@ public final class InMemoryRows: Sendable {
         return outcome
     }
 
-    /// Passes a reader to the body, as ``PersistentStore/read(_:_:)`` must.
+    /// Calls the body with a reader, as ``PersistentStore/read(_:_:)`` must.
+    ///
+    /// ```swift
+    /// let row = try rows.read(.snapshot) { (reader) throws(DataSourceError) in
+    ///     try reader.row(entity: layout.index, key: 12)
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - isolation: Whether all reads of the body see the same state.
-    ///   - body: It reads.
-    /// - Throws: `storeClosed`, and what the body throws.
+    ///   - body: Reads rows.
+    /// - Throws: `storeClosed`, and the errors of the body.
     public func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
     {
@@ -99,10 +125,16 @@ public final class InMemoryRows: Sendable {
         return try body(MemoryReader(store: self, snapshot: isolation == .snapshot ? state : nil))
     }
 
-    /// Removes all rows; later keys are greater than all earlier ones.
+    /// Removes all rows. Later keys are greater than all earlier ones.
+    ///
+    /// ```swift
+    /// func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
+    ///     StoreStartup(reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
+    /// }
+    /// ```
     ///
     /// - Parameter didEmpty: Called once the rows are gone, while reads still wait.
-    /// - Returns: How many objects there were.
+    /// - Returns: The number of removed objects.
     /// - Throws: `storeClosed`.
     @discardableResult
     public func removeAll(didEmpty: () -> Void = {}) throws(DataSourceError) -> Int {
@@ -114,8 +146,13 @@ public final class InMemoryRows: Sendable {
         return count
     }
 
-    /// The changes that remove the objects of some entities and all links to them, for ``StartupPlan/droppedEntities``. The
-    /// rows stay until the changes are committed.
+    /// The changes that remove the objects of some entities and all links to those objects, for
+    /// ``StartupPlan/droppedEntities``. The rows stay until you commit the changes.
+    ///
+    /// ```swift
+    /// let dropped = try rows.changes(droppingEntities: plan.droppedEntities)
+    /// _ = try rows.commit([dropped])
+    /// ```
     ///
     /// **Complexity**: O(n) in the number of all rows.
     ///
@@ -125,7 +162,11 @@ public final class InMemoryRows: Sendable {
         try current().changes(layout, droppingEntities: names)
     }
 
-    /// Forgets all rows. Later calls throw `storeClosed`.
+    /// Forgets all rows. Later commits and reads throw `storeClosed`.
+    ///
+    /// ```swift
+    /// func close() { rows.close() }
+    /// ```
     public func close() {
         state.withLock { $0 = nil }
     }
@@ -150,7 +191,7 @@ public final class InMemoryRows: Sendable {
 }
 
 extension MemoryState {
-    /// Calls the body with the state in place, because unwrapping it into a variable would copy it.
+    /// Mutates the state in place, because unwrapping it into a variable would copy it.
     fileprivate mutating func mutate<R>(
         _ body: (inout MemoryState) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {

@@ -1,7 +1,6 @@
-/// Rows that exist as long as the store: for previews, tests, and data that must leave no trace.
+/// A store without files: for previews, tests, and data that must leave no trace.
 ///
-/// It gives the same answers as the SQLite store. A reader works on the state at its beginning; a commit meanwhile copies the
-/// tables that it changes.
+/// It gives the same answers as the SQLite store.
 package final class InMemoryStore: PersistentStore {
     private let rows: InMemoryRows
 
@@ -28,7 +27,7 @@ package final class InMemoryStore: PersistentStore {
     package func close() { rows.close() }
 }
 
-/// Reads one state, or the newest one each time.
+/// Reads one snapshot, or the newest state at each call.
 struct MemoryReader: StoreReader {
     let store: InMemoryRows
     let snapshot: MemoryState?
@@ -74,13 +73,12 @@ extension MemoryReader: AggregatingReader {
             guard try query.predicate.evaluate(row, key: key, table.layout, query.budget) else { continue }
             for place in results.indices { results[place].add(StoredRow(key: key, row: row)) }
         }
-        // Only whoever knows the attribute can say which value is damaged.
+        // The caller knows the attributes and can name the damaged value.
         if results.contains(where: \.isDamaged) { return nil }
         return try results.map { (aggregation) throws(DataSourceError) in try aggregation.result() }
     }
 }
 
-/// The rows of one state.
 private struct MemoryView: RowView {
     let layout: ModelLayout
     let state: MemoryState

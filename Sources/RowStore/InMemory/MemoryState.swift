@@ -1,8 +1,8 @@
 internal import ManagedModel
 
-/// All rows of a store in memory.
+/// The rows of all entities in memory.
 struct MemoryState: Sendable {
-    /// By the entities' numbers; nil for abstract ones.
+    /// By entity index; nil for an abstract entity.
     private(set) var tables: [MemoryTable?]
     private(set) var firstFreeKey: Int64
 
@@ -11,28 +11,27 @@ struct MemoryState: Sendable {
         tables = layout.entities.map { $0.isAbstract ? nil : MemoryTable($0) }
     }
 
-    /// A row before its change, for a group that fails half-way.
+    /// A row before its change, to undo the changes of a refused change set.
     private struct Undo {
         let entity: Int
         let key: Int64
         let row: RowSnapshot?
     }
 
-    /// Applies the changes of every change set, or none of a set that is refused.
+    /// Applies every change set that is not refused. A refused change set changes nothing.
     mutating func commit(_ group: [ChangeSet]) -> CommitOutcome {
         let (outcome, highest, _) = apply(group)
         firstFreeKey = bound(above: highest)
         return outcome
     }
 
-    /// What ``commit(_:)`` would do, and the bound for keys after it. Costs as much as the changes.
+    /// The result of ``commit(_:)``, without its changes, and the bound for later keys. Takes time proportional to the changes.
     mutating func rehearse(_ group: [ChangeSet]) -> (outcome: CommitOutcome, firstFreeKey: Int64) {
         let (outcome, highest, undos) = apply(group)
         undo(undos[...])
         return (outcome, bound(above: highest))
     }
 
-    /// Adds rows that were stored before.
     mutating func load(_ rows: [StoredRow], _ entity: Int) throws(DataSourceError) {
         guard let layout = tables[entity]?.layout else { throw DataSourceError(abstractEntity: nil) }
         for row in rows {
@@ -70,7 +69,7 @@ struct MemoryState: Sendable {
         return (CommitOutcome(refused: refusals.errors), highest, undos)
     }
 
-    /// All old rows are removed before the new ones are added, so rows may take over and exchange unique keys.
+    /// Removes all old rows before it adds new ones, so that rows may exchange unique values.
     private mutating func apply(
         _ changes: EntityChanges, _ undos: inout [Undo]
     ) throws(DataSourceError) {
@@ -102,14 +101,14 @@ struct MemoryState: Sendable {
     private mutating func undo(_ undos: ArraySlice<Undo>) {
         for undo in undos.reversed() {
             tables[undo.entity]?.remove(undo.key)
-            // Each step restores an earlier state, so nothing can collide.
+            // Each step restores an earlier state, so no unique value can collide.
             if let row = undo.row { try? tables[undo.entity]?.insert(undo.key, row) }
         }
     }
 }
 
 extension MemoryState {
-    /// The changes that remove the rows of some entities, the links to them, and the values of columns that lead to them.
+    /// The changes that delete the rows of some entities and all links to those rows, in link tables and in columns.
     func changes(_ layout: ModelLayout, droppingEntities names: Set<String>) -> ChangeSet {
         let dropped = Set(names.compactMap { layout.entity(named: $0)?.index })
         var set = ChangeSet(entities: [])
@@ -131,7 +130,7 @@ extension MemoryState {
     }
 }
 
-/// The columns of a row that lead to a row of one of those entities.
+/// The columns of one link in a row, and the entities to which the link can lead.
 private struct LinkToRow {
     let columns: LinkColumn
     let family: [Int]
@@ -165,7 +164,7 @@ extension EntityLayout {
 }
 
 extension RowSnapshot {
-    /// The row with nulls instead of those links.
+    /// The update that sets the columns of the links to null.
     fileprivate func withoutLinks(_ links: [LinkColumn], key: Int64) -> UpdatedRow {
         var row = self
         var columns = ColumnSet()
@@ -179,11 +178,11 @@ extension RowSnapshot {
     }
 }
 
-/// The rows of one entity, and the key of the row with each unique group of values.
+/// The rows of one entity, and the key of the row for each group of unique values.
 struct MemoryTable: Sendable {
     let layout: EntityLayout
     private(set) var rows: [Int64: RowSnapshot] = [:]
-    /// By constraint.
+    /// The key of the row with each group of unique values, by constraint.
     private(set) var keys: [[[RowValue]: Int64]]
     private let transientColumns: [Int]
 
@@ -193,12 +192,11 @@ struct MemoryTable: Sendable {
         transientColumns = layout.columns.indices.filter { !layout.columns[$0].isStored }
     }
 
-    /// The rows that match, in order if the query is ordered.
+    /// The matching rows, in order if the query is ordered.
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         try query.matches(rows.lazy.map { StoredRow(key: $0.key, row: $0.value) }, layout)
     }
 
-    /// Removes a row.
     mutating func remove(_ key: Int64) {
         guard let row = rows.removeValue(forKey: key) else { return }
         for (constraint, columns) in layout.constraints.enumerated() {
@@ -206,9 +204,9 @@ struct MemoryTable: Sendable {
         }
     }
 
-    /// Adds a row whose key is free.
+    /// Adds a row.
     ///
-    /// - Throws: `uniquenessViolated`; the table stays unchanged.
+    /// - Throws: `uniquenessViolated` if the key or a unique value is taken; the table stays unchanged.
     mutating func insert(_ key: Int64, _ row: RowSnapshot) throws(DataSourceError) {
         guard rows[key] == nil else { throw DataSourceError(uniqueness: nil, layout) }
         let row = stored(row)
@@ -224,13 +222,13 @@ struct MemoryTable: Sendable {
         rows[key] = row
     }
 
-    /// The values of a constraint's columns, or nil if one of them is null: such rows never collide.
+    /// The values of a constraint's columns; nil if one of the values is null, because null never collides.
     private func uniqueValues(_ row: RowSnapshot, _ columns: [Int]) -> [RowValue]? {
         if columns.contains(where: row.isNull) { return nil }
         return columns.map { row.value($0, layout.columns[$0].storage) }
     }
 
-    /// The row without transient values.
+    /// The row with nulls instead of transient values.
     private func stored(_ row: RowSnapshot) -> RowSnapshot {
         precondition(
             row.columnCount == layout.columns.count, "A row of \(row.columnCount) columns was saved as \(layout.name).")

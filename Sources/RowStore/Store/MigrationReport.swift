@@ -1,19 +1,23 @@
-/// What a migration did.
+/// The results of a migration.
 public struct MigrationReport: Sendable, Hashable {
-    /// How many objects the store has kept.
+    /// The number of objects that the store has kept.
     public var rowsCarried: Int
-    /// The changes of the model: what is new, gone, renamed or changed, each in words: `ContactEntity.phone: renamed from
+    /// The changes of the model, one string for each new, removed, renamed or changed part: `ContactEntity.phone: renamed from
     /// mobile`.
     public var changes: [String]
     /// The entities that the model no longer has, sorted. Their objects are gone.
     public var removedEntities: [String]
-    /// What the objects have lost, each in words: `Item.price: the values (Decimal, optional)`.
+    /// What the objects have lost, one string for each loss: `Item.price: the values (Decimal, optional)`.
     public var losses: [String]
-    /// What the model demands of to-many relationships now and some objects do not have, each a sentence. They were carried over as
-    /// they are: a save of such an object throws `validationFailed` only if it changes that relationship.
+    /// Requirements of the new model for to-many relationships that some objects do not meet, each a sentence. The objects are
+    /// carried over unchanged. A save of such an object throws `validationFailed` only if the save changes that relationship.
     public var unmetRequirements: [String]
 
     /// Makes a report, for example to compare with in a test.
+    ///
+    /// ```swift
+    /// let expected = MigrationReport(rowsCarried: 12, changes: ["ContactEntity.phone: renamed from mobile"])
+    /// ```
     public init(
         rowsCarried: Int, changes: [String] = [], removedEntities: [String] = [], losses: [String] = [],
         unmetRequirements: [String] = []
@@ -26,16 +30,20 @@ public struct MigrationReport: Sendable, Hashable {
     }
 }
 
-/// The progress of a migration. If the migration does not finish, all of it is taken back.
+/// The progress of a migration. If the migration does not finish, the store rolls it back.
 public struct MigrationProgress: Sendable, Hashable {
-    /// How many objects have been carried over.
+    /// The number of objects that have been carried over.
     public var completedRowCount: Int
-    /// How many objects there are in total.
+    /// The total number of objects.
     public var totalRowCount: Int
     /// The entity whose objects are being carried over, by its new name; nil at the end.
     public var entityName: String?
 
     /// Makes a progress, for example to compare with in a test.
+    ///
+    /// ```swift
+    /// let end = MigrationProgress(completedRowCount: 12, totalRowCount: 12)
+    /// ```
     public init(completedRowCount: Int, totalRowCount: Int, entityName: String? = nil) {
         self.completedRowCount = completedRowCount
         self.totalRowCount = totalRowCount
@@ -46,6 +54,6 @@ public struct MigrationProgress: Sendable, Hashable {
 /// Whether the rows of a store can be carried over to another model.
 package enum MigrationForecast: Sendable, Equatable {
     case possible(MigrationReport)
-    /// Why not, in whole sentences.
+    /// The reason, in whole sentences.
     case impossible(String)
 }

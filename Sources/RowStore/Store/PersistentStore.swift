@@ -1,9 +1,8 @@
-/// Where rows are kept. The tiers above use nothing else, so an app can provide a store of its own:
-/// `StoreLocation.custom(_:open:)` passes it to a container.
+/// A store of rows. The tiers above use only this protocol, so an app can write its own store and pass it to a container with
+/// `StoreLocation.custom(_:open:)`.
 ///
-/// You must implement ``firstFreeKey``, ``commit(_:)``, ``read(_:_:)``, ``reset(didEmpty:)`` and ``close()``; everything else
-/// has a default that is right for a store with a single container. ``InMemoryRows`` does most of the work for a store whose
-/// rows fit into memory:
+/// Implement ``firstFreeKey``, ``commit(_:)``, ``read(_:_:)``, ``reset(didEmpty:)`` and ``close()``. The defaults of all other
+/// members suit a store with a single container. ``InMemoryRows`` does most of the work for a store whose rows fit into memory:
 ///
 /// ```swift
 /// func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
@@ -13,106 +12,158 @@
 /// }
 /// ```
 ///
-/// **Isolation**: none. The container makes sure that only one caller at a time writes. Any thread may read meanwhile, so a
-/// commit must not keep readers out for more than a moment.
+/// **Isolation**: none. The container lets only one caller at a time write. Any thread may read during a commit, so a commit
+/// must not block readers for more than a moment.
 ///
-/// **Ordering**: a read that begins after a commit has returned sees it. Change sets are written in the order in which they are
-/// passed.
+/// **Ordering**: a read that begins after the return of a commit sees the commit. Change sets are written in the order in which
+/// they are passed.
 public protocol PersistentStore: Sendable {
-    /// The first key that no row of this store ever had, or a greater one. It never decreases: not when rows are deleted, not
-    /// by a reset, and not when the store is opened again.
+    /// A key greater than every key that a row of this store ever had. It never decreases, whether rows are deleted, the store
+    /// is reset or the store is opened again.
     var firstFreeKey: Int64 { get }
 
-    /// The longest string or blob that can be stored, in bytes; a longer one is refused before a save. By default the longest
-    /// that fits into a row, somewhat less than 4 GiB.
+    /// The longest string or blob that the store can keep, in bytes. The container refuses longer values before a save. By
+    /// default the longest value that fits into a row, somewhat less than 4 GiB.
     var longestValue: Int { get }
 
     /// Whether commits are refused with `storeReadOnly`. False by default.
     var isReadOnly: Bool { get }
 
-    /// Writes the change sets in one transaction, in their order. When it returns, they are as safe as
-    /// ``StoreOptions/synchronous`` says, except for those that it refused.
+    /// Writes the change sets in one transaction, in their order. On return, the accepted change sets are as safe as
+    /// ``StoreOptions/synchronous`` says.
     ///
-    /// A change set that cannot be written for a reason of its own is refused alone: `uniquenessViolated` for a key or a unique
-    /// value that another row has, `objectGone` for an update of a row that does not exist, `valueTooLarge`,
-    /// `validationFailed`, `abstractEntity`, in a shared store also `leaseLost`. Every later change set with the same origin is
-    /// refused with `saveTakenBack`. A refused change set changes nothing.
+    /// If a change set alone cannot be written, refuse only that change set: with `uniquenessViolated` for a key or a unique
+    /// value of another row, `objectGone` for an update of a row that does not exist, `valueTooLarge`, `validationFailed`,
+    /// `abstractEntity`, and in a shared store with `leaseLost`. Then refuse every later change set with the same origin, with
+    /// `saveTakenBack`. A refused change set changes nothing.
     ///
     /// **Isolation**: called on a queue of the container, by one caller at a time, while others read.
     ///
-    /// **Complexity**: it should be proportional to the number of changed rows, not to what is stored.
+    /// **Complexity**: should be proportional to the number of changed rows, not to the number of stored rows.
     ///
-    /// - Parameter group: Saves that wait, the oldest first; at least one. After the call, they are not passed again unless it
-    ///   throws or they are postponed.
-    /// - Returns: Which were refused or postponed, and why.
+    /// - Parameter group: The waiting saves, the oldest first; at least one. A save is passed again only if the call throws or
+    ///   postpones the save.
+    /// - Returns: The refused and postponed change sets, with their errors.
     /// - Throws: An error for the whole group: `storeBusy`, `diskFull`, `storeUnreadable`, `storeUnavailable`,
-    ///   `permissionDenied`, `storeClosed` and so on; none of it is written then, and none of it is there after a restart. The
-    ///   container tries again later. `outcomeUnknown` if that cannot be guaranteed; the store then accepts no more change sets
-    ///   until it is opened again.
+    ///   `permissionDenied`, `storeClosed` and so on. None of the group is written then, also not after a restart, and the
+    ///   container tries again later. `outcomeUnknown` if the store cannot guarantee that nothing is written; the store then
+    ///   accepts no more change sets until it is opened again.
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome
 
-    /// Whether each read is a round trip to another machine, so that single look-ups are reported. False by default.
+    /// Whether each read is a round trip to another machine. If so, the container reports code that makes many single look-ups.
+    /// False by default.
     var isRemote: Bool { get }
 
     /// Whether another program can write to the store without being a member of ``sharing``. False by default.
     var canBeWrittenOutside: Bool { get }
 
-    /// Checks whether another program has written since the last call, or since the last commit; later keys are then above the
-    /// highest stored one. It does not wait: during a commit it returns false, and the commit finds out. False by default.
+    /// Checks whether another program has written since the last call or the last commit. If so, ``firstFreeKey`` is then
+    /// greater than the highest stored key. The check does not wait: during a commit it returns false, and the commit reports
+    /// the writes. False by default.
+    ///
+    /// ```swift
+    /// func noticeOutsideWrites() -> Bool { file.modificationDate != lastCommitDate }
+    /// ```
     func noticeOutsideWrites() -> Bool
 
-    /// The sharing of this store; nil, the default, if only one container can have it open. It is always the same object.
+    /// The object through which containers share this store; nil, the default, if only one container can have the store open.
+    /// It is always the same object.
     var sharing: (any StoreSharing)? { get }
 
-    /// Passes a reader to the body, and returns its result.
+    /// Calls the body with a reader, and returns the body's result.
     ///
-    /// **Isolation**: called on any thread, including the main thread, and by several at a time. It must not wait for a commit
+    /// ```swift
+    /// func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
+    ///     throws(DataSourceError) -> R
+    /// {
+    ///     try rows.read(isolation, body)
+    /// }
+    /// ```
+    ///
+    /// **Isolation**: called on any thread, including the main thread, and on several at a time. It must not wait for a commit
     /// that writes to a disk or a network.
     ///
     /// - Parameters:
-    ///   - isolation: Whether all reads of the body see the same committed state, or each its own newest one; see
+    ///   - isolation: Whether all reads of the body see the same committed state, or each read sees the newest state; see
     ///     ``ReadIsolation``. The readers of a shared store see one state in all cases, and know its ``StoreReader/position``.
-    ///   - body: It reads. It is called once, before this returns, and does not keep the reader.
-    /// - Throws: What the body throws; `storeClosed`; the error that keeps the store from being read.
+    ///   - body: Reads rows. It is called once, before this call returns, and does not keep the reader.
+    /// - Throws: The errors of the body; `storeClosed`; the error that prevents reading the store.
     func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
         throws(DataSourceError) -> R
 
-    /// Whether there is upkeep that was postponed while there were saves to write. False by default.
+    /// Whether the store has postponed upkeep, because saves had to be written. False by default.
     var needsUpkeep: Bool { get }
 
-    /// Does postponed upkeep, while nothing else waits. It is never called during a commit. Does nothing by default.
+    /// Does postponed upkeep while no save waits. It is never called during a commit. Does nothing by default.
+    ///
+    /// ```swift
+    /// func upkeep() { journal.compact() }
+    /// ```
     func upkeep()
 
-    /// Replaces the store by an empty one, for the same model and keys. Reads wait meanwhile; it is never called during a
-    /// commit. When it throws, every row is unchanged.
+    /// Replaces the store with an empty store, for the same model and keys. Reads wait meanwhile. It is never called during a
+    /// commit. If it throws, every row is unchanged.
     ///
-    /// - Parameter didEmpty: Called once the rows are gone, while reads still wait; not if it throws.
-    /// - Returns: The reason ``StoreStartup/Reason/requested``, and how many objects were dropped.
-    /// - Throws: The error that keeps the store from being written; `storeClosed`.
+    /// ```swift
+    /// func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
+    ///     try removeFiles()
+    ///     return StoreStartup(reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
+    /// }
+    /// ```
+    ///
+    /// - Parameter didEmpty: Called once the rows are gone, while reads still wait; not called if the reset throws.
+    /// - Returns: The reason ``StoreStartup/Reason/requested``, and the number of dropped objects.
+    /// - Throws: The error that prevents writing the store; `storeClosed`.
     func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup
 
-    /// Sets a handler for errors of the store that no call can throw: upkeep that keeps failing, or a value that cannot be
-    /// read. By default no such error is reported.
+    /// Sets a handler for errors of the store that no call can throw, such as upkeep that keeps failing or a value that cannot
+    /// be read. By default no such error is reported.
     ///
-    /// - Parameter handler: It may be called on any thread. Never call it while a lock is held.
+    /// ```swift
+    /// func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {
+    ///     errorHandler.withLock { $0 = handler }
+    /// }
+    /// ```
+    ///
+    /// - Parameter handler: It may be called on any thread. Do not hold a lock while you call it.
     func report(to handler: @escaping @Sendable (DataSourceError) -> Void)
 
-    /// The store is about to be closed: opening it again in this process should wait for that. Does nothing by default.
+    /// Announces that the store will be closed: if the store is opened again in this process, the opening should wait for the
+    /// close. Does nothing by default.
+    ///
+    /// ```swift
+    /// func willClose() { closingFolders.insert(folder) }
+    /// ```
     func willClose()
 
-    /// Closes the store if it is not in use at this moment. By default it returns false and does nothing; ``close()`` follows
-    /// then.
+    /// Closes the store if it is not in use at this moment. If it returns false, ``close()`` follows. By default it does
+    /// nothing and returns false.
     ///
-    /// - Returns: Whether it is closed now.
+    /// ```swift
+    /// func closeIfIdle() -> Bool {
+    ///     guard readerCount.load(ordering: .acquiring) == 0 else { return false }
+    ///     close()
+    ///     return true
+    /// }
+    /// ```
+    ///
+    /// - Returns: Whether the store is closed now.
     func closeIfIdle() -> Bool
 
-    /// Ends all work and gives the store's files free. Later calls throw `storeClosed`. It may be called again, and on any
-    /// thread: even on that of a reader whose container is gone. It is never called during a commit or a reset.
+    /// Ends all work and releases the store's files. Later calls throw `storeClosed`. It may be called again, and on any
+    /// thread, even on the thread of a reader whose container is gone. It is never called during a commit or a reset.
+    ///
+    /// ```swift
+    /// func close() {
+    ///     rows.close()
+    ///     folder.unlock()
+    /// }
+    /// ```
     func close()
 }
 
 extension PersistentStore {
-    /// The longest that fits into a row.
+    /// The longest value that fits into a row.
     public var longestValue: Int { RowSnapshot.longestValue }
     /// False.
     public var isReadOnly: Bool { false }
@@ -120,34 +171,65 @@ extension PersistentStore {
     public var isRemote: Bool { false }
     /// False.
     public var canBeWrittenOutside: Bool { false }
-    /// False.
+    /// False. A store in a file that other programs write can compare dates:
+    ///
+    /// ```swift
+    /// func noticeOutsideWrites() -> Bool { file.modificationDate != lastCommitDate }
+    /// ```
     public func noticeOutsideWrites() -> Bool { false }
     /// Nil.
     public var sharing: (any StoreSharing)? { nil }
     /// False.
     public var needsUpkeep: Bool { false }
-    /// Does nothing.
+    /// Does nothing. A store with a journal can make it shorter:
+    ///
+    /// ```swift
+    /// func upkeep() { journal.compact() }
+    /// ```
     public func upkeep() {}
-    /// Forgets the handler.
+    /// Ignores the handler. A store with upkeep can keep it:
+    ///
+    /// ```swift
+    /// func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {
+    ///     errorHandler.withLock { $0 = handler }
+    /// }
+    /// ```
     public func report(to handler: @escaping @Sendable (DataSourceError) -> Void) {}
-    /// Does nothing.
+    /// Does nothing. A store with a lock can announce the release:
+    ///
+    /// ```swift
+    /// func willClose() { closingFolders.insert(folder) }
+    /// ```
     public func willClose() {}
-    /// Does nothing and returns false.
+    /// Does nothing and returns false. A store that counts its readers can close at once:
+    ///
+    /// ```swift
+    /// func closeIfIdle() -> Bool {
+    ///     guard readerCount.load(ordering: .acquiring) == 0 else { return false }
+    ///     close()
+    ///     return true
+    /// }
+    /// ```
     public func closeIfIdle() -> Bool { false }
     package func reset() throws(DataSourceError) -> StoreStartup { try reset {} }
 }
 
-/// The outcome of the change sets of a group.
+/// The result of a commit: the refused and the postponed change sets of the group.
 public struct CommitOutcome: Sendable {
-    /// Why change sets were refused, by their positions in the group. All others were written, but for the postponed ones.
+    /// The errors of the refused change sets, by index in the group. All change sets that were neither refused nor postponed
+    /// were written.
     public var refused: [Int: DataSourceError]
-    /// Why change sets have to be tried again, by their positions in the group: another program keeps rows locked that they
-    /// change. Later ones of the same ``ChangeSet/origin`` are postponed, too.
+    /// The errors of the postponed change sets, by index in the group: another program has locked rows that these change sets
+    /// change. The container tries them again. Later change sets with the same ``ChangeSet/origin`` are postponed, too.
     public var postponed: [Int: DataSourceError]
     /// Whether another program had written to the store since the last commit.
     public var foundOutsideWrites: Bool
 
-    /// Makes an outcome; without arguments, that of a group without refusals.
+    /// Makes an outcome. Without arguments, every change set of the group was written.
+    ///
+    /// ```swift
+    /// return CommitOutcome(refused: [0: DataSourceError(.valueTooLarge, "The photo is too large.")])
+    /// ```
     public init(
         refused: [Int: DataSourceError] = [:], postponed: [Int: DataSourceError] = [:], foundOutsideWrites: Bool = false
     ) {
@@ -157,21 +239,21 @@ public struct CommitOutcome: Sendable {
     }
 }
 
-/// The state that the reads of one ``PersistentStore/read(_:_:)`` see.
+/// The state that the reads of one call of ``PersistentStore/read(_:_:)`` see.
 public enum ReadIsolation: Sendable {
-    /// Each read sees what was committed when it started.
+    /// Each read sees the commits before its own start.
     case statement
-    /// All reads see what was committed when the first one started, or earlier.
+    /// All reads see the same state: the commits before the start of the first read, or an earlier state.
     case snapshot
-    /// One of many look-ups in a row. It sees what this store had committed when it started, but may miss what other programs
-    /// have committed in the last 10 milliseconds, so that a store may keep a transaction open from one to the next.
+    /// For many look-ups, one after another. A look-up sees all commits of this store before its start, but may miss commits of
+    /// other programs in the last 10 milliseconds. So a store may keep one transaction open for several look-ups.
     case lookup
 }
 
-/// A change of every row that matches, made by the store itself: nobody holds the rows, so it takes the same memory for any
-/// number of them.
+/// A change of every matching row, made by the store itself. The rows stay in the store, so the change takes the same memory
+/// for any number of rows.
 package struct BulkChange: Sendable {
-    /// Which rows: one query for each entity. It uses no joined columns, and its order and limit are ignored.
+    /// The rows to change: one query for each entity. A query has no joined columns, and its order and limit are ignored.
     package let queries: [RowQuery]
     /// The new values by column, the same for every row; nil to delete the rows.
     package let values: [Int: RowValue]?
@@ -182,31 +264,30 @@ package struct BulkChange: Sendable {
     }
 }
 
-/// A store that can make bulk changes.
 package protocol BulkStore: PersistentStore {
-    /// Makes the change in one transaction; if it throws, nothing has happened.
+    /// Makes the change in one transaction. If it throws, it changes nothing.
     ///
-    /// - Returns: How many rows changed. Rows that had the values already do not count.
+    /// - Returns: The number of rows whose values changed.
     func make(_ change: BulkChange) throws(DataSourceError) -> Int
 }
 
 /// The change sets of a group that a store refuses, while it writes the others.
 package struct Refusals: Sendable {
-    /// By the places in the group.
+    /// By index in the group.
     package private(set) var errors: [Int: DataSourceError] = [:]
     private var origins: [Int: DataSourceError] = [:]
 
     package init() {}
 
-    /// Refuses a change set because of an error of its own.
+    /// Refuses a change set because of its own error.
     package mutating func refuse(_ set: ChangeSet, at place: Int, _ error: DataSourceError) {
         errors[place] = error
         if origins[set.origin] == nil { origins[set.origin] = error }
     }
 
-    /// Refuses a change set if an earlier one with the same origin was refused.
+    /// Refuses a change set if an earlier change set with the same origin was refused.
     ///
-    /// - Returns: Whether it is refused.
+    /// - Returns: Whether the change set is refused.
     package mutating func refusesDependent(_ set: ChangeSet, at place: Int) -> Bool {
         guard let cause = origins[set.origin] else { return false }
         errors[place] = DataSourceError(takenBackAfter: cause)
@@ -215,7 +296,7 @@ package struct Refusals: Sendable {
 }
 
 extension DataSourceError {
-    /// Whether the error concerns one change set, so that others can be written without it.
+    /// Whether the error concerns one change set, so that the other change sets can be written.
     package var isOfOneSave: Bool {
         switch code {
         case .uniquenessViolated, .valueTooLarge, .objectGone, .abstractEntity, .validationFailed, .leaseLost: true
@@ -223,7 +304,7 @@ extension DataSourceError {
         }
     }
 
-    /// The error for a save that may depend on one that could not be written.
+    /// The error for a save that may depend on a save that could not be written.
     package init(takenBackAfter cause: DataSourceError) {
         self.init(
             .saveTakenBack,
@@ -247,32 +328,33 @@ extension DataSourceError {
 
 /// A store that can write new rows of a large save while the save is still being made.
 ///
-/// It is an attempt that costs nobody anything: the rows are in an open transaction, which no reader sees. It ends with the commit of
-/// the save, and it is rolled back as soon as the store has anything else to do; then the save is written as a whole later.
+/// The early rows are in an open transaction, so no reader sees them. The transaction ends with the commit of the save. If the
+/// store has other work first, it rolls the transaction back and writes the whole save later.
 package protocol EarlyWriteStore: PersistentStore {
-    /// How many rows are written at a time: at least so many that it is worth a call, and no more than the save of another data
-    /// source may have to wait for.
+    /// How many rows are written at a time. The lower bound makes a call worthwhile; the upper bound limits how long the save
+    /// of another data source waits.
     var rowsWrittenEarly: ClosedRange<Int> { get }
 
     /// Writes rows of a save that is still being made.
     ///
     /// **Isolation**: called by one caller at a time for one save, while other saves may be committed.
     ///
-    /// - Returns: Whether the rest may follow. If not, nothing of the save is written early: others may have anything to write.
+    /// - Returns: Whether more rows may follow. If not, no rows of the save are written early, because the store may have other
+    ///   work.
     func write(_ rows: NewRows, for earlyWrite: EarlyWrite) -> Bool
 
-    /// Takes back what was written early for a save, if it is not in the store by now.
+    /// Rolls back the early rows of a save, unless the save is in the store by now.
     func abandon(_ earlyWrite: EarlyWrite)
 
-    /// How many rows are written of a save that is still being made.
+    /// The number of early rows of the save that is still being made.
     var earlyRows: Int { get }
 }
 
 /// When a commit counts as done.
 public enum SynchronousLevel: Sendable, Hashable {
-    /// When it is on the disk: a power cut loses nothing that was committed.
+    /// When the rows are on the disk: no committed save is lost in a power cut.
     case full
-    /// When the operating system has it: a killed process loses nothing; a power cut may lose the newest commits, each as a
-    /// whole.
+    /// When the operating system has the rows: no committed save is lost if the process is killed. A power cut may lose the
+    /// newest commits, each as a whole.
     case normal
 }

@@ -4,17 +4,17 @@
 /// configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }
 /// ```
 public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
-    /// The SQL, with placeholders `?1`, `?2` ... for values. If values are traced, they are shown instead, except lists, which
-    /// show as NULL.
+    /// The SQL, with placeholders `?1`, `?2` ... for values. If values are traced, they replace the placeholders, except lists,
+    /// which show as NULL.
     public let sql: String
-    /// From the first step of the statement to its end, including the work on its rows.
+    /// The time from the first step of the statement to its end, including the work on its rows.
     public let duration: Duration
-    /// How many rows it returned or, if it writes, changed.
+    /// How many rows the statement returned or, if it writes, changed.
     public let rowCount: Int
-    /// Whether it may write.
+    /// Whether the statement may write.
     public let isWriting: Bool
-    /// How many instructions SQLite ran for it, which is what a statement costs that reads many rows to return few; 0 for a
-    /// statement of another store.
+    /// How many instructions SQLite ran: the cost of a statement that reads many rows to return few. 0 for a statement of
+    /// another store.
     package let stepCount: Int
 
     package init(sql: String, duration: Duration, rowCount: Int, isWriting: Bool, stepCount: Int = 0) {
@@ -34,7 +34,7 @@ public struct StatementTrace: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The listener for statements, and what it gets.
+/// A handler for statements, and whether the statements show their values.
 package struct StatementTracing: Sendable {
     package let report: @Sendable (StatementTrace) -> Void
     package let showsValues: Bool

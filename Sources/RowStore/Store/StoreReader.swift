@@ -12,57 +12,67 @@ package import Dispatch
 ///
 /// **Isolation**: none. Only one thread at a time uses a reader.
 public protocol StoreReader {
-    /// The position of the newest save in the state that is read (``StoreSharing``); 0, the default, in a store that is not
-    /// shared.
+    /// The position of the newest save in the state that the reader sees (``StoreSharing``); 0, the default, in a store that is
+    /// not shared.
     var position: Int64 { get }
 
-    /// Passes on the rows that match, in the order of the query and within its limit, each as soon as it is read.
+    /// Passes the matching rows to the body, in the order of the query and within its limit, each as soon as it is read.
     ///
     /// - Parameters:
-    ///   - query: Which rows.
-    ///   - body: Called with each of them.
+    ///   - query: The query.
+    ///   - body: Called with each row.
     /// - Throws: `invalidPredicate` if a pattern needs too much work, `cancelled` if the calling task was cancelled; the error
-    ///   that keeps the store from being read.
+    ///   that prevents reading the store.
     func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError)
 
-    /// How many rows match; limit and offset are ignored. By default all of them are read.
+    /// The number of matching rows, regardless of limit and offset. By default all matching rows are read.
     ///
-    /// - Parameter query: Which rows.
-    /// - Throws: What ``forEachRow(_:_:)`` throws.
+    /// - Parameter query: The query.
+    /// - Throws: The errors of ``forEachRow(_:_:)``.
     func count(_ query: RowQuery) throws(DataSourceError) -> Int
 
-    /// How the rows of a query would be found, to find out why it is slow. By default it says that rows are read in memory.
+    /// How the store would find the rows of a query, to find out why the query is slow. By default it says that rows are read
+    /// in memory.
     ///
-    /// - Parameter query: Which rows.
-    /// - Throws: What ``forEachRow(_:_:)`` throws.
+    /// - Parameter query: The query.
+    /// - Throws: The errors of ``forEachRow(_:_:)``.
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation
 
-    /// The row with that key, or nil. By default the entity's rows are searched.
+    /// The row with the key, or nil. By default the entity's rows are searched.
     ///
     /// - Parameters:
-    ///   - entity: The entity's place in ``ModelLayout/entities``.
+    ///   - entity: The entity's index in ``ModelLayout/entities``.
     ///   - key: The row's key.
-    /// - Throws: What ``forEachRow(_:_:)`` throws.
+    /// - Throws: The errors of ``forEachRow(_:_:)``.
     func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot?
 
-    /// The row whose columns of one uniqueness constraint have the values, or nil. A null value matches nothing, and strings
-    /// are compared by their bytes. `RowQuery(_:constraint:values:)` means the same.
+    /// The row with the values in the columns of a uniqueness constraint, or nil. A null value matches nothing, and strings are
+    /// compared by their bytes. `RowQuery(_:constraint:values:)` is the same as a query.
+    ///
+    /// ```swift
+    /// let contact = try reader.row(entity: layout.index, constraint: 0, values: [.text("guan-yu")])
+    /// ```
     ///
     /// - Parameters:
-    ///   - entity: The entity's place in ``ModelLayout/entities``.
-    ///   - constraint: The constraint's place in ``EntityLayout/constraints``.
-    ///   - values: One for each of its columns.
-    /// - Throws: What ``forEachRow(_:_:)`` throws.
+    ///   - entity: The entity's index in ``ModelLayout/entities``.
+    ///   - constraint: The constraint's index in ``EntityLayout/constraints``.
+    ///   - values: One value for each column of the constraint.
+    /// - Throws: The errors of ``forEachRow(_:_:)``.
     func row(entity: Int, constraint: Int, values: [RowValue]) throws(DataSourceError) -> StoredRow?
 }
 
 extension StoreReader {
-    /// 0.
+    /// 0, for a store that is not shared.
     public var position: Int64 { 0 }
 
-    /// Reads all rows that match.
+    /// Reads and counts all matching rows.
     ///
-    /// - Throws: What `forEachRow` throws.
+    /// ```swift
+    /// let query = RowQuery(layout, constraint: 0, values: [.text("guan-yu")])
+    /// let isStored = try reader.count(query) == 1
+    /// ```
+    ///
+    /// - Throws: The errors of `forEachRow`.
     public func count(_ query: RowQuery) throws(DataSourceError) -> Int {
         var query = query.unlimited
         (query.sort, query.isOrdered) = ([], false)
@@ -72,18 +82,25 @@ extension StoreReader {
     }
 
     /// Reports that rows are read in memory. It never throws.
+    ///
+    /// ```swift
+    /// print(try reader.explain(query).steps.joined(separator: "\n"))
+    /// ```
     public func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation {
         QueryExplanation(statement: "", steps: [QueryExplanation.inMemory])
     }
 
     /// Searches the entity's rows.
     ///
-    /// - Throws: What `forEachRow` throws.
+    /// ```swift
+    /// let row = try reader.row(entity: layout.index, key: 12)
+    /// ```
+    ///
+    /// - Throws: The errors of `forEachRow`.
     public func row(entity: Int, key: Int64) throws(DataSourceError) -> RowSnapshot? {
         try rows(RowQuery(entity: entity, predicate: .compareKey(.equal, key))).first?.row
     }
 
-    /// The rows that match, in order.
     package func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         var rows: [StoredRow] = []
         try forEachRow(query) { rows.append($0) }
@@ -91,19 +108,18 @@ extension StoreReader {
     }
 }
 
-/// A reader that can calculate aggregates without passing on the rows.
+/// A reader that can calculate aggregates itself, so that no rows are passed on.
 package protocol AggregatingReader: StoreReader {
-    /// The results of all rows that match; limit and order do not count. Nil if they must be calculated from the rows.
+    /// The results for all matching rows, regardless of limit and order. Nil if they must be calculated from the rows.
     ///
-    /// - Throws: What ``StoreReader/forEachRow(_:_:)`` throws.
+    /// - Throws: The errors of ``StoreReader/forEachRow(_:_:)``.
     func results(_ aggregations: [Aggregation], of query: RowQuery) throws(DataSourceError) -> [RowValue]?
 }
 
-/// The name under which a queue reads a store. A reader that holds up the write-ahead log is reported by this name.
+/// The name of a queue that reads a store. The report of a reader that blocks a checkpoint has this name.
 package enum ReaderName {
-    /// Set it on a queue whose work reads.
+    /// Set on each queue whose work reads.
     package static let key = DispatchSpecificKey<String>()
 
-    /// The name that the current queue has, if any.
     package static var current: String? { DispatchQueue.getSpecific(key: key) }
 }

@@ -12,42 +12,51 @@ public import Foundation
 public struct StoreStartup: Sendable, Hashable {
     /// Why the store was made, kept or reset.
     public var reason: Reason
-    /// How many objects of the old store were dropped, if it was reset. If ``countFailure`` is not nil, there were more.
+    /// The number of objects of the old store that were dropped. If ``countFailure`` is not nil, more objects were dropped.
     public var rowsDropped: Int
-    /// Why not all dropped objects could be counted, because the store was damaged; nil if all were counted.
+    /// The reason why some dropped objects could not be counted: the store was damaged. Nil if all were counted.
     public var countFailure: String?
-    /// Where the old store was set aside; nil if it was not.
+    /// The backup of the old store; nil if there is none.
     public var backup: URL?
     /// The backups of ``ResetPolicy/standard`` that were removed because a key changed or the app asked for an empty store, the
     /// oldest first.
     public var removedBackups: [URL] = []
     /// The entities whose rows were dropped while other rows stayed, sorted; nil if all rows or none were dropped.
     public var entitiesReset: [String]?
-    /// How many objects and links were dropped while others stayed, for a policy that keeps a part, a key of a data source, and a
-    /// migration; empty if the whole store was dropped, and in stores that an app has written itself.
+    /// The objects and links that were dropped while others stayed: by a policy that keeps a part, a changed key of a data
+    /// source, or a migration. Empty if the whole store was dropped, and in custom stores.
     public var dropped = Dropped()
     /// Why the store was reset although the policy was to migrate it, or dropped as a whole although the policy was to keep a
     /// part; otherwise nil.
     public var fallback: String?
-    /// What a migration carried over; nil if there was none.
+    /// The results of the migration; nil if there was none.
     public var migration: MigrationReport?
 
-    /// What was dropped while the rest stayed.
+    /// The objects and links that were dropped while the rest stayed.
     public struct Dropped: Sendable, Hashable {
-        /// The number of objects, by the name that their entity had; entities that had none are left out.
+        /// The number of dropped objects, by the old name of their entity; entities without dropped objects are left out.
         public var objects: [String: Int] = [:]
-        /// The number of links between objects that stayed and objects that were dropped, by the relationship in whose column or
-        /// table they were stored, such as `Note.folder`. Links between two dropped objects do not count.
+        /// The number of links between objects that stayed and objects that were dropped, by the relationship in whose column
+        /// or table they were stored, such as `Note.folder`. Links between two dropped objects do not count.
         public var links: [String: Int] = [:]
 
-        /// Makes one without anything.
+        /// Makes a value without dropped objects and links.
+        ///
+        /// ```swift
+        /// var dropped = StoreStartup.Dropped()
+        /// dropped.objects["ContactEntity"] = 12
+        /// ```
         public init() {}
 
-        /// How many objects of all entities were dropped.
+        /// The number of dropped objects of all entities.
         public var objectCount: Int { objects.values.reduce(0, +) }
     }
 
     /// Makes a startup, for example to compare with in a test.
+    ///
+    /// ```swift
+    /// let isFirstLaunch = container.startup == StoreStartup(reason: .firstLaunch)
+    /// ```
     public init(
         reason: Reason, rowsDropped: Int = 0, backup: URL? = nil, entitiesReset: [String]? = nil,
         fallback: String? = nil, migration: MigrationReport? = nil
@@ -65,8 +74,8 @@ public struct StoreStartup: Sendable, Hashable {
 }
 
 extension StoreStartup {
-    /// Why opening made, kept or reset the store. Compare it with ``current`` and the others, or read what changed. New reasons
-    /// may be added in any release.
+    /// The reason why opening made, kept or reset the store. Compare it with ``current`` and the other constants, or read its
+    /// properties. New reasons may be added in any release.
     public struct Reason: Sendable, Hashable {
         private enum Kind: Sendable, Hashable {
             case firstLaunch, current, requested, changed
@@ -77,7 +86,7 @@ extension StoreStartup {
         public let isModelChanged: Bool
         /// Whether the database key changed.
         public let isDatabaseKeyChanged: Bool
-        /// The entities that are new, changed or gone, sorted.
+        /// The entities that were added, changed or removed, sorted.
         public let changedEntities: [String]
         /// The entities whose data source has a changed key, sorted.
         public let entitiesWithChangedKey: [String]
@@ -111,13 +120,31 @@ extension StoreStartup {
         public static let requested = Reason(.requested)
         /// The database key changed.
         public static let databaseKeyChanged = Reason(key: true)
-        /// The model changed. The names are those of the entities that are new, changed or gone, sorted.
+        /// The model changed.
+        ///
+        /// ```swift
+        /// let isExpected = container.startup.reason == .modelChanged(entities: ["ContactEntity"])
+        /// ```
+        ///
+        /// - Parameter entities: The names of the entities that were added, changed or removed, sorted.
         public static func modelChanged(entities: [String]) -> Reason { Reason(model: entities) }
-        /// Both changed.
+        /// The model and the database key changed.
+        ///
+        /// ```swift
+        /// let isExpected = container.startup.reason == .modelAndDatabaseKeyChanged(entities: ["ContactEntity"])
+        /// ```
+        ///
+        /// - Parameter entities: The names of the entities that were added, changed or removed, sorted.
         public static func modelAndDatabaseKeyChanged(entities: [String]) -> Reason {
             Reason(model: entities, key: true)
         }
-        /// The keys of data sources changed. The names are those of their entities, sorted.
+        /// The keys of data sources changed.
+        ///
+        /// ```swift
+        /// let isExpected = container.startup.reason == .sourceKeysChanged(entities: ["ContactEntity"])
+        /// ```
+        ///
+        /// - Parameter entities: The names of the data sources' entities, sorted.
         public static func sourceKeysChanged(entities: [String]) -> Reason { Reason(sourceKeys: entities) }
 
         private init(model entities: [String]? = nil, key: Bool = false, sourceKeys: [String] = []) {
@@ -128,10 +155,11 @@ extension StoreStartup {
             entitiesWithChangedKey = sourceKeys
         }
 
-        /// Whether it is a reason to drop an old store, or a part of it.
+        /// Whether the reason drops an old store, or a part of it.
         public var isReset: Bool { kind == .changed || kind == .requested }
 
-        /// The change of the model alone, if the keys of data sources changed with it and the database key did not; nil otherwise.
+        /// The change of the model alone, if the model and keys of data sources changed and the database key did not; otherwise
+        /// nil.
         package var withoutKeysOfDataSources: Reason? {
             guard isModelChanged, !isDatabaseKeyChanged, !entitiesWithChangedKey.isEmpty else { return nil }
             return .modelChanged(entities: changedEntities)
