@@ -1,11 +1,11 @@
 internal import Foundation
 internal import ManagedModel
 
-/// A row in a form that any encoder can write, and that people can read and edit: the values by the names of their columns,
-/// without nulls and transient attributes.
+/// A row that any encoder can write and that people can read and edit: values by column name, without nulls and transient
+/// attributes.
 ///
-/// Booleans are booleans, dates are strings such as `2026-01-31T12:00:00.25Z`, and blobs are strings in Base64. Numbers that JSON
-/// does not have, such as infinity, are strings, too. A date that such a string could not represent exactly is a number: the seconds
+/// Booleans are booleans, dates are strings such as `2026-01-31T12:00:00.25Z`, and blobs are Base64 strings. Numbers that JSON
+/// cannot represent, such as infinity, are strings, too. If a date string would not be exact, the date is a number: the seconds
 /// since 2001.
 ///
 /// ```swift
@@ -15,27 +15,39 @@ internal import ManagedModel
 public struct CodableRow: Codable, Sendable {
     fileprivate var values: [String: CodableValue] = [:]
 
-    /// Makes one of a row.
+    /// Makes a codable row.
+    ///
+    /// ```swift
+    /// let data = try JSONEncoder().encode(CodableRow(row, layout))
+    /// ```
     ///
     /// - Parameters:
     ///   - row: The row.
-    ///   - layout: Its entity. A row of another entity is a programmer error and traps.
+    ///   - layout: The layout of the row's entity. A row of another entity is a programmer error and traps.
     public init(_ row: RowSnapshot, _ layout: EntityLayout) {
         for (column, value) in zip(layout.columns, layout.values(of: row)) where column.isStored {
             values[column.name] = column.codable(value)
         }
     }
 
-    /// Reads what ``encode(to:)`` wrote, or a person.
+    /// Decodes a row that ``encode(to:)`` or a person has written.
     ///
-    /// - Throws: What the decoder throws.
+    /// ```swift
+    /// let coded = try JSONDecoder().decode(CodableRow.self, from: data)
+    /// ```
+    ///
+    /// - Throws: The errors of the decoder.
     public init(from decoder: any Decoder) throws {
         values = try decoder.singleValueContainer().decode([String: CodableValue].self)
     }
 
-    /// Writes a flat dictionary.
+    /// Encodes the row as a flat dictionary.
     ///
-    /// - Throws: What the encoder throws.
+    /// ```swift
+    /// let data = try JSONEncoder().encode(CodableRow(row, layout))
+    /// ```
+    ///
+    /// - Throws: The errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         try container.encode(values)
@@ -43,15 +55,19 @@ public struct CodableRow: Codable, Sendable {
 }
 
 extension EntityLayout {
-    /// Makes a row of one that was decoded. Values of other columns are ignored.
+    /// Makes a row from a decoded row. Values of unknown columns are ignored.
     ///
-    /// - Parameter coded: The row.
-    /// - Throws: `storeCorrupt` if a value is not of its column's type; `valueTooLarge`.
+    /// ```swift
+    /// let row = try layout.row(JSONDecoder().decode(CodableRow.self, from: data))
+    /// ```
+    ///
+    /// - Parameter coded: The decoded row.
+    /// - Throws: `storeCorrupt` if a value does not have its column's type; `valueTooLarge`.
     public func row(_ coded: CodableRow) throws(DataSourceError) -> RowSnapshot {
         var values: [RowValue] = []
         for column in columns {
             let coded = column.isStored ? coded.values[column.name] : nil
-            // A value that cannot be converted becomes one that does not fit, so that the error names its column.
+            // A value that cannot be converted becomes a misfit, so that the error names its column.
             values.append(coded.map { column.value($0) ?? column.misfit } ?? .null)
         }
         return try row(values)
@@ -117,7 +133,7 @@ extension ColumnLayout {
     /// A value that does not fit the column.
     fileprivate var misfit: RowValue { storage == .text ? .integer(0) : .text("") }
 
-    /// Nil for a date that would be another one when it is read.
+    /// Nil if the string would not give exactly the same date.
     private func string(ofDate seconds: Double) -> String? {
         guard seconds.magnitude < 1e11 else { return nil }
         let whole = seconds.rounded(.down)
@@ -134,9 +150,9 @@ extension ColumnLayout {
     }
 }
 
-/// Values that grow are written at the end of the buffer, and the space of the old ones stays unused.
+/// A value that grows is written at the end of the buffer, and the space of the old value stays unused.
 extension RowSnapshot {
-    /// Removes unused space, if there is more of it than used space.
+    /// Removes unused space if there is more unused than used space.
     package mutating func compact(_ layout: EntityLayout) {
         guard wordCount > RowSnapshot.headWords(columnCount) + 64 else { return }
         let live = liveByteCount(layout) / 8
@@ -151,7 +167,7 @@ extension RowSnapshot {
         self = compact
     }
 
-    /// The bytes that the row would take without unused space.
+    /// The size of the row without unused space, in bytes.
     package func liveByteCount(_ layout: EntityLayout) -> Int {
         var words = RowSnapshot.headWords(columnCount)
         for (column, columnLayout) in layout.columns.enumerated() where !isNull(column) {
@@ -164,13 +180,13 @@ extension RowSnapshot {
     }
 }
 
-/// Receives reports that a stored value does not have its attribute's type, and reads as another value.
+/// Receives reports of stored values that do not have their attribute's type, so that the attributes read as other values.
 package final class DamagedValues: Sendable {
     package typealias Handler = @Sendable (EntityLayout, _ column: Int) -> Void
 
     private let handler = Guarded<Handler?>(nil)
 
-    /// Sets the listener. The same value may be reported repeatedly.
+    /// Sets the handler, which may get the same value repeatedly.
     package func connect(_ handler: @escaping Handler) {
         self.handler.withLock { $0 = handler }
     }

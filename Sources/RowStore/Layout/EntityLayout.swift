@@ -1,53 +1,52 @@
 public import ManagedModel
 
-/// The layout of one entity's rows: the model's columns, and the storage of each.
+/// The layout of one entity's rows: the columns, and how each is stored.
 ///
 /// Columns of a parent come first and in the same order, so an index has the same meaning in every sub-entity. The column of an
 /// attribute has its name. A to-one relationship `group` has a column `group` with the key of the other row and, if necessary,
 /// `group.entity` with the index of the other row's entity, and `group.position`.
 public final class EntityLayout: Sendable {
-    /// The entity's place in ``ModelLayout/entities``.
+    /// The entity's index in ``ModelLayout/entities``.
     public let index: Int
     /// The entity's name; for the links of a many-to-many relationship `_Contact_groups`.
     public let name: String
-    /// Whether it has no rows of its own.
+    /// Whether the entity is abstract, and so has no rows.
     public let isAbstract: Bool
     /// The columns, in the order of the row's values.
     public let columns: [ColumnLayout]
-    /// The order of each column's values; kept separately because it is used very often.
+    /// The order of each column's values. Kept separately because it is used very often.
     package let orders: ContiguousArray<ColumnOrder>
-    /// How each column is stored; kept separately, because every access of an attribute compares it.
+    /// How each column is stored. Kept separately because every access of an attribute compares the storage.
     package let storages: ContiguousArray<ColumnStorage>
-    /// Indexes of the columns that the store keeps: all but transient ones.
+    /// The indexes of the columns that the store keeps: all columns except transient ones.
     package let storedColumns: [Int]
-    /// Indexes of the columns whose large values may stay in the store when a row is read.
+    /// The indexes of the columns whose large values may stay in the store when a row is read.
     package let deferredColumns: [Int]
     /// Groups of columns that must be unique together among the rows of the entity, inherited ones first. Rows with a null in
     /// one of these columns never collide.
     public let constraints: [[Int]]
-    /// Positions of the concrete entities of this one's family: itself unless it is abstract, and its sub-entities.
+    /// The indexes of the concrete entities of this entity's family: the entity unless it is abstract, and its sub-entities.
     package let concreteFamily: [Int]
-    /// The position of the entity that first declared each constraint: uniqueness applies in its whole family.
+    /// The index of the entity that first declared each constraint: its whole family must have unique values.
     package let constraintOwners: [Int]
 
-    /// Columns that take part in a uniqueness constraint.
+    /// The columns of uniqueness constraints.
     package let uniqueColumns: ColumnSet
 
-    /// Columns with which an index or a uniqueness constraint begins, so that a store finds their values without reading every
-    /// row.
+    /// The first columns of indexes and uniqueness constraints. A store finds their values without reading every row.
     package let indexedColumns: ColumnSet
 
-    /// Its relationships: inherited ones first, each entity's in the order of the model.
+    /// The entity's relationships: inherited relationships first, each entity's in the order of the model.
     package let relationships: [RelationshipLayout]
 
-    /// The paths along relationships from which derived attributes are calculated when they are read, by column, as a query has
-    /// them: `["articles", "@count"]`. Their columns are null in every row.
+    /// The paths of derived attributes that are calculated when they are read, by column, as in a query: `["articles",
+    /// "@count"]`. Their columns are null in every row.
     package let calculatedPaths: [Int: [String]]
 
     /// The relationship whose links these rows are; nil for the rows of an entity.
     package let links: RelationshipName?
 
-    /// The columns with keys of other rows: of to-one relationships, and both ends of a link.
+    /// The columns with keys of other rows: the columns of to-one relationships, or both ends of a link.
     package let linkColumns: [Int]
 
     /// The index of the first column that each entity of the lineage declares, from the root to this one.
@@ -56,7 +55,7 @@ public final class EntityLayout: Sendable {
     let damage: DamagedValues
     private let indexesByName: [String: Int]
     private let relationshipsByName: [String: Int]
-    /// The constraint of each column alone, or -1 if it has none.
+    /// The index of the constraint that has only this column; -1 if there is none.
     private let constraintsByColumn: [Int]
 
     init(
@@ -95,7 +94,7 @@ public final class EntityLayout: Sendable {
         self.indexesByName = Dictionary(columns.enumerated().map { ($1.name, $0) }) { first, _ in first }
     }
 
-    /// Traps if a row has other columns than the entity, as one of a store of somebody's own may have.
+    /// Traps if the row has another number of columns than the entity, which a row of a custom store may have.
     @inline(__always)
     package func check(_ row: RowSnapshot) {
         precondition(
@@ -104,37 +103,40 @@ public final class EntityLayout: Sendable {
         )
     }
 
-    /// The index of the column with that name, or nil.
+    /// The index of a column in ``columns``; nil if there is none with the name.
+    ///
+    /// ```swift
+    /// let nameColumn = layout.column(named: "name")
+    /// ```
     public func column(named name: String) -> Int? {
         indexesByName[name]
     }
 
-    /// The position in ``relationships`` of the one with that name, or nil.
     package func relationship(named name: String) -> Int? {
         relationshipsByName[name]
     }
 
-    /// The position in ``constraints`` of the one with exactly this column, or nil.
+    /// The index of the constraint that has exactly this column, or nil.
     package func constraint(onColumn column: Int) -> Int? {
         let constraint = constraintsByColumn[column]
         return constraint < 0 ? nil : constraint
     }
 }
 
-/// One column of a row: its name, what it holds, and the rules of its attribute.
+/// One column of a row: its name, its storage, and its attribute.
 public struct ColumnLayout: Sendable {
     /// The name of the property or, for a part of a link, a name such as `group.position`.
     public let name: String
-    /// What its values are.
+    /// How the values are stored.
     public let storage: ColumnStorage
-    /// Whether a store keeps its values. If not, the attribute is transient, and reads as null.
+    /// Whether a store keeps the values. If not, the attribute is transient and reads as null.
     public let isStored: Bool
     /// The attribute; nil for the columns of a relationship.
     public let attribute: AttributeDescription?
-    /// Whether it has decimal numbers, stored as strings and ordered by value.
+    /// Whether the values are decimal numbers, which are stored as strings and ordered by value.
     package let isDecimal: Bool
 
-    /// How its attribute is derived; nil if it is not.
+    /// The derivation of the attribute; nil if the attribute is not derived.
     package var derivation: DerivationExpression? {
         attribute?.derivationExpression.flatMap { DerivationExpression($0) }
     }
@@ -160,7 +162,7 @@ public struct ColumnLayout: Sendable {
 /// The order of a column's values.
 package struct ColumnOrder: Sendable {
     package let storage: ColumnStorage
-    /// Whether the column has decimal numbers, stored as strings and ordered by value.
+    /// Whether the values are decimal numbers, which are stored as strings and ordered by value.
     package let isDecimal: Bool
 
     init(_ column: ColumnLayout) {
@@ -179,13 +181,13 @@ package struct ColumnOrder: Sendable {
 }
 
 extension EntityLayout {
-    /// Whether a value of a row lies apart.
+    /// Whether the row has deferred values: large values that stay in the store.
     @inline(__always)
     package func hasDeferredValues(_ row: RowSnapshot) -> Bool {
         !deferredColumns.isEmpty && deferredColumns.contains { row.isDeferred($0) }
     }
 
-    /// The row without the values that lie apart.
+    /// The row with nulls instead of deferred values.
     package func withoutDeferredValues(_ row: RowSnapshot) -> RowSnapshot {
         var row = row
         for column in deferredColumns where row.isDeferred(column) { row.setNull(column) }
@@ -194,7 +196,7 @@ extension EntityLayout {
 }
 
 extension ColumnLayout {
-    /// Whether the model allows the store to keep a large value of the column apart from its row.
+    /// Whether the store may defer a large value of the column, so that rows are read without the value.
     package var mayBeDeferred: Bool {
         guard isStored, let attribute, attribute.allowsExternalBinaryDataStorage else { return false }
         return attribute.type == .binary || attribute.type == .transformable
@@ -217,11 +219,15 @@ extension EntityLayout {
         return columns.indices.map { row.value($0, columns[$0].storage) }
     }
 
-    /// Makes a row.
+    /// Makes a row. A store finds damaged values with it.
     ///
-    /// - Parameter values: One for each of ``columns``, in their order.
-    /// - Throws: `storeCorrupt` if there are more or fewer, or if a value does not fit its column's ``ColumnLayout/storage``;
-    ///   `valueTooLarge`. This is how a store finds damaged values.
+    /// ```swift
+    /// let row = try layout.row([.text("guan-yu"), .text("Guan Yu"), .integer(35)])
+    /// ```
+    ///
+    /// - Parameter values: One value for each of ``columns``, in their order.
+    /// - Throws: `storeCorrupt` if there are more or fewer values, or if a value does not fit its column's
+    ///   ``ColumnLayout/storage``; `valueTooLarge`.
     public func row(_ values: [RowValue]) throws(DataSourceError) -> RowSnapshot {
         guard values.count == columns.count else {
             throw DataSourceError(
@@ -251,7 +257,7 @@ extension EntityLayout {
 }
 
 extension RowValue {
-    /// How many bytes a string or blob has; 0 for a value that always fits.
+    /// The length of a string or blob in bytes; 0 for a value that always fits.
     fileprivate var byteCount: Int {
         switch self {
         case .null, .integer, .real: 0
@@ -262,9 +268,9 @@ extension RowValue {
 }
 
 extension DataSourceError {
-    /// The error for two rows of an entity with the same unique key.
+    /// The error for two rows of an entity with the same unique values.
     ///
-    /// - Parameter constraint: The columns of the key; nil for the rows' own keys.
+    /// - Parameter constraint: The columns of the constraint; nil if the rows have the same key.
     package init(uniqueness constraint: [Int]?, _ layout: EntityLayout) {
         let names = constraint.map { $0.map { layout.columns[$0].name } } ?? []
         self.init(

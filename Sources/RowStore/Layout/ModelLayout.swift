@@ -1,13 +1,13 @@
 public import ManagedModel
 
-/// The layouts of all entities of a model, in the order of their names. The position in the array is the entity's number.
+/// The layouts of all entities of a model, in the order of their names.
 ///
-/// After them come the layouts of links with rows of their own, those of many-to-many relationships. They work like the rows of
-/// entities, but are not objects.
+/// The index of a layout identifies its entity. The layouts of the links of many-to-many relationships follow. Links are rows
+/// like those of entities, but no objects.
 public final class ModelLayout: Sendable {
     /// The model.
     public let model: ManagedObjectModel
-    /// The layouts of entities, including abstract ones, followed by those of links.
+    /// The layouts of all entities, including abstract ones, followed by the layouts of links.
     public let entities: [EntityLayout]
     /// Receives reports of stored values that do not have their attribute's type.
     package let damage = DamagedValues()
@@ -15,12 +15,17 @@ public final class ModelLayout: Sendable {
 
     /// Lays out a model.
     ///
-    /// - Parameter model: A model that was checked (`validate()`): its names are unique and its references are valid.
+    /// ```swift
+    /// let layout = ModelLayout(.contacts)
+    /// print(layout.entities.map(\.name))
+    /// ```
+    ///
+    /// - Parameter model: A model that passed `validate()`: its names are unique and its references are valid.
     public convenience init(_ model: ManagedObjectModel) {
         self.init(model, format: ManagedObjectModel.storeFormat)
     }
 
-    /// - Parameter format: The format of the store. In the first format, links have no rows of their own.
+    /// - Parameter format: The format of the store. In the first format, there are no rows for links.
     package init(_ model: ManagedObjectModel, format: Int64) {
         self.model = model
         let builder = LayoutBuilder(model, format, damage)
@@ -28,7 +33,11 @@ public final class ModelLayout: Sendable {
         entities = builder.entities()
     }
 
-    /// The layout of the entity with that name, or nil. Links cannot be found by name.
+    /// The layout of the entity with the name, or nil. Links have no names.
+    ///
+    /// ```swift
+    /// let contacts = layout.entity(named: "ContactEntity")
+    /// ```
     public func entity(named name: String) -> EntityLayout? {
         indexesByName[name].map { entities[$0] }
     }
@@ -39,11 +48,11 @@ private struct LayoutBuilder {
     let model: ManagedObjectModel
     let format: Int64
     let damage: DamagedValues
-    /// The number of each entity, by its name.
+    /// The index of each entity, by its name.
     let numbers: [String: Int]
     /// The columns of each entity, by its name.
     private let columns: [String: [ColumnDescription]]
-    /// The layouts of links, by the relationship that they are made for.
+    /// The layouts of links, by the relationship that declares them.
     private let links: [RelationshipName: EntityLayout]
 
     init(_ model: ManagedObjectModel, _ format: Int64, _ damage: DamagedValues) {
@@ -82,7 +91,7 @@ private struct LayoutBuilder {
         let constraints = lineage.flatMap { ancestor in
             uniqueNames(ancestor).compactMap { names -> (owner: Int, columns: [Int])? in
                 let columns = names.compactMap { positions[$0] }
-                // A one-to-one relationship with its links in other rows has no column here, and is unique anyway.
+                // A one-to-one relationship whose links are in other rows has no column here, and is unique anyway.
                 guard !columns.isEmpty, columns.count == names.count else { return nil }
                 return (numbers[ancestor.name] ?? number, columns)
             }
@@ -99,7 +108,7 @@ private struct LayoutBuilder {
             firstColumns: [0] + lineage.dropLast().map { self.columns[$0.name]?.count ?? 0 }, damage: damage)
     }
 
-    /// Columns that must be unique together: from the model, and the column of each one-to-one relationship.
+    /// The columns that must be unique together: from the model, and the column of each one-to-one relationship.
     private func uniqueNames(_ entity: EntityDescription) -> [[String]] {
         if format == ManagedObjectModel.firstStoreFormat { return entity.uniquenessConstraints }
         let single = entity.relationships.filter { relationship in
@@ -135,7 +144,7 @@ private struct LayoutBuilder {
         }
     }
 
-    /// The columns of a to-one relationship, which have the same indexes in every sub-entity.
+    /// The columns of a to-one relationship, with the same indexes in every sub-entity.
     private func linkColumn(_ name: RelationshipName) -> LinkColumn? {
         guard let names = columns[name.entity]?.map(\.name), let key = names.lastIndex(of: name.name) else {
             return nil
@@ -147,7 +156,8 @@ private struct LayoutBuilder {
 }
 
 extension ColumnDescription {
-    /// Whether the column has an index of its own: by the old flag, or to find the sources of a to-one relationship.
+    /// Whether the column has an index of its own: because of the attribute's flag, or to find the sources of a to-one
+    /// relationship.
     package var isIndexed: Bool {
         switch role {
         case .attribute(let attribute): attribute.isIndexed

@@ -1,30 +1,30 @@
 package import ManagedModel
 
-/// One relationship of an entity, and where its links are stored.
+/// One relationship of an entity, and the storage of its links.
 ///
-/// It is a class because it is passed on whenever a relationship is followed, and copying its parts would take longer.
+/// A class, because each step along a relationship passes the layout on, and copying its parts would take longer.
 package final class RelationshipLayout: Sendable {
-    /// Where the links are stored, with the indexes of their columns.
+    /// The location of the links, with the indexes of their columns.
     package enum Storage: Sendable {
         /// In the row of the source.
         case column(LinkColumn)
         /// In the rows of the destinations.
         case inverseColumn(LinkColumn)
-        /// In rows of their own.
+        /// In separate rows, one for each link.
         case pairs(PairColumns)
         /// Nowhere: a transient to-many relationship.
         case none
     }
 
-    /// The relationship where it is declared.
+    /// The relationship, by the entity that declares it.
     package let path: RelationshipName
     package let description: RelationshipDescription
-    /// The number of the destination's entity.
+    /// The index of the destination entity.
     package let destination: Int
-    /// The entities that a destination can have.
+    /// The indexes of the entities that a destination can have.
     package let destinationFamily: [Int]
     package let storage: Storage
-    /// The inverse where it is declared.
+    /// The inverse, by the entity that declares it.
     package let inverse: RelationshipName?
 
     init(
@@ -41,23 +41,23 @@ package final class RelationshipLayout: Sendable {
 
     package var name: String { path.name }
     package var isToMany: Bool { description.isToMany }
-    /// Whether it is its own inverse.
+    /// Whether the relationship is its own inverse.
     package var isSymmetric: Bool { inverse == path }
 }
 
 /// The columns of a row that lead to another row.
 package struct LinkColumn: Sendable, Hashable {
-    /// The other row's key.
+    /// The column with the other row's key.
     package let key: Int
-    /// The number of the other row's entity, if that can vary.
+    /// The column with the index of the other row's entity; nil if there is only one possible entity.
     package let entity: Int?
-    /// The row's place among those that lead to the same one, if they are ordered.
+    /// The column with the row's position among the rows that lead to the same row; nil if they are not ordered.
     package let position: Int?
 }
 
 extension EntityLayout {
-    /// The columns with the places of an ordered relationship's objects, by the column with the owner's key. An index of both
-    /// finds the last place, and the objects in order, without reading all of an owner's objects.
+    /// The position columns of ordered relationships, by the column with the owner's key. An index over both columns finds the
+    /// last position, and the objects in order, without reading all objects of the owner.
     package var positionColumns: [Int: Int] {
         var positions: [Int: Int] = [:]
         if links == nil {
@@ -76,15 +76,15 @@ extension EntityLayout {
 
 /// The columns of a row that is a link, seen from one of its ends.
 package struct PairColumns: Sendable, Hashable {
-    /// The number of the links' layout.
+    /// The index of the links' layout.
     package let layout: Int
     package let own: LinkColumn
-    /// The position is the other end's place among those of this end.
+    /// Its position column has the position of the other end's object among the objects of this end.
     package let other: LinkColumn
 }
 
 extension EntityLayout {
-    /// The layout of the links of a relationship with rows of their own.
+    /// The layout of the links of a many-to-many relationship.
     convenience init(
         linksOf name: RelationshipName, _ model: ManagedObjectModel, _ relationship: RelationshipDescription,
         index: Int,
@@ -116,7 +116,7 @@ extension EntityLayout {
     }
 }
 
-/// The names of the columns of a link.
+/// The column names of a link.
 package enum LinkNames {
     package static let source = "_source"
     package static let destination = "_destination"

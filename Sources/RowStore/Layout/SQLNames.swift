@@ -2,22 +2,22 @@ internal import ManagedModel
 
 /// Gives each element of a model a unique name in a database.
 ///
-/// The names depend only on the order of the requests, so that a store finds its tables again.
+/// The names depend only on the order of the requests, so a store finds its tables again.
 package struct SQLNames<Key: Hashable> {
     private var taken: Set<Key>
     private let key: (String) -> Key
     private let fitting: (String) -> String
 
     /// - Parameters:
-    ///   - key: The same for names that the database takes for the same.
-    ///   - fitting: A name that the database accepts.
+    ///   - key: Maps a name to a value that is equal for names that the database considers the same.
+    ///   - fitting: Maps a name to a name that the database accepts.
     package init(reserved: [String], key: @escaping (String) -> Key, fitting: @escaping (String) -> String) {
         taken = Set(reserved.map(key))
         self.key = key
         self.fitting = fitting
     }
 
-    /// The name itself, if the database accepts it, with as many underscores as are needed to make it unique.
+    /// The name as the database accepts it, with as many underscores as are needed to make it unique.
     package mutating func claim(_ name: String) throws(DataSourceError) -> String {
         guard !name.isEmpty, !name.utf8.contains(0) else {
             throw DataSourceError(
@@ -31,9 +31,9 @@ package struct SQLNames<Key: Hashable> {
         }
     }
 
-    /// The names of the stored columns of an entity, by their numbers.
+    /// The names of the stored columns of an entity, by column index.
     ///
-    /// - Parameter limit: The most columns of a table, with that of the key.
+    /// - Parameter limit: The largest number of columns of a table, including the key.
     package mutating func claimColumns(of entity: EntityLayout, limit: Int) throws(DataSourceError) -> [Int: String] {
         guard entity.storedColumns.count < limit else {
             throw DataSourceError(
@@ -52,18 +52,18 @@ package struct SQLNames<Key: Hashable> {
 }
 
 extension String {
-    /// The name as SQL. Names are always quoted, because they may contain any keyword, space or quote.
+    /// The name as an SQL identifier. Names are always quoted, because they may be keywords or contain spaces or quotes.
     package var quoted: String {
         utf8.contains(UInt8(ascii: "\""))
             ? "\"" + parts(separatedBy: "\"").joined(separator: "\"\"") + "\"" : "\"\(self)\""
     }
-    /// The string as SQL.
+    /// The string as an SQL literal.
     package var quotedText: String {
         "'" + parts(separatedBy: "'").joined(separator: "''") + "'"
     }
 }
 
-/// A statement with the values of its parameters, from the first one on.
+/// A statement with the values of its parameters, in order.
 package struct SQLStatement: Sendable {
     package let sql: String
     package let values: [RowValue]
