@@ -2,9 +2,9 @@ internal import Foundation
 
 /// A value that only one thread at a time can reach.
 ///
-/// It works like `Synchronization.Mutex`, except for its lock. The slow path of that lock is in a library that the thread
-/// sanitizer cannot see, so it reports races where there are none; the lock here is known to the sanitizer. The value must have
-/// a size: for a value without one, such as `Void`, the sanitizer uses another address and reports false races.
+/// It works like `Synchronization.Mutex` with another lock. The slow path of that type's lock is in a library that the thread
+/// sanitizer cannot see, so the sanitizer reports false races; it knows the lock here. The value must have a size: for a value
+/// without a size, such as `Void`, the sanitizer uses another address and reports false races.
 package final class Guarded<Value>: @unchecked Sendable {
     // Guarded by: lock.
     private var value: Value
@@ -14,14 +14,14 @@ package final class Guarded<Value>: @unchecked Sendable {
         self.value = value
     }
 
-    /// Calls the body with the value; other threads wait. The body must not call code that might call this again.
+    /// Calls the body with the value, while other threads wait. The body must not call ``withLock(_:)`` of the same value.
     package func withLock<R, E: Error>(_ body: (inout sending Value) throws(E) -> sending R) throws(E) -> sending R {
         lock.lock()
         defer { lock.unlock() }
         return try body(&value)
     }
 
-    /// Like ``withLock(_:)``, but returns nil at once while another thread has the value.
+    /// Like ``withLock(_:)``, but returns nil at once if another thread has the lock.
     package func withLockIfAvailable<R, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R? {

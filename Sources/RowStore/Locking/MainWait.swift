@@ -1,24 +1,24 @@
 internal import Dispatch
 internal import Foundation
 
-/// How long main waits for a server that does not answer.
+/// The longest time that main waits for a server without an answer.
 ///
-/// Main waits in several places for one call: for a connection, for an answer, and for locks of threads that wait for the same
-/// server. Together they take no longer than the call allows since the server's last answer.
+/// In one call, main may wait for a connection, for an answer, and for locks of threads that wait for the same server. All
+/// these waits together end when the call's limit has passed since the server's last answer.
 package enum MainWait {
     private struct State {
         var limit = Duration.zero
-        /// Nil while main is in no such call.
+        /// Nil while main is not in a limited call.
         var end: ContinuousClock.Instant?
     }
 
     private static let state = Guarded(State())
 
-    /// Until when the calling code may wait; nil if it is not main's, or main is in no such call.
+    /// The time until which the caller may wait; nil if the caller is not main, or main is not in a limited call.
     package static var end: ContinuousClock.Instant? { MainQueue.isCurrent ? state.withLock { $0.end } : nil }
 
-    /// Runs a call that may wait for a server, on main no longer than the limit. During such a call, the limit of the outer one
-    /// counts.
+    /// Runs a call that may wait for a server. On main, the waits end at the limit. In nested calls, the limit of the outer
+    /// call counts.
     package static func limited<R>(
         to limit: Duration, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -28,13 +28,13 @@ package enum MainWait {
         return try body()
     }
 
-    /// The server has answered.
+    /// Starts the limit again, because the server has answered.
     package static func restart() {
         guard MainQueue.isCurrent else { return }
         state.withLock { if $0.end != nil { $0.end = .now + $0.limit } }
     }
 
-    /// The error of a call that would wait longer.
+    /// The error of a call whose limit has passed.
     package static var exceeded: DataSourceError {
         DataSourceError(
             .storeUnavailable,
@@ -44,9 +44,9 @@ package enum MainWait {
 }
 
 extension Guarded {
-    /// Like ``withLock(_:)``, but main waits no longer for the other thread than for a server.
+    /// Like ``withLock(_:)``, but in a limited call, main waits for the lock only until the limit.
     ///
-    /// - Throws: `storeUnavailable` if another thread still has the value then.
+    /// - Throws: `storeUnavailable` if another thread still has the lock at the limit.
     package func withLockInTime<R>(
         _ body: (inout sending Value) throws(DataSourceError) -> sending R
     ) throws(DataSourceError) -> sending R {
@@ -59,7 +59,7 @@ extension Guarded {
     }
 }
 
-/// Tells whether code runs where the main actor does.
+/// Tells whether code runs on the main queue or the main thread.
 package enum MainQueue {
     private static let key = {
         let key = DispatchSpecificKey<Void>()
@@ -69,12 +69,12 @@ package enum MainQueue {
 
     /// Whether the calling code runs on the main queue or on the main thread.
     ///
-    /// These are two conditions: once a program on Linux has handed its main thread to the dispatcher, any thread may serve the
+    /// Both must be checked: once a program on Linux has handed its main thread to the dispatcher, any thread may serve the
     /// main queue.
     package static var isCurrent: Bool { DispatchQueue.getSpecific(key: key) != nil || isMainThread }
 
-    /// Where each thread remembers whether it is the main thread, because on Linux to ask means two system calls: 1 if it is, 2 if
-    /// it is not.
+    /// The key under which each thread caches whether it is the main thread: 1 if it is, 2 if not. On Linux,
+    /// `Thread.isMainThread` costs two system calls.
     private static let answer = {
         var key = pthread_key_t()
         pthread_key_create(&key, nil)

@@ -1,11 +1,12 @@
 internal import Dispatch
 internal import Synchronization
 
-/// Permits to read a store: a limited number at once, and a separate one for main, so that it never waits for the others.
+/// Permits to read a store: a limited number at a time, and a separate permit for main, so that main never waits for other
+/// readers.
 package final class ReadPermits: Sendable {
     package enum Use: Sendable {
         case main
-        /// A read by main during another one. It needs no permit of its own, because it ends before the outer one.
+        /// A read by main during another read by main. It needs no second permit, because it ends before the outer read.
         case nested
         case other
     }
@@ -13,18 +14,18 @@ package final class ReadPermits: Sendable {
     private let limit: Int
     private let others: DispatchSemaphore
     private let main = DispatchSemaphore(value: 1)
-    /// Two threads that waited for all permits could each hold some of them forever.
+    /// One pause at a time: two threads that wait for all permits could each keep some of them forever.
     private let exclusive = DispatchSemaphore(value: 1)
-    /// Only main sets it, so it is set for main only if main reads during a read.
+    /// Only main sets the flag, so main reads true only during a read by main.
     private let isMainReading = Atomic(false)
 
-    /// - Parameter limit: The most reads at once, apart from main's. Further reads wait.
+    /// - Parameter limit: The largest number of reads at a time, not counting main's read. Further reads wait.
     package init(limit: Int) {
         self.limit = limit
         others = DispatchSemaphore(value: limit)
     }
 
-    /// The kind of permit that the calling thread needs.
+    /// The kind of permit that the caller needs.
     package var use: Use {
         guard MainQueue.isCurrent else { return .other }
         return isMainReading.load(ordering: .relaxed) ? .nested : .main
@@ -32,7 +33,7 @@ package final class ReadPermits: Sendable {
 
     /// Waits until the caller may read.
     ///
-    /// - Returns: Whether it may: main waits no longer than for a server.
+    /// - Returns: Whether the caller may read. False only on main, if the limit of ``MainWait`` has passed.
     @discardableResult
     package func wait(_ use: Use) -> Bool {
         if use == .main, let end = MainWait.end {
@@ -58,9 +59,9 @@ package final class ReadPermits: Sendable {
         }
     }
 
-    /// Waits until there are no reads, and keeps new ones waiting while the body runs.
+    /// Waits until no read runs, and keeps new reads waiting while the body runs.
     ///
-    /// Main can still read while this waits for others, however long that takes.
+    /// Main can still read while the call waits for other readers, however long.
     package func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         exclusive.wait()
         for _ in 0..<limit { others.wait() }
@@ -73,7 +74,7 @@ package final class ReadPermits: Sendable {
         return try body()
     }
 
-    /// If there are no reads now, runs the body and keeps new reads waiting.
+    /// If no read runs now, runs the body and keeps new reads waiting.
     ///
     /// - Returns: Whether the body has run.
     package func pauseIfIdle(_ body: () -> Void) -> Bool {
