@@ -1,6 +1,6 @@
-/// What was found in the place of the store, read without an error.
+/// The contents that were found at the store's location, read without an error.
 package enum FoundStore: Sendable {
-    /// No file, or one without tables.
+    /// No file, or a file without tables.
     case nothing
     /// Tables, but not this library's metadata.
     case foreignTables
@@ -8,15 +8,15 @@ package enum FoundStore: Sendable {
     case metadata([String: RowValue])
 }
 
-/// What to do with the store that was found. A store is only reset if its metadata was read and differs.
+/// How to open the store that was found. Only readable metadata that differs leads to a reset.
 package enum StartupDecision: Sendable, Equatable {
     case create
     case proceed(StoreMetadata)
-    /// Drop everything. The fallback is the reason, if the policy was to keep what did not change.
+    /// Drop everything. The fallback is the reason if the policy was to keep unchanged rows.
     case reset(StoreStartup.Reason, fallback: String? = nil)
     /// Drop the rows of these entities and keep the others.
     case resetEntities(Set<String>, StoreStartup.Reason, StoreMetadata)
-    /// Carry the rows over. If that is not possible, decide again without that option.
+    /// Carry the rows over. If that is not possible, decide again without migration.
     case migrate(StoreStartup.Reason, StoreMetadata)
 
     /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is `.fail`, `modelChanged`.
@@ -77,9 +77,9 @@ package enum StartupDecision: Sendable, Equatable {
 }
 
 extension StartupDecision {
-    /// The decision about a store that is only read.
+    /// The decision for opening a store read-only.
     ///
-    /// - Throws: `modelChanged` if the store would have to be reset or migrated; `foreignDatabase`, `newerFormat`, `storeCorrupt`.
+    /// - Throws: `modelChanged` if the store needs a reset or migration; `foreignDatabase`, `newerFormat`, `storeCorrupt`.
     package init(reading found: FoundStore, _ wanted: StoreIdentity) throws(DataSourceError) {
         do throws(DataSourceError) { try self.init(found, wanted, .fail) } catch  where error.code == .modelChanged {
             throw DataSourceError(
@@ -89,7 +89,7 @@ extension StartupDecision {
         }
     }
 
-    /// What differs; nil if nothing does.
+    /// The differences that led to the decision; nil if there are none.
     package var reason: StoreStartup.Reason? {
         switch self {
         case .create, .proceed: nil
@@ -99,9 +99,9 @@ extension StartupDecision {
 }
 
 extension MigrationForecast {
-    /// What a migration would do; nil if the store was made for this model, or there is none.
+    /// The result of a migration, without changing the store; nil if there is no store, or if its model did not change.
     ///
-    /// - Parameter migrate: Checks what the store has, and changes nothing.
+    /// - Parameter migrate: Checks the store's contents and changes nothing.
     package init?(
         _ found: FoundStore, _ wanted: StoreIdentity,
         _ migrate: (StoreMetadata) throws(DataSourceError) -> MigrationReport
@@ -120,12 +120,12 @@ extension MigrationForecast {
 }
 
 extension StoreStartup.Reason {
-    /// Why a store must be reset, or nil if it is the right one.
+    /// The reason to reset the store; nil if it has the wanted identity.
     fileprivate init?(_ found: StoreIdentity, _ wanted: StoreIdentity) {
         let names = Set(found.entityHashes.keys).union(wanted.entityHashes.keys)
         let isModelChanged = found.modelHash != wanted.modelHash
         let changed = names.filter { found.entityHashes[$0] != wanted.entityHashes[$0] }.sorted()
-        // Entities that are new or gone have no rows that a key could affect.
+        // A key cannot affect the rows of an added or removed entity, because there are none.
         let keyed = found.entityHashes.keys.compactMap { oldName -> String? in
             guard let name = wanted.newName(of: oldName), wanted.entityHashes[name] != nil,
                 found.entityKeys[oldName] != wanted.entityKeys[name]
@@ -137,7 +137,7 @@ extension StoreStartup.Reason {
             changedEntities: isModelChanged ? changed : [], entitiesWithChangedKey: keyed)
     }
 
-    /// The differences, in words.
+    /// The differences, as a sentence for an error's cause.
     package var summary: String {
         var parts: [String] = []
         if isModelChanged { parts.append("the model changed: \(changedEntities.joined(separator: ", "))") }
@@ -151,16 +151,16 @@ extension StoreStartup.Reason {
 
 /// What happens to the existing rows when a store is opened: the result of ``StoreOptions/plan(for:)``.
 ///
-/// Carry it out as a whole or not at all: a process that is killed meanwhile must leave either the old metadata with the old
-/// rows, or the new metadata with the rows that stay.
+/// Carry the plan out as a whole or not at all: if the process is killed, the store must have either the old metadata with the
+/// old rows, or the new metadata with the rows that stay.
 public struct StartupPlan: Sendable {
-    /// The reason.
+    /// Why the store is made, kept or reset.
     public let reason: StoreStartup.Reason
-    /// The store's metadata from now on.
+    /// The store's new metadata.
     public let metadata: StoreMetadata
-    /// Whether the existing rows stay, except those of ``droppedEntities``. If not, the store is empty from now on.
+    /// Whether the existing rows stay, except those of ``droppedEntities``. If false, the store becomes empty.
     public let keepsRows: Bool
-    /// The names of entities whose rows are dropped while the others stay; the model is unchanged then.
+    /// The names of the entities whose rows are dropped while the other rows stay. If there are any, the model is unchanged.
     /// ``InMemoryRows/changes(droppingEntities:)`` returns the changes.
     public let droppedEntities: Set<String>
     private let fallback: String?
@@ -176,9 +176,13 @@ public struct StartupPlan: Sendable {
         self.fallback = fallback
     }
 
-    /// What opening did, for the container to report.
+    /// The startup for the container to report, after the plan was carried out.
     ///
-    /// - Parameter rowsDropped: How many objects were dropped.
+    /// ```swift
+    /// let startup = plan.startup(rowsDropped: rows.objectCount(of: plan.droppedEntities))
+    /// ```
+    ///
+    /// - Parameter rowsDropped: The number of dropped objects.
     public func startup(rowsDropped: Int) -> StoreStartup {
         StoreStartup(
             reason: reason, rowsDropped: rowsDropped,

@@ -2,12 +2,12 @@ package import Foundation
 package import ManagedModel
 internal import ModelMigration
 
-/// A view of a store from outside. All of it is of one state.
+/// A store as seen by a program that does not open it. All parts are from the same state.
 package struct StoreInspection: Sendable {
     package let metadata: StoreMetadata
-    /// How many objects there are of each concrete entity, in the order of their names; nil if the model is unknown.
+    /// The number of objects of each concrete entity, in the order of their names; nil if the model is unknown.
     package let counts: [(entity: String, count: Int)]?
-    /// Nil for a store that was never shared: its saves are not noted.
+    /// Nil for a store that was never shared, because such a store keeps no feed.
     package let feed: Feed?
 
     package init(metadata: StoreMetadata, counts: [(entity: String, count: Int)]?, feed: Feed?) {
@@ -20,14 +20,14 @@ package struct StoreInspection: Sendable {
     package struct Feed: Sendable {
         /// The position of the newest save.
         package let position: Int64
-        /// The lowest position that is still noted.
+        /// The lowest position whose save is still in the feed.
         package let lowest: Int64
-        /// The members that have the store open or had it open, as far as the store remembers.
+        /// The members that have or had the store open, as far as the store remembers.
         package let members: [(member: StoreMember, isAlive: Bool)]
         package let desk: LeaseDesk
-        /// The time of the leases' clock, in milliseconds.
+        /// The time of the clock for leases, in milliseconds.
         package let now: Int64
-        /// The newest saves, the oldest of them first.
+        /// The newest saves, in the order of their positions.
         package let saves: [NotedSave]
 
         package init(
@@ -44,24 +44,24 @@ package struct StoreInspection: Sendable {
     }
 }
 
-/// A save, as the store has noted it for followers.
+/// A save in the feed of a shared store.
 package struct NotedSave: Sendable {
     package enum Content: Sendable {
-        /// As ``ChangeEncoding`` wrote it.
+        /// The encoding of ``ChangeEncoding``.
         case words(ContiguousArray<UInt64>)
-        /// Rows of these entities have changed, without details.
+        /// Rows of these entities have changed; the changes are not in the feed.
         case unknown([String])
     }
 
     package let position: Int64
-    /// The number of the member that made it; 0 for another program.
+    /// The number of the member that made the save; 0 for another program.
     package let member: Int64
     package let time: Date
     package let content: Content
 
-    /// - Parameter row: The position, the number of the member, the time in seconds since 1970, the names of entities, one on
-    ///   each line, if the changes were not noted, and the bytes of the words.
-    /// - Returns: Nil if no member has written it.
+    /// - Parameter row: The save's position, its member's number, its time in seconds since 1970, the names of entities (one on
+    ///   each line) if the changes are not in the feed, and the bytes of the words.
+    /// - Returns: Nil if no member can have written the row.
     package init?(_ row: [RowValue]) {
         guard case .integer(let position) = row[0], case .integer(let member) = row[1] else { return nil }
         switch row[2] {
@@ -81,13 +81,13 @@ package struct NotedSave: Sendable {
     }
 }
 
-/// Saves that were made since an inspection.
+/// The saves after an inspection.
 package struct NotedSaves: Sendable {
-    /// The store's own number, which changes with a reset.
+    /// The store's own ID, which a reset changes.
     package let storeID: String
     /// The position of the newest save.
     package let position: Int64
-    /// The oldest first.
+    /// In the order of their positions.
     package let saves: [NotedSave]
     package let members: [StoreMember]
 
@@ -99,14 +99,14 @@ package struct NotedSaves: Sendable {
     }
 }
 
-/// Inspects a store that others may have open, and changes nothing.
+/// Inspects a store that other programs may have open, and changes nothing.
 package protocol StoreInspector {
     /// How often it makes sense to look for new saves.
     var interval: Duration { get }
-    /// Models to try if the store has no copy of its own.
+    /// Models to try if the store has no copy of its model.
     var models: [ManagedObjectModel] { get }
 
-    /// Runs the body with one state of the store. The body may be called again, if the state has changed meanwhile.
+    /// Runs the body with one state of the store. If the state changes meanwhile, the body may be called again.
     func look<R>(
         _ body: (any InspectedState) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R
@@ -116,22 +116,23 @@ package protocol StoreInspector {
 package protocol InspectedState {
     func metadata() throws(DataSourceError) -> StoreMetadata
 
-    /// How many objects there are of each concrete entity.
+    /// The number of objects of each concrete entity.
     func counts(_ model: ManagedObjectModel, format: Int64) throws(DataSourceError) -> [(entity: String, count: Int)]
 
-    /// The position of the newest save, and the lowest one that is still noted. Nil for a store that was never shared.
+    /// The position of the newest save, and the lowest position that is still in the feed. Nil for a store that was never
+    /// shared.
     func positions() throws(DataSourceError) -> (newest: Int64, lowest: Int64)?
 
-    /// Not called for a store that was never shared, as those that follow.
+    /// Like the following calls, only for a store that was shared.
     func leases() throws(DataSourceError) -> LeaseFacts
 
     func members() throws(DataSourceError) -> [StoreMember]
 
-    /// The oldest first.
+    /// In the order of their positions.
     func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [NotedSave]
 }
 
-/// The most saves that are read at once: each may have 4 MB.
+/// The largest number of saves to read at a time. Each may have 4 MB.
 private let pageSize = 16
 
 extension StoreInspector {
@@ -139,7 +140,7 @@ extension StoreInspector {
         try look { state throws(DataSourceError) in try state.metadata() }
     }
 
-    /// - Parameter tail: How many of the newest saves, at most.
+    /// - Parameter tail: The largest number of newest saves to return.
     package func inspection(tail: Int) throws(DataSourceError) -> StoreInspection {
         try look { state throws(DataSourceError) in
             let metadata = try state.metadata()
@@ -157,7 +158,7 @@ extension StoreInspector {
         }
     }
 
-    /// The first few saves after a position. Nil if the store notes none.
+    /// The first few saves after a position. Nil if the store has no feed.
     package func saves(after position: Int64) throws(DataSourceError) -> NotedSaves? {
         try look { state throws(DataSourceError) in
             guard let newest = try state.positions()?.newest else { return nil }
@@ -168,11 +169,11 @@ extension StoreInspector {
     }
 }
 
-/// Who has a store open.
+/// The processes that have a store open.
 package struct StoreOccupants: Sendable {
-    /// Whether any process has it open.
+    /// Whether any process has the store open.
     package let isOpen: Bool
-    /// The processes that share it. A process that has a store alone is not known by name.
+    /// The members that share the store. A process that has a store alone is not a member.
     package let members: [StoreMember]
 
     package init(isOpen: Bool, members: [StoreMember]) {
@@ -182,7 +183,7 @@ package struct StoreOccupants: Sendable {
 }
 
 extension StoreMetadata {
-    /// The model that the store was made for: its own copy of it, or one of the others that has the store's hash.
+    /// The model that the store was made for: the copy in the store, or one of the other models with the store's hash.
     package func model(among others: [ManagedObjectModel] = []) -> ManagedObjectModel? {
         let own = modelText.flatMap { ManagedObjectModel(storedText: $0) }
         return ([own].compactMap(\.self) + others).first { $0.hash.description == identity.modelHash }
@@ -190,7 +191,7 @@ extension StoreMetadata {
 }
 
 extension FoundStore {
-    /// - Throws: `notADatabase` if the file is empty, `foreignDatabase`, or the error that it cannot be read.
+    /// - Throws: `notADatabase` if the file is empty, `foreignDatabase`, or the error that prevents reading the metadata.
     package func metadata() throws(DataSourceError) -> StoreMetadata {
         switch self {
         case .metadata(let rows): return try StoreMetadata(rows: rows)

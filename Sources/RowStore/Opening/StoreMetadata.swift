@@ -2,15 +2,15 @@ internal import Foundation
 package import ManagedModel
 package import ModelMigration
 
-/// What a store keeps about itself beside its rows: the model and keys that it was made for, and the first free key.
+/// The description of a store that it keeps beside its rows: the model and keys that it was made for, and a bound for new keys.
 ///
 /// ``StartupPlan/metadata`` makes it. Store it with the rows, as a `Codable` value, and pass it to ``StoreOptions/plan(for:)``
 /// when the store is opened again.
 public struct StoreMetadata: Sendable, Equatable {
     package var identity: StoreIdentity
-    /// A number that no other store has.
+    /// A unique ID of the store.
     package var storeID: String
-    /// The first key that no row ever had, or a greater one.
+    /// A key greater than every key that a row ever had.
     public var firstFreeKey: Int64
     /// The model that the store was made for, as ``ManagedObjectModel/storedText``; nil in a store of an older release.
     package var modelText: String?
@@ -24,13 +24,13 @@ public struct StoreMetadata: Sendable, Equatable {
         self.modelText = modelText
     }
 
-    /// The metadata in what was found; nil if there is none, or if it cannot be read.
+    /// The metadata that was found; nil if there is none, or if it cannot be read.
     package static func metadata(in found: FoundStore) -> StoreMetadata? {
         guard case .metadata(let rows) = found else { return nil }
         return try? StoreMetadata(rows: rows)
     }
 
-    /// The metadata of a store without rows.
+    /// The metadata of a new, empty store.
     package init(new identity: StoreIdentity, firstFreeKey: Int64 = 1, modelText: String? = nil) {
         self.init(
             identity: identity, storeID: UUID().uuidString, firstFreeKey: firstFreeKey, modelText: modelText)
@@ -40,7 +40,7 @@ public struct StoreMetadata: Sendable, Equatable {
     private static let entityPrefix = "entity "
     private static let keyPrefix = "key "
 
-    /// The rows of the table.
+    /// The rows of the metadata table.
     package var rows: [String: RowValue] {
         var rows: [String: RowValue] = [
             "format": .integer(format), "modelHash": .text(identity.modelHash),
@@ -55,8 +55,7 @@ public struct StoreMetadata: Sendable, Equatable {
 
     /// Reads ``rows`` back.
     ///
-    /// - Throws: `newerFormat`, or `storeCorrupt` if anything is missing: metadata that cannot be read is no reason for a
-    ///   reset.
+    /// - Throws: `newerFormat`, or `storeCorrupt` if a row is missing. Unreadable metadata does not lead to a reset.
     package init(rows: [String: RowValue]) throws(DataSourceError) {
         if case .integer(let format) = rows["format"], format > ManagedObjectModel.storeFormat {
             throw DataSourceError(
@@ -97,9 +96,13 @@ extension StoreMetadata: Codable {
         init?(intValue: Int) { nil }
     }
 
-    /// Reads what ``encode(to:)`` wrote.
+    /// Decodes metadata that ``encode(to:)`` has written.
     ///
-    /// - Throws: `newerFormat`, or `storeCorrupt` if anything is missing; what the decoder throws.
+    /// ```swift
+    /// let found = try JSONDecoder().decode(StoreMetadata.self, from: data)
+    /// ```
+    ///
+    /// - Throws: `newerFormat`, or `storeCorrupt` if a value is missing; the errors of the decoder.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: Name.self)
         var rows: [String: RowValue] = [:]
@@ -113,9 +116,13 @@ extension StoreMetadata: Codable {
         try self.init(rows: rows)
     }
 
-    /// Writes a flat dictionary of strings and integers.
+    /// Encodes the metadata as a flat dictionary of strings and integers.
     ///
-    /// - Throws: What the encoder throws.
+    /// ```swift
+    /// let data = try JSONEncoder().encode(plan.metadata)
+    /// ```
+    ///
+    /// - Throws: The errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: Name.self)
         for (name, value) in rows {
@@ -131,7 +138,8 @@ extension StoreMetadata: Codable {
 extension StoreMetadata {
     /// The model that the store was made for.
     ///
-    /// - Throws: `notMigratable` if the store has none; `storeCorrupt` if it is damaged, which is no reason for a reset.
+    /// - Throws: `notMigratable` if the store has no copy of the model; `storeCorrupt` if the copy is damaged, which does not
+    ///   lead to a reset.
     package func model() throws(DataSourceError) -> ManagedObjectModel {
         guard let modelText else {
             throw DataSourceError(
@@ -148,24 +156,24 @@ extension StoreMetadata {
     }
 }
 
-/// The model and the database keys that a store was made for. A store that was made for others is reset.
+/// The model and the keys that a store was made for. If they change, the store is reset.
 package struct StoreIdentity: Sendable, Hashable {
     /// The hash of the whole model.
     package var modelHash: String
-    /// The hash of each entity by its name, to find out which of them changed.
+    /// The hash of each entity, by its name. It shows which entities changed.
     package var entityHashes: [String: String]
-    /// The app's own label for the contents. It is stored in clear text, because it is not a secret. Nil if the app gives none;
-    /// then that of the store stays.
+    /// The app's label for the contents. It is no secret, so it is stored in clear text. Nil if the app gives no label; the
+    /// store's label then stays.
     package var databaseKey: String?
-    /// The label of the data source that owns an entity, by the entity's name. An empty label is the same as none.
+    /// The key of the data source that owns an entity, by the entity's name. An empty key is the same as none.
     package var entityKeys: [String: String]
-    /// What the entities were called before. It belongs to the model, and not to what the store keeps about itself.
+    /// The earlier names of the entities, from the model. They are not stored.
     private let entityNames: EntityNames
-    /// The present names of the entities of the store that was found, by their names in it; nil if its model is this one, or cannot be
-    /// read. Then the names are what they were.
+    /// The new names of the found store's entities, by their old names; nil if the model is unchanged or cannot be read, so
+    /// that all names are unchanged.
     private(set) var newNames: [String: String]?
 
-    /// - Parameter entityNames: What the model says about the names that its entities had before.
+    /// - Parameter entityNames: The earlier names of the entities, from the model.
     package init(
         modelHash: String, entityHashes: [String: String], databaseKey: String?, entityKeys: [String: String] = [:],
         entityNames: EntityNames = EntityNames()
@@ -177,15 +185,15 @@ package struct StoreIdentity: Sendable, Hashable {
         self.entityKeys = entityKeys.filter { !$0.value.isEmpty }
     }
 
-    /// The identity with the keys of a store that was found, where the app gives none. Keys follow entities that got another
-    /// name, as rows do in a migration.
+    /// The identity with the found store's keys wherever the app gives none. If an entity was renamed, its key follows it, as
+    /// rows do in a migration.
     package func completed(by found: StoreMetadata?) -> StoreIdentity {
         guard let found else { return self }
         var identity = self
         identity.databaseKey = databaseKey ?? found.identity.databaseKey
         if found.identity.modelHash != modelHash {
             let names = entityHashes.keys.sorted()
-            // What cannot be read has no names but those of now. Whoever needs the model itself throws.
+            // If the model cannot be read, the names count as unchanged. Code that needs the model throws the error.
             do throws(DataSourceError) {
                 identity.newNames = entityNames.matches(from: try found.model(), to: names)
             } catch {}
@@ -197,11 +205,11 @@ package struct StoreIdentity: Sendable, Hashable {
         return identity
     }
 
-    /// The present name of an entity of the store that was found; nil if it is gone, also if another one has its name now.
+    /// The new name of an entity of the found store; nil if it was removed, even if another entity now has the name.
     package func newName(of oldName: String) -> String? { newNames.map { $0[oldName] } ?? oldName }
 
-    /// The entities of this store whose rows may not stay under their names, because what has the name now, or what got another name, has
-    /// another key.
+    /// The entities of this store whose rows must be dropped, because the entity that now has the name, or the renamed entity,
+    /// has another key.
     package func entitiesOfOtherKeys(in wanted: StoreIdentity) -> [String] {
         entityHashes.keys.filter { name in
             [name, wanted.newName(of: name)].contains { now in

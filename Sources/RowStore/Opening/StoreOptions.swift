@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// What a container needs from the store that it opens: the argument of `StoreLocation.custom(_:open:)`.
+/// The options with which a container opens a store: the argument of `StoreLocation.custom(_:open:)`.
 public struct StoreOptions: Sendable {
     /// The model, with the columns of every entity.
     public let layout: ModelLayout
@@ -8,8 +8,8 @@ public struct StoreOptions: Sendable {
     public let synchronous: SynchronousLevel
     /// The permissions of files that the store makes: `Configuration.fileMode`.
     public let fileMode: Int
-    /// Whether nothing may be made or changed: `Configuration.isReadOnly`. The store's ``PersistentStore/isReadOnly`` must have
-    /// the same value.
+    /// Whether the store must not be made or changed: `Configuration.isReadOnly`. The store's ``PersistentStore/isReadOnly``
+    /// must have the same value.
     public let isReadOnly: Bool
     let identity: StoreIdentity
     let resetPolicy: ResetPolicy
@@ -26,23 +26,23 @@ public struct StoreOptions: Sendable {
         self.isReadOnly = isReadOnly
     }
 
-    /// Decides what happens to the existing rows, by the same rules as for every other store: compares the model's hash and the
-    /// keys that the store was made for with the container's. If one differs, the reset policy decides.
+    /// Decides what happens to the existing rows, by the rules for all stores. If the model's hash or a key differs from the
+    /// store's metadata, the reset policy decides.
     ///
     /// ```swift
     /// let plan = try options.plan(for: found)
     /// if !plan.keepsRows { try removeEverything() }
     /// ```
     ///
-    /// Backups and migration are not supported: with ``ResetPolicy/standard``, a changed model throws, so that no row is lost;
-    /// ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities`` then drop all rows, and ``StoreStartup/fallback`` has the
-    /// reason. A changed key resets the store as usual.
+    /// Backups and migration are not supported. With ``ResetPolicy/standard``, a changed model throws, so no row is lost.
+    /// ``ResetPolicy/migrate`` and ``ResetPolicy/changedEntities`` drop all rows if the model changed, and
+    /// ``StoreStartup/fallback`` has the reason. A changed key resets the store as usual.
     ///
-    /// - Parameter metadata: What the store keeps about itself, read without an error; nil if there is no store. If it cannot
-    ///   be read, throw that error instead: it is no reason for a reset.
-    /// - Throws: `modelChanged` if the policy is ``ResetPolicy/fail``, or would set the old rows aside, or if the store is
-    ///   opened for reading only; `invalidRequest` for ``ResetPolicy/backup(keep:)``; `notAFile` if there is no store to read.
-    ///   The store must stay unchanged then.
+    /// - Parameter metadata: The store's metadata, read without an error; nil if there is no store. If the metadata cannot be
+    ///   read, do not call this function, but throw the error: unreadable metadata is no reason for a reset.
+    /// - Throws: `modelChanged` if the policy is ``ResetPolicy/fail`` or would keep the old rows as a backup, or if the store
+    ///   is opened read-only; `invalidRequest` for ``ResetPolicy/backup(keep:)``; `notAFile` if there is no store to read. If
+    ///   the call throws, the store must stay unchanged.
     public func plan(for metadata: StoreMetadata?) throws(DataSourceError) -> StartupPlan {
         if case .backup = resetPolicy.withoutMigration.kind {
             throw DataSourceError(
@@ -91,11 +91,11 @@ public struct StoreOptions: Sendable {
     }
 }
 
-/// Facts about a store that the next opening keeps.
+/// Facts about a store that would be opened without a reset or migration.
 package struct StoreOutlook: Sendable, Equatable {
-    /// The format of the store if an earlier release wrote it; opening it upgrades its tables.
+    /// The format of the store if an earlier release wrote it. Opening the store upgrades its tables.
     package let olderFormat: Int64?
-    /// How many links lead to objects that are gone, as after the delete rule No Action, by the relationship, as
+    /// The number of links to objects that no longer exist, as after the delete rule No Action, by relationship, such as
     /// `Letter.topic`. They are not counted in a store of an older format.
     package let danglingLinks: [String: Int]
 
