@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Collects the values of one column, in any order: the result does not depend on it. Nulls do not count.
+/// Aggregates the values of one column. The result does not depend on the order of the values. Nulls do not count.
 package struct Aggregation: Sendable {
     package enum Operation: Sendable, Hashable {
         case count, sum, min, max, average
@@ -17,7 +17,7 @@ package struct Aggregation: Sendable {
     private var decimal: DecimalSum
     /// Whether a decimal number was invalid.
     package private(set) var isDamaged = false
-    /// The row that has the least or the greatest value.
+    /// The row with the smallest or largest value so far.
     private var extreme: RowSnapshot?
 
     package init(_ operation: Operation, column: Int?, _ kind: ValueKind) {
@@ -56,9 +56,9 @@ package struct Aggregation: Sendable {
         }
     }
 
-    /// The sum of no values is zero; the other aggregates of no values are null.
+    /// The result. The sum of no values is zero; the other aggregates of no values are null.
     ///
-    /// - Throws: `numberOverflow` for a sum of integers beyond 64 bits, of decimals that do not fit into their digits, or of
+    /// - Throws: `numberOverflow` for a sum of integers beyond 64 bits, a sum of decimals with too many digits, or a sum of
     ///   infinities of both signs.
     package func result() throws(DataSourceError) -> RowValue {
         switch operation {

@@ -1,27 +1,27 @@
 internal import ManagedModel
 
-/// A column that a query adds to its rows: a value from the rows at the end of a relationship.
+/// A column that a query adds to its rows: a value of the rows to which a relationship leads.
 ///
-/// A query can use it like any other column: to compare, to sort and to return values.
+/// A query can compare, sort by and return joined columns like other columns.
 package struct JoinedColumn: Sendable, Hashable {
     package indirect enum Source: Sendable, Hashable {
-        /// A column of the owner of the related rows. It only occurs among the columns of related rows.
+        /// A column of the outer row, from which the relationship leads. Only a joined column of related rows has this source.
         case outer(column: Int)
-        /// The key of that row.
+        /// The key of the outer row.
         case outerKey
-        /// A column of the destination of a to-one relationship; null if it leads nowhere.
+        /// A column of the destination of a to-one relationship; null without a destination.
         case value(RelatedRows, column: Int)
-        /// The key of that row.
+        /// The key of the destination of a to-one relationship; null without a destination.
         case key(RelatedRows)
-        /// Whether there is any related row: 1 or 0.
+        /// Whether there is a related row: 1 or 0.
         case exists(RelatedRows)
-        /// An aggregate of a column of all related rows, or their number, which needs no column.
+        /// An aggregate of a column of all related rows, or their number without a column.
         case aggregate(RelatedRows, FetchFunction, column: Int?)
     }
 
     package let source: Source
     package let kind: ValueKind
-    /// The kind of number in which an aggregate is calculated.
+    /// The kind of number that an aggregate is calculated with.
     package let calculation: ValueKind
 
     package init(_ source: Source, _ kind: ValueKind, calculation: ValueKind? = nil) {
@@ -30,7 +30,7 @@ package struct JoinedColumn: Sendable, Hashable {
         self.calculation = calculation ?? kind
     }
 
-    /// The related rows that it comes from; nil for a column of the outer row.
+    /// The related rows of the column; nil for a column of the outer row.
     package var related: RelatedRows? {
         switch source {
         case .outer, .outerKey: nil
@@ -40,15 +40,15 @@ package struct JoinedColumn: Sendable, Hashable {
 
     // MARK: Numbers
 
-    /// The numbers of joined columns come after those of an entity's own columns, and include the storage.
+    /// Joined columns have higher numbers than an entity's own columns. The number includes the storage.
     private static let firstNumber = 1 << 20
 
     package static func isJoined(_ column: Int) -> Bool { column >= firstNumber }
 
-    /// The position of a joined column among those of its query.
+    /// The index of a joined column among the joined columns of its query.
     package static func index(_ column: Int) -> Int { (column - firstNumber) >> 3 }
 
-    /// The number of the joined column at that position.
+    /// The number of the joined column at an index.
     package func number(at index: Int) -> Int {
         JoinedColumn.firstNumber + (index << 3 | (kind == .decimal ? 4 : 0) | Int(kind.storage.rawValue))
     }
@@ -59,28 +59,28 @@ package struct JoinedColumn: Sendable, Hashable {
     }
 }
 
-/// Rows to which a relationship leads, all or some of them.
+/// All or some of the rows to which a relationship leads.
 package struct RelatedRows: Sendable, Hashable {
-    /// How a row on one side finds those on the other.
+    /// How a relationship leads from a row to the related rows.
     package enum Link: Sendable, Hashable {
-        /// A column of the source has the key of its destination.
+        /// A column of the source has the key of the destination.
         case destination(column: Int)
-        /// A column of the destinations has the key of their source.
+        /// A column of each destination has the key of the source.
         case source(column: Int)
-        /// Rows of their own have both keys.
+        /// Separate rows have both keys.
         case pairs(layout: Int, own: Int, other: Int)
     }
 
     package let link: Link
     /// The entity whose columns the predicate uses.
     package let destination: Int
-    /// The entities that the rows can have.
+    /// The entities of the related rows.
     package let family: [Int]
-    /// Whether the relationship leads to one row at most.
+    /// Whether the relationship leads to at most one row.
     package private(set) var isToOne = false
-    /// Which of them match.
+    /// The predicate that the related rows must match.
     package var predicate: RowPredicate
-    /// Their joined columns.
+    /// The joined columns of the related rows.
     package var joined: [JoinedColumn]
 
     package init(
@@ -94,7 +94,7 @@ package struct RelatedRows: Sendable, Hashable {
         self.joined = joined
     }
 
-    /// - Returns: Nil for a relationship that is not stored.
+    /// - Returns: Nil for a transient to-many relationship.
     package init?(_ relationship: RelationshipLayout) {
         let link: Link
         switch relationship.storage {
@@ -107,12 +107,12 @@ package struct RelatedRows: Sendable, Hashable {
         isToOne = !relationship.description.isToMany
     }
 
-    /// Whether the related rows depend on more of the source than its links.
+    /// Whether the related rows depend on columns of the outer row, and not only on its links.
     package var isCorrelated: Bool {
         joined.contains { $0.related == nil }
     }
 
-    /// The entities whose rows affect the result.
+    /// Adds the entities whose rows affect the result.
     package func collectEntities(_ entities: inout Set<Int>) {
         entities.formUnion(family)
         if case .pairs(let layout, _, _) = link { entities.insert(layout) }
@@ -121,14 +121,14 @@ package struct RelatedRows: Sendable, Hashable {
 }
 
 extension EntityLayout {
-    /// The order of a column's values, for a column of the entity or a joined one.
+    /// The order of the values of a column or joined column.
     package func order(of column: Int) -> ColumnOrder {
         JoinedColumn.isJoined(column) ? JoinedColumn.order(column) : orders[column]
     }
 }
 
 extension StoredRow {
-    /// The stored columns, and the position of each.
+    /// The row with the column's values, and the index of the column there.
     @inline(__always)
     package func cell(_ column: Int) -> (row: RowSnapshot, column: Int) {
         JoinedColumn.isJoined(column) ? joinedCell(column) : (row, column)
@@ -139,7 +139,7 @@ extension StoredRow {
         return (joined ?? RowSnapshot(columnCount: index + 1), index)
     }
 
-    /// Whether all columns have the same values as in another version of the row.
+    /// Whether both versions of the row have the same values in all columns.
     package func isIdentical(to other: StoredRow) -> Bool {
         guard row.hasSameWords(as: other.row) else { return false }
         guard let joined, let others = other.joined else { return joined == nil && other.joined == nil }

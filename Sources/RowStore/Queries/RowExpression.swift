@@ -1,10 +1,10 @@
-/// A value that is calculated from a row. All kinds in it are known, so that evaluating it needs no decisions.
+/// An expression that is calculated from a row. Its kinds of values are resolved, so evaluation makes no decisions about them.
 package indirect enum RowExpression: Sendable, Hashable {
     case column(Int)
-    /// The key of the row itself.
+    /// The key of the row.
     case key
     case constant(RowValue)
-    /// Both sides as numbers of that kind: integer, real or decimal.
+    /// Both sides are converted to the kind: integer, real or decimal.
     case arithmetic(RowExpression, ArithmeticOperator, RowExpression, ValueKind)
     case negated(RowExpression, ValueKind)
     case function(FetchFunction, [RowExpression], ValueKind)
@@ -16,7 +16,7 @@ package indirect enum RowExpression: Sendable, Hashable {
 extension RowExpression {
     /// The value for one row.
     ///
-    /// - Throws: What a predicate in it throws.
+    /// - Throws: The errors of predicates in the expression.
     package func evaluate(
         _ row: StoredRow, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> RowValue {
@@ -45,7 +45,7 @@ extension RowExpression {
         }
     }
 
-    /// Its value, if it consists of constants; otherwise itself.
+    /// The constant value, if the expression consists of constants; otherwise the expression itself.
     package func folded(_ layout: EntityLayout) throws(DataSourceError) -> RowExpression {
         let isConstant =
             switch self {
@@ -64,7 +64,7 @@ extension RowExpression {
         if case .constant = self { true } else { false }
     }
 
-    /// Passes the bytes of a string to the body, without copying them if it is a column; nil for null.
+    /// Passes the bytes of a string to the body; a column's bytes are not copied. Nil for null.
     func withText<R>(
         of row: StoredRow, layout: EntityLayout, budget: QueryBudget,
         _ body: (UnsafeRawBufferPointer) -> R
@@ -107,9 +107,10 @@ extension FetchFunction {
         return .text(change(text))
     }
 
-    /// The aggregate of numbers of that kind, without nulls. It does not depend on their order.
+    /// The aggregate of numbers of the kind, without nulls. It does not depend on their order.
     ///
-    /// A sum is exact, and null if its type cannot hold it. A mean is that of the exact sum, so the mean of integers always exists.
+    /// A sum is exact, and null if its type cannot represent it. A mean is calculated from the exact sum, so the mean of
+    /// integers always exists.
     package func combine(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         let values = values.filter { $0 != .null }
         let order: ValueOrder = kind == .decimal ? .decimal : .natural

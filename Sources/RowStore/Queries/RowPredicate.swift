@@ -1,33 +1,33 @@
 internal import ManagedModel
 
-/// A test of a row. Every store gives the same answer, in memory or in its own language.
+/// A predicate for rows. Every store gives the same result, whether the predicate is evaluated in memory or by a database.
 ///
-/// It has two truth values: a comparison with null is false, except for `equal` and `notEqual`, which treat null as a value. A
-/// value of another kind than the column's equals nothing and has no order.
+/// There are two truth values: a comparison with null is false, except for `equal` and `notEqual`, which treat null as a value.
+/// A value of another kind than the column's is never equal and has no order.
 package indirect enum RowPredicate: Sendable, Hashable {
     case constant(Bool)
-    /// Whether the column has that relation to the value.
+    /// Compares the column with the value.
     case compare(column: Int, ComparisonOperator, RowValue)
-    /// Whether the column has one of the values; null counts only if it is among them.
+    /// Whether the column has one of the values. Null matches only if it is one of the values.
     case isIn(column: Int, [RowValue])
-    /// Whether the row's own key has that relation to the number.
+    /// Compares the row's own key with the number.
     case compareKey(ComparisonOperator, Int64)
-    /// Whether two values have that relation.
+    /// Compares two values.
     case relate(RowExpression, ComparisonOperator, RowExpression, ValueOrder)
-    /// Whether a value is in the list; null only if the list contains it.
+    /// Whether a value is in the list. Null matches only if the list contains null.
     case isMember(RowExpression, ValueList)
-    /// Whether a string passes; null does not.
+    /// Whether a string matches. Null does not match.
     case text(RowExpression, StringMatcher)
-    /// The same with a right side that is calculated for each row.
+    /// Like `text`, with a right side that is calculated for each row.
     case textOf(RowExpression, StringOperator, RowExpression, StringOptions)
-    /// Whether the row comes after another one in that order.
+    /// Whether the row comes after the cursor's row in the order.
     case follows(RowCursor, [SortKey])
     case not(RowPredicate)
     case and([RowPredicate])
     case or([RowPredicate])
 }
 
-/// Many values for look-ups, by an order in which they are equal.
+/// Many values for look-ups; the order decides which values are equal.
 package final class ValueList: Sendable, Hashable {
     /// The original values.
     package let elements: [RowValue]
@@ -52,21 +52,21 @@ package final class ValueList: Sendable, Hashable {
 }
 
 extension RowPredicate {
-    /// The result for one row, of a predicate that only uses its columns.
+    /// The result for one row. The predicate must not use the row's key.
     package func evaluate(
         _ row: RowSnapshot, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
         try evaluate(StoredRow(key: 0, row: row), layout, budget)
     }
 
-    /// The result for one row and its key.
+    /// The result for a row with a key.
     package func evaluate(
         _ row: RowSnapshot, key: Int64, _ layout: EntityLayout, _ budget: QueryBudget
     ) throws(DataSourceError) -> Bool {
         try evaluate(StoredRow(key: key, row: row), layout, budget)
     }
 
-    /// The result for one row.
+    /// The result for a stored row.
     ///
     /// - Throws: `invalidPredicate` if a pattern needs more work than the query's budget allows.
     package func evaluate(
@@ -103,7 +103,7 @@ extension RowPredicate {
 }
 
 extension ComparisonOperator {
-    /// Whether it holds for values in that order: negative, 0 or positive.
+    /// Whether the operator holds for values in the order: negative, 0 or positive.
     package func holds(_ order: Int) -> Bool {
         switch self {
         case .equal: order == 0
@@ -115,7 +115,7 @@ extension ComparisonOperator {
         }
     }
 
-    /// By Swift's own operators, because there are strings that are neither less than each other nor equal.
+    /// Uses Swift's own operators: two strings can be unequal although neither is less than the other.
     fileprivate func holds(_ one: String, _ other: String) -> Bool {
         switch self {
         case .equal: one == other
@@ -129,7 +129,7 @@ extension ComparisonOperator {
 }
 
 extension ValueOrder {
-    /// Whether two values have a relation; null equals null, and values without an order are not equal.
+    /// Whether two values have the relation. Null equals null; values without an order are unequal.
     package func relate(_ one: RowValue, _ relation: ComparisonOperator, _ other: RowValue) -> Bool {
         if one == .null || other == .null {
             return relation == .equal ? one == other : relation == .notEqual ? one != other : false
@@ -159,7 +159,7 @@ extension StoredRow {
 }
 
 extension RowSnapshot {
-    /// The order of a column and a value of its storage, neither of which is null.
+    /// The order of a column's value and a value of its storage. Neither may be null.
     fileprivate func order(to value: RowValue, column: Int, _ kind: ColumnOrder) -> Int {
         switch value {
         case .null: return 1
@@ -180,7 +180,7 @@ extension RowSnapshot {
 package enum ComparisonOperator: String, Sendable, Hashable, Codable {
     case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
 
-    /// The operator that is true for non-null values exactly when this one is false.
+    /// The operator that is true for non-null values exactly when this operator is false.
     package var negated: ComparisonOperator {
         switch self {
         case .equal: .notEqual
@@ -192,7 +192,7 @@ package enum ComparisonOperator: String, Sendable, Hashable, Codable {
         }
     }
 
-    /// The operator with its sides exchanged.
+    /// The operator for exchanged sides.
     package var mirrored: ComparisonOperator {
         switch self {
         case .equal, .notEqual: self
@@ -207,7 +207,7 @@ package enum ComparisonOperator: String, Sendable, Hashable, Codable {
 extension RowPredicate {
     /// Adds the columns that the predicate uses.
     ///
-    /// - Returns: Whether it also uses the row's own key.
+    /// - Returns: Whether the predicate also uses the row's own key.
     package func collectColumns(_ columns: inout Set<Int>) -> Bool {
         switch self {
         case .constant: return false
@@ -250,19 +250,19 @@ extension RowExpression {
     }
 }
 
-/// The rows after a cursor, as comparisons of columns.
+/// The predicate for the rows after a cursor, as comparisons of columns.
 extension RowCursor {
     /// A comparison that holds for all rows after the cursor and can use an index; nil if there is none.
     package func bound(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         guard let key = sort.first, let value = values.first, value != .null, key.order == .bytes else { return nil }
         if key.isAscending { return .compare(column: key.column, .greaterOrEqual, value) }
         let bound = RowPredicate.compare(column: key.column, .lessOrEqual, value)
-        // When descending, null comes last.
+        // In descending order, null comes last.
         return layout.isNeverNull(key.column) ? bound : .or([bound, .compare(column: key.column, .equal, .null)])
     }
 
-    /// The whole test as comparisons of columns: greater by the first key, or equal by it and greater by the next. Nil if the
-    /// keys are not ordered as a database compares them.
+    /// The whole predicate as comparisons of columns: greater by the first key, or equal by the first key and greater by the
+    /// next. Nil if a database compares the keys in another order.
     package func later(_ sort: [SortKey], _ layout: EntityLayout) -> RowPredicate? {
         var later = RowPredicate.compareKey(.greater, key)
         for (key, value) in zip(sort, values).reversed() {
@@ -281,7 +281,7 @@ extension RowCursor {
 }
 
 extension EntityLayout {
-    /// Whether every stored row has a value there.
+    /// Whether every stored row has a value in the column.
     package func isNeverNull(_ column: Int) -> Bool {
         !JoinedColumn.isJoined(column)
             && columns[column].attribute.map { !$0.isOptional && $0.derivationExpression == nil } ?? false

@@ -1,30 +1,30 @@
 internal import ManagedModel
 
-/// Which rows of an entity, and in what order.
+/// A query for the rows of one entity.
 ///
-/// Its conditions are not public. A store answers it with ``InMemoryRows``, or with ``rows(in:listing:)`` from lists of all
-/// rows of the entities involved.
+/// The predicate is not public. A store answers a query with ``InMemoryRows``, or with ``rows(in:listing:)`` from lists of all
+/// rows of the query's entities.
 public struct RowQuery: Sendable, Hashable {
-    /// The entity's place in ``ModelLayout/entities``. An abstract one has no rows of its own.
+    /// The entity's index in ``ModelLayout/entities``. An abstract entity has no rows.
     public package(set) var entity: Int
     package var predicate: RowPredicate
-    /// Rows that compare equal come in the order of their row keys, that is, of their creation.
+    /// Rows that are equal by these keys are in the order of their row keys, that is, of their creation.
     package var sort: [SortKey]
-    /// Whether the order matters. If not, the rows come in the order in which they are found.
+    /// Whether the order matters. If not, the rows come in the order in which the store finds them.
     package var isOrdered = true
-    /// The most rows; nil for all.
+    /// The largest number of rows; nil for all rows.
     package var limit: Int?
     package var offset: Int
-    /// The requested columns; nil for all. In rows from a store all others are null, except those sorted by.
+    /// The requested columns; nil for all columns. In rows from a store all other columns are null, except sort columns.
     package var columns: [Int]?
-    /// Whether large values of attributes with the model's flag may lie apart, so that the rows have only their sizes. A store may
-    /// return whole rows all the same.
+    /// Whether large values of attributes with the model's flag may be deferred, so that the rows have only their sizes. A
+    /// store may still return whole rows.
     package var defersValues = false
-    /// The joined columns of the rows. Predicate, order and columns can use these, too.
+    /// The joined columns of the rows. Predicate, order and requested columns can also use joined columns.
     package var joined: [JoinedColumn] = []
-    /// Whether the rows have all joined columns; otherwise only those that are requested or sorted by.
+    /// Whether the rows have all joined columns, or only the requested ones and sort columns.
     package var returnsJoined = false
-    /// How much work the query may do, in all statements and tests that it consists of.
+    /// The work that the query may do, in all its statements and predicates together.
     package var budget: QueryBudget
 
     package init(
@@ -42,7 +42,7 @@ public struct RowQuery: Sendable, Hashable {
     }
 }
 
-/// One column to sort by. Null comes first when ascending.
+/// One sort column. Null comes first in ascending order.
 package struct SortKey: Sendable, Hashable {
     package let column: Int
     package let isAscending: Bool
@@ -66,7 +66,7 @@ extension RowSnapshot {
 }
 
 extension StoredRow {
-    /// The order of two rows by a sort key, as if it were ascending.
+    /// The order of two rows by a sort key, as if the key were ascending.
     private func order(_ other: StoredRow, by key: SortKey, _ layout: EntityLayout) -> Int {
         let kind = layout.order(of: key.column)
         let ((one, column), (other, _)) = (cell(key.column), other.cell(key.column))
@@ -85,17 +85,17 @@ extension StoredRow {
         return 0
     }
 
-    /// Whether this row comes before the other by the sort keys, then by key.
+    /// Whether this row comes before the other row by the sort keys, then by row key.
     package func precedes(_ other: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
         let order = order(other, by: sort, layout)
         return order == 0 ? key < other.key : order < 0
     }
 }
 
-/// A place in the order of a query: that of a row, which may no longer exist.
+/// The position of a row in the order of a query. The row may no longer exist.
 package struct RowCursor: Sendable, Hashable {
     package let key: Int64
-    /// The row's values in the columns sorted by, in their order.
+    /// The row's values in the sort columns, in their order.
     package let values: [RowValue]
 
     package init(key: Int64, values: [RowValue]) {
@@ -108,7 +108,7 @@ package struct RowCursor: Sendable, Hashable {
         values = sort.map { stored.value($0.column, layout.order(of: $0.column).storage) }
     }
 
-    /// Whether the place comes before a row.
+    /// Whether the cursor comes before a row.
     package func precedes(_ stored: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
         var place = StoredRow(key: key, row: RowSnapshot(columnCount: stored.row.columnCount))
         place.joined = stored.joined.map { RowSnapshot(columnCount: $0.columnCount) }
@@ -123,7 +123,7 @@ package struct RowCursor: Sendable, Hashable {
     }
 }
 
-/// Evaluates a predicate for which a store's own language is not enough, and counts the rows for limit and offset.
+/// Evaluates a predicate that a store's own language cannot express, and counts the rows for limit and offset.
 package struct RowFilter {
     let predicate: RowPredicate
     let budget: QueryBudget
@@ -135,7 +135,7 @@ package struct RowFilter {
         self.budget = budget
     }
 
-    /// Whether no further row is needed.
+    /// Whether no more rows are needed.
     package var isDone: Bool { take.map { $0 <= 0 } ?? false }
 
     package mutating func accepts(_ stored: StoredRow, _ layout: EntityLayout) throws(DataSourceError) -> Bool {
@@ -151,31 +151,35 @@ package struct RowFilter {
 
 /// How a store finds the rows of a query.
 public struct QueryExplanation: Sendable, Hashable {
-    /// The query in the store's own language, without its values; empty if it has none.
+    /// The query in the store's own language, without its values; empty if the store has no query language.
     public var statement: String
-    /// What the store does, in its own words.
+    /// The steps of the store, in its own words.
     public var steps: [String]
 
     /// The step of a store in memory, which has no indexes.
     package static let inMemory = "SCAN rows in memory"
 
     /// Makes an explanation.
+    ///
+    /// ```swift
+    /// let explanation = QueryExplanation(statement: "", steps: ["GET /contacts"])
+    /// ```
     public init(statement: String, steps: [String]) {
         self.statement = statement
         self.steps = steps
     }
 }
 
-/// Laying newer rows over the result of a query, as if they were stored.
+/// Variants of a query, and merging its result with newer rows.
 extension RowQuery {
-    /// The same query of another entity of the family.
+    /// The same query for another entity of the family.
     package func of(entity: Int) -> RowQuery {
         var query = self
         query.entity = entity
         return query
     }
 
-    /// The same query for the rows after a place in its order.
+    /// The same query for the rows after a cursor.
     package func following(_ cursor: RowCursor) -> RowQuery {
         var query = self
         let place = RowPredicate.follows(cursor, sort)
@@ -183,7 +187,7 @@ extension RowQuery {
         return query
     }
 
-    /// The same query for all whole rows that match, in any order and without joined columns.
+    /// The same query for all matching rows with all their own columns, in any order and without joined columns.
     package var flat: RowQuery {
         var query = self
         query.joined = []
@@ -203,7 +207,7 @@ extension RowQuery {
         return query
     }
 
-    /// The query for everything up to the end of the window, and that many more rows.
+    /// The query for all rows up to the end of the window, and `spare` more rows.
     package func widened(by spare: Int) -> RowQuery {
         var query = self
         query.limit = limit.map { $0 + offset + spare }
@@ -211,13 +215,13 @@ extension RowQuery {
         return query
     }
 
-    /// The part of all matching rows within limit and offset.
+    /// The rows within limit and offset, of all matching rows.
     package func window<Element>(_ rows: [Element]) -> [Element] {
         if limit == nil && offset == 0 { return rows }
         return Array(rows.dropFirst(offset).prefix(limit ?? Int.max))
     }
 
-    /// Rows of the store merged with other rows that match, which come in any order.
+    /// Merges other matching rows, in any order, into the rows of the store.
     package func merge(_ more: [StoredRow], into rows: [StoredRow], _ layout: EntityLayout) -> [StoredRow] {
         if more.isEmpty { return rows }
         guard isOrdered else { return rows + more }

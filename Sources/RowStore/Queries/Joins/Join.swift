@@ -1,10 +1,10 @@
-/// Answers queries with joined columns by queries without, if a store cannot answer them directly. The related rows are read
-/// for many rows together.
+/// Answers a query with joined columns by several queries without joined columns, for a store that cannot join. Related rows
+/// are read for many rows at a time.
 package struct Join<View: RowView> {
     let view: View
     let budget: QueryBudget
 
-    /// For how many rows related rows are read at once.
+    /// The number of rows whose related rows are read at a time.
     private static var batchSize: Int { 1000 }
 
     package init(_ view: View, _ budget: QueryBudget) {
@@ -12,7 +12,7 @@ package struct Join<View: RowView> {
         self.budget = budget
     }
 
-    /// The rows of several entities that match, each with its entity, in order and within limit and offset.
+    /// The matching rows of several entities, each with its entity, in order and within limit and offset.
     package func rows(
         _ query: RowQuery, _ family: [Int]
     ) throws(DataSourceError) -> [(entity: Int, stored: StoredRow)] {
@@ -42,7 +42,7 @@ package struct Join<View: RowView> {
 
     /// The rows with their joined columns.
     ///
-    /// - Parameter outer: For each row, the row from which a relationship led to it, if it is a related one.
+    /// - Parameter outer: For each related row, the outer row from which the relationship leads to it; otherwise empty.
     package func filled(
         _ rows: [StoredRow], _ columns: [JoinedColumn], outer: [StoredRow] = []
     ) throws(DataSourceError) -> [StoredRow] {
@@ -74,7 +74,7 @@ package struct Join<View: RowView> {
         return values
     }
 
-    /// Passes on the related rows that match, with their joined columns, each with the position of its owner.
+    /// Passes the matching related rows to the body, with their joined columns, each with the index of its owner.
     private func forEachRelated(
         _ related: RelatedRows, of owners: [StoredRow], _ body: (Int, StoredRow) -> Void
     ) throws(DataSourceError) {
@@ -91,7 +91,7 @@ package struct Join<View: RowView> {
         }
     }
 
-    /// All rows at the end of the relationship, with the positions of their owners.
+    /// All related rows, with the indexes of their owners.
     private func pairs(
         _ related: RelatedRows, _ owners: [StoredRow]
     ) throws(DataSourceError) -> [(owner: Int, row: StoredRow)] {
@@ -122,7 +122,7 @@ package struct Join<View: RowView> {
         return ends.compactMap { end in byKey[end.key].map { (end.owner, $0) } }
     }
 
-    /// Of rows that have the same key in a column, the one that was made first, to which the owner's object leads, too.
+    /// For each key in the column, the row that was made first. The owner's object has that row as its destination, too.
     private func firstOfEach(_ rows: [StoredRow], _ column: Int) -> [StoredRow] {
         var first: [Int64: StoredRow] = [:]
         for row in rows {
@@ -139,7 +139,7 @@ package struct Join<View: RowView> {
 
     // MARK: Predicates
 
-    /// The predicate, with predicates of related rows replaced by sets of keys.
+    /// The predicate, in which predicates of related rows are replaced by lists of keys.
     private func resolved(
         _ predicate: RowPredicate, _ joined: [JoinedColumn], _ layout: EntityLayout
     ) throws(DataSourceError) -> RowPredicate {
@@ -162,7 +162,7 @@ package struct Join<View: RowView> {
         return resolved
     }
 
-    /// Finds the rows that have any of the related rows, as a predicate of their own columns.
+    /// A predicate for the rows that have at least one of the related rows.
     private func members(_ related: RelatedRows) throws(DataSourceError) -> RowPredicate {
         var query = RowQuery(entity: related.destination, predicate: related.predicate, budget: budget)
         query.joined = related.joined
@@ -178,7 +178,7 @@ package struct Join<View: RowView> {
             let found = try rows(query, related.family).map(\.stored).filter { !$0.row.isNull(column) }
             var owners = Set(found.map { $0.row.integer(column) })
             if view.mayHaveDoubleLinks, related.isToOne {
-                // One that matches may not be the one to which its owner leads.
+                // The matching row may not be the row that its owner has as destination.
                 let matching = Set(found.map(\.key))
                 let all = try view.rows(related.family, .column(column), in: Array(owners), columns: [column], budget)
                 let leading = firstOfEach(all, column).filter { matching.contains($0.key) }
@@ -195,7 +195,7 @@ package struct Join<View: RowView> {
 }
 
 extension JoinedColumn {
-    /// The value of the column for a row that leads to these.
+    /// The value of the column for a row with these related rows.
     fileprivate func value(of related: [StoredRow]) -> RowValue {
         switch source {
         case .outer, .outerKey: .null

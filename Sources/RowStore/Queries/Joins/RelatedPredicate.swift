@@ -1,8 +1,8 @@
 extension RowPredicate {
-    /// A predicate of one joined column, rewritten as one of the related rows, which can use any index that they have.
+    /// Rewrites a predicate of one joined column as a predicate of the related rows, which can use their indexes.
     ///
-    /// - Returns: The rows of which a row must have one to match or, if it is negated, have none. Nil if the predicate cannot be
-    ///   rewritten.
+    /// - Returns: The related rows. A row matches if it has at least one of them or, if negated, none. Nil if the predicate
+    ///   cannot be rewritten.
     package func ofRelatedRows(
         _ joined: [JoinedColumn], _ layout: EntityLayout
     ) -> (related: RelatedRows, isNegated: Bool)? {
@@ -15,7 +15,7 @@ extension RowPredicate {
             guard case .compare(_, .equal, .integer(let wanted)) = self else { return nil }
             return (related, wanted == 0)
         case .value(var related, let column) where !related.isCorrelated:
-            // If null passes, a row that leads nowhere passes: so all pass except those that lead to a row that fails.
+            // If null matches, every row matches except those whose destination fails.
             guard let holdsForNull = holdsForNull(layout) else { return nil }
             let predicate = mappingColumns { $0 == number ? column : $0 }
             let wanted = holdsForNull ? RowPredicate.not(predicate) : predicate
@@ -29,7 +29,7 @@ extension RowPredicate {
         }
     }
 
-    /// The same predicate of the row's own key, if it is one of equality.
+    /// The same predicate of the row's own key, if it tests for equality; otherwise nil.
     private var ofKey: RowPredicate? {
         switch self {
         case .compare(_, .equal, .null): .constant(false)
@@ -42,7 +42,7 @@ extension RowPredicate {
         }
     }
 
-    /// Whether it consists of other predicates.
+    /// Whether the predicate is a constant, a cursor, or a combination of predicates.
     private var holdsOthers: Bool {
         switch self {
         case .not, .and, .or, .constant, .follows: true
@@ -50,13 +50,12 @@ extension RowPredicate {
         }
     }
 
-    /// The result for a row with null in its only column, a joined one; nil if it is not known.
+    /// The result for a row with null in its only column, a joined column; nil if it is unknown.
     private func holdsForNull(_ layout: EntityLayout) -> Bool? {
         try? evaluate(StoredRow(key: 0, row: RowSnapshot(columnCount: 1)), layout, QueryBudget())
     }
 
-    /// The part of it for rows without joined columns. It is true for every row for which the predicate is true, and possibly
-    /// for others.
+    /// The part of the predicate without joined columns. It matches every row that the predicate matches, and possibly others.
     package var withoutJoined: RowPredicate {
         switch self {
         case .and(let parts): .and(parts.map(\.withoutJoined).filter { $0 != .constant(true) })
@@ -64,7 +63,7 @@ extension RowPredicate {
         }
     }
 
-    /// Whether it uses a joined column.
+    /// Whether the predicate uses a joined column.
     package var asksJoined: Bool {
         var columns: Set<Int> = []
         _ = collectColumns(&columns)

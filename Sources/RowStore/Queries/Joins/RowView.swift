@@ -1,12 +1,12 @@
-/// Rows as they are seen at one moment: those of a store, with pending saves, or with the edits of a batch.
+/// Rows in one state: the rows of a store, perhaps with pending saves or the edits of a batch.
 package protocol RowView {
     var layout: ModelLayout { get }
 
-    /// Whether a link can be there twice, or two rows lead to one end of a one-to-one relationship: in a draft, if another save has
-    /// made the same link. False by default.
+    /// Whether a link may have a duplicate, or two rows may lead to one end of a one-to-one relationship. Both happen in a
+    /// draft if another save has made the same link. False by default.
     var mayHaveDoubleLinks: Bool { get }
 
-    /// The rows of one concrete entity that match, in the order of the query.
+    /// The matching rows of one concrete entity, in the order of the query.
     ///
     /// - Parameter query: A query without joined columns.
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow]
@@ -15,7 +15,7 @@ package protocol RowView {
 extension RowView {
     package var mayHaveDoubleLinks: Bool { false }
 
-    /// The rows of several entities whose column has one of the keys, in any order.
+    /// The rows of several entities that have one of the keys in a column, in any order.
     package func rows(
         _ entities: [Int], _ column: RowExpression, in keys: [Int64], columns: [Int]? = nil, _ budget: QueryBudget
     ) throws(DataSourceError) -> [StoredRow] {
@@ -33,12 +33,16 @@ extension RowView {
 
 /// Answering queries from rows in memory.
 extension RowQuery {
-    /// Finds the row whose columns of one uniqueness constraint have the values. A null value matches nothing.
+    /// Makes a query for the row with the values in the columns of a uniqueness constraint. A null value matches nothing.
+    ///
+    /// ```swift
+    /// let query = RowQuery(layout, constraint: 0, values: [.text("guan-yu")])
+    /// ```
     ///
     /// - Parameters:
-    ///   - layout: The entity.
-    ///   - constraint: The constraint's place in ``EntityLayout/constraints``.
-    ///   - values: One for each of its columns.
+    ///   - layout: The layout of the entity.
+    ///   - constraint: The constraint's index in ``EntityLayout/constraints``.
+    ///   - values: One value for each column of the constraint.
     public init(_ layout: EntityLayout, constraint: Int, values: [RowValue]) {
         let tests = zip(layout.constraints[constraint], values).map { RowPredicate.compare(column: $0, .equal, $1) }
         self.init(entity: layout.index, predicate: values.contains(.null) ? .constant(false) : .and(tests))
@@ -46,24 +50,31 @@ extension RowQuery {
 
     /// The rows that answer the query, in its order and within its limit, from a list of all rows.
     ///
-    /// Predicate, order, limit, offset and related rows are handled; a predicate means the same as in every other store.
+    /// ```swift
+    /// func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
+    ///     for row in try query.rows(in: layout, listing: listRows) { body(row) }
+    /// }
+    /// ```
+    ///
+    /// The function applies predicate, order, limit, offset and related rows. A predicate has the same result as in every other
+    /// store.
     ///
     /// **Isolation**: none. **Complexity**: O(n) in the listed rows, O(n log n) with an order.
     ///
     /// - Parameters:
     ///   - layout: The model.
-    ///   - list: Returns all rows of an entity, given by its position in ``ModelLayout/entities``, in any order. It is called
-    ///     for the query's own entity, and for entities of related rows, possibly more than once.
-    /// - Throws: `invalidPredicate` if a pattern needs too much work, `cancelled`, and what the closure throws.
+    ///   - list: Returns all rows of an entity, given by its index in ``ModelLayout/entities``, in any order. It is called for
+    ///     the query's own entity and for entities of related rows, possibly more than once.
+    /// - Throws: `invalidPredicate` if a pattern needs too much work, `cancelled`, and the errors of `list`.
     public func rows(
         in layout: ModelLayout, listing list: @escaping (_ entity: Int) throws(DataSourceError) -> [StoredRow]
     ) throws(DataSourceError) -> [StoredRow] {
         try ListedRows(layout: layout, list: list).answer(self)
     }
 
-    /// The rows of one entity that match, in order if the query is ordered.
+    /// The matching rows of one entity, in order if the query is ordered.
     ///
-    /// - Parameter rows: All rows of the entity. The query has no joined columns.
+    /// - Parameter rows: All rows of the entity. The query must have no joined columns.
     func matches(_ rows: some Sequence<StoredRow>, _ layout: EntityLayout) throws(DataSourceError) -> [StoredRow] {
         var found: [StoredRow] = []
         for row in rows {
@@ -77,14 +88,13 @@ extension RowQuery {
 }
 
 extension RowView {
-    /// The rows that answer a query, with or without joined columns.
+    /// The rows that answer a query, which may have joined columns.
     func answer(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
         if query.joined.isEmpty { return try rows(query) }
         return try Join(self, query.budget).rows(query, [query.entity]).map(\.stored)
     }
 }
 
-/// Rows from a list.
 private struct ListedRows: RowView {
     let layout: ModelLayout
     let list: (Int) throws(DataSourceError) -> [StoredRow]

@@ -1,9 +1,9 @@
 package import Foundation
 
-/// Calculating with values, for both ways to answer a query.
+/// Arithmetic for queries, the same in memory and in a database.
 ///
-/// An operation without a result gives null: anything with null, a division by zero, an integer beyond 64 bits, a decimal
-/// beyond its range, NaN, a shift by fewer than 0 or more than 63 bits. Integers are divided without a remainder. A power is a
+/// An operation without a result gives null: any operation with null, a division by zero, an integer beyond 64 bits, a decimal
+/// beyond its range, NaN, and a shift by fewer than 0 or more than 63 bits. Integer division drops the remainder. A power is a
 /// real. Bit operations use 64-bit integers in two's complement.
 enum Arithmetic {
     static func combine(
@@ -41,7 +41,7 @@ enum Arithmetic {
         return result.overflow ? nil : result.partialValue
     }
 
-    /// By how many bits an integer can be shifted.
+    /// The numbers of bits by which an integer can be shifted.
     private static let shiftCounts: ClosedRange<Int64> = 0...63
 
     private static func combine(_ one: Double, _ operation: ArithmeticOperator, _ other: Double) -> Double {
@@ -63,7 +63,7 @@ enum Arithmetic {
         case .add: error = NSDecimalAdd(&result, &left, &right, .plain)
         case .subtract: error = NSDecimalSubtract(&result, &left, &right, .plain)
         case .multiply:
-            // Foundation traps if there are more digits after the point than it can count.
+            // Foundation traps if the exponent is below the smallest possible one.
             if one.exponent + other.exponent < Decimal.leastExponent { return nil }
             error = NSDecimalMultiply(&result, &left, &right, .plain)
         case .divide:
@@ -84,7 +84,7 @@ enum Arithmetic {
         combine(kind == .decimal ? .text("0") : kind == .integer ? .integer(0) : .real(0), .subtract, value, as: kind)
     }
 
-    /// A function of one number.
+    /// A function with one number as its argument.
     static func apply(_ function: FetchFunction, _ value: RowValue, as kind: ValueKind) -> RowValue {
         if value == .null { return .null }
         if function.isReal { return value.asReal.map { .number(function.apply($0)) } ?? .null }
@@ -125,17 +125,17 @@ extension FetchFunction {
     }
 }
 
-// Inside an extension of the functions, cases with the same names hide those of Foundation.
+// Inside an extension of `FetchFunction`, cases hide the functions of Foundation with the same names.
 
 private func naturalLogarithm(_ number: Double) -> Double { log(number) }
 
 private func exponential(_ number: Double) -> Double { exp(number) }
 
 extension Decimal {
-    /// The power of ten of the last digit that a decimal can have.
+    /// The smallest exponent of a decimal: the power of ten of its last digit.
     fileprivate static let leastExponent = -128
 
-    /// The whole number below, above or towards zero.
+    /// The number rounded down, up or towards zero.
     fileprivate func rounded(_ function: FetchFunction) -> Decimal? {
         var (number, result) = (self, Decimal())
         let mode: NSDecimalNumber.RoundingMode =
@@ -155,7 +155,7 @@ extension RowValue {
         value.isNaN ? .null : .real(value == 0 ? 0 : value)
     }
 
-    /// A number truncated to an integer; nil beyond its range.
+    /// A number truncated to an integer; nil if the integer does not fit into 64 bits.
     package var asInteger: Int64? {
         switch self {
         case .integer(let value): return value
@@ -188,10 +188,9 @@ extension RowValue {
 
 package enum ArithmeticOperator: String, Sendable, Hashable, Codable, CaseIterable {
     case add, subtract, multiply, divide, remainder, power
-    // For the bits of integers. `shiftRight` keeps the sign.
+    // Bit operations on integers. `shiftRight` keeps the sign.
     case bitwiseAnd, bitwiseOr, bitwiseXor, shiftLeft, shiftRight
 
-    /// Whether it combines integers bit by bit.
     package var isBitwise: Bool {
         switch self {
         case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .shiftLeft, .shiftRight: true

@@ -1,13 +1,13 @@
 internal import Foundation
 
-/// The sum of reals, rounded once at the end, independent of their order.
+/// The sum of reals, rounded once at the end, so that it does not depend on their order.
 package struct ExactSum: Sendable {
-    /// Most of it: what is added to it without being rounded needs nothing else.
+    /// The main part of the sum. A value that can be added without rounding changes only this part.
     private var head = 0.0
     private var parts = Expansion()
     /// The sum of numbers that are too large to be added without overflow, each divided by ``scale``.
     private var large = Expansion()
-    /// The infinities that were met.
+    /// The signs of the infinities among the values.
     private var infinities: (positive: Bool, negative: Bool) = (false, false)
 
     private static let bound = 0x1p1000
@@ -19,7 +19,8 @@ package struct ExactSum: Sendable {
     package mutating func add(_ value: Double) {
         let sum = head + value
         let added = sum - head
-        // What the sum lacks, exactly, unless it overflows. (Knuth, The Art of Computer Programming, volume 2, 4.2.2, theorem B)
+        // The exact rounding error of the sum, unless it overflows. (Knuth, The Art of Computer Programming, volume 2, 4.2.2,
+        // theorem B)
         let rest = (head - (sum - added)) + (value - added)
         guard rest == 0, abs(sum) < ExactSum.bound else { return addSlowly(value) }
         head = sum
@@ -35,7 +36,7 @@ package struct ExactSum: Sendable {
         if let greatest = parts.removeGreatest(from: ExactSum.bound) { large.add(greatest / ExactSum.scale) }
     }
 
-    /// An infinity if the sum overflows; nil for infinities of both signs, which have no sum.
+    /// The rounded sum: an infinity if it overflows; nil for infinities of both signs, which have no sum.
     package var value: Double? {
         switch infinities {
         case (true, true): return nil
@@ -49,14 +50,14 @@ package struct ExactSum: Sendable {
         var all = large
         for part in parts.parts {
             let scaled = part / ExactSum.scale
-            // A remainder still determines the direction of rounding.
+            // A part that becomes zero still determines the direction of rounding.
             all.add(scaled == 0 && part != 0 ? (part > 0 ? 1 : -1) * .leastNonzeroMagnitude : scaled)
         }
         return all.value * ExactSum.scale
     }
 }
 
-/// Finite numbers whose exact sum is the total, the smallest first, no two of which overlap.
+/// Finite numbers that do not overlap, the smallest first. Their exact sum is the total.
 private struct Expansion: Sendable {
     private(set) var parts: [Double] = []
 
@@ -80,7 +81,7 @@ private struct Expansion: Sendable {
         parts.append(value)
     }
 
-    /// Removes the greatest part, if it is at least that large.
+    /// Removes the greatest part, if its magnitude is at least the bound.
     mutating func removeGreatest(from bound: Double) -> Double? {
         guard let greatest = parts.last, abs(greatest) >= bound else { return nil }
         return parts.removeLast()
@@ -98,7 +99,7 @@ private struct Expansion: Sendable {
             rest = parts[index] - (sum - before)
             if rest != 0 { break }
         }
-        // Half-way cases are rounded by the parts below.
+        // The lower parts decide how a half-way case is rounded.
         if index > 0, rest < 0 && parts[index - 1] < 0 || rest > 0 && parts[index - 1] > 0 {
             let twice = rest * 2
             let rounded = sum + twice
@@ -108,15 +109,16 @@ private struct Expansion: Sendable {
     }
 }
 
-/// The exact sum of decimals, independent of their order.
+/// The exact sum of decimals, which does not depend on their order.
 struct DecimalSum: Sendable {
-    /// Nine digits each, the lowest first, with a sign of their own until the end.
+    /// Groups of nine digits, the lowest first. Until the end, each group has its own sign.
     private var groups: [Int64]
-    /// Whether a number could not be a decimal.
+    /// Whether a number has a digit beyond the range of decimals.
     private var isBeyond = false
 
     private static let groupDigits = 9
-    /// The digits after the point, and all digits with room to carry: a decimal has at most 128 after it and 166 before it.
+    /// The digits after the point, and the groups with room to carry. A decimal has at most 128 digits after the point and 166
+    /// before.
     private static let fractionDigits = 15 * groupDigits
     private static let groupCount = 36
     private static let powers: [Int64] = [
@@ -124,12 +126,12 @@ struct DecimalSum: Sendable {
     ]
     private static let base = powers[groupDigits]
 
-    /// - Parameter isUsed: Whether anything will be added.
+    /// - Parameter isUsed: Whether values will be added.
     init(isUsed: Bool = true) {
         groups = [Int64](repeating: 0, count: isUsed ? DecimalSum.groupCount : 0)
     }
 
-    /// Adds the number in a string; a string that is not a number counts as zero.
+    /// Adds the number in a string. A string that is not a number counts as zero.
     mutating func add(_ text: UnsafeRawBufferPointer) {
         guard let number = DecimalText(text) else { return }
         var place = number.magnitude - 1 + DecimalSum.fractionDigits
@@ -145,7 +147,7 @@ struct DecimalSum: Sendable {
         }
     }
 
-    /// The sum of numbers; null if one of them is no decimal, or if the sum cannot be one.
+    /// The sum of numbers; null if a number is no decimal, or if the sum has too many digits for a decimal.
     static func sum(of values: [RowValue]) -> RowValue {
         var sum = DecimalSum()
         for value in values {
@@ -155,10 +157,10 @@ struct DecimalSum: Sendable {
         return sum.value.map { .text($0.description) } ?? .null
     }
 
-    /// The sum as a decimal; nil if it has more digits than one can have.
+    /// The sum as a decimal; nil if it has too many digits.
     var value: Decimal? {
         if isBeyond { return nil }
-        // Foundation counts the digits after the point of a zero, and has no zero with so many.
+        // A zero needs its own result: its many digits after the point are too many for a Foundation decimal.
         if carried(groups).allSatisfy({ $0 == 0 }) { return 0 }
         let text = text
         guard let sum = Decimal(rowText: text) else { return nil }
@@ -169,7 +171,7 @@ struct DecimalSum: Sendable {
         return isExact ? sum : nil
     }
 
-    /// All its digits.
+    /// All digits of the sum.
     private var text: String {
         var digits = carried(groups)
         let isNegative = digits[DecimalSum.groupCount - 1] < 0
@@ -182,7 +184,7 @@ struct DecimalSum: Sendable {
             + text.suffix(DecimalSum.fractionDigits)
     }
 
-    /// The groups with nine digits each and no sign, except for the last one, whose sign is that of the whole number.
+    /// The groups with nine digits each and no sign, except that the last group has the sign of the whole number.
     private func carried(_ groups: [Int64]) -> [Int64] {
         var groups = groups
         var carry: Int64 = 0

@@ -1,17 +1,16 @@
 internal import Synchronization
 
-/// The amount of work that a query may do, and whether it ends when its task is cancelled.
+/// The work that a query may do, and whether the query ends when its task is cancelled.
 ///
-/// Reading a row and looking at each of its characters once is free: that is the cost of a query without an index. The
-/// additional cost of a pattern is paid from the budget, for all rows of the query together. A query that has used up its
-/// budget ends with an error. Only one thread at a time uses a budget.
+/// Reading a row and each of its characters once is free: a query without an index costs that much. The additional cost of a
+/// pattern is paid from the budget, for all rows of the query together. A query that exceeds its budget ends with an error.
+/// Only one thread at a time uses a budget.
 package final class QueryBudget: Sendable {
-    /// The most steps beyond those that are proportional to the length of the strings: some tenths of a second.
+    /// The default limit of steps beyond those that are proportional to the length of the strings: some tenths of a second.
     package static let stepLimit = 50_000_000
 
-    /// Whether the query ends when the task that made it is cancelled.
+    /// Whether the query ends when its task is cancelled.
     package let isCancellable: Bool
-    /// The most steps that may be spent.
     private let limit: Int
     private let steps = Atomic(0)
     private let rows = Atomic(0)
@@ -21,22 +20,20 @@ package final class QueryBudget: Sendable {
         self.isCancellable = isCancellable
     }
 
-    /// How many steps have been spent.
     package var stepsSpent: Int { steps.load(ordering: .relaxed) }
 
-    /// How many steps are left.
     var stepsLeft: Int { limit - stepsSpent }
 
-    /// Uses steps; returns whether there were enough left.
+    /// Spends steps. Returns whether enough were left.
     func spend(_ count: Int) -> Bool {
         let spent = stepsSpent + count
         steps.store(spent, ordering: .relaxed)
         return spent <= limit
     }
 
-    /// Notes that a row is looked at.
+    /// Counts a row that the query reads.
     ///
-    /// - Throws: `cancelled`, checked after a number of rows, if the query must end.
+    /// - Throws: `cancelled` if the query must end. Checked at every 64th row.
     @inline(__always)
     package func countRow() throws(DataSourceError) {
         if !isCancellable { return }
@@ -64,6 +61,5 @@ extension DataSourceError.Code {
 }
 
 extension DataSourceError {
-    /// The error of a query whose task was cancelled.
     package static let cancelled = DataSourceError(.cancelled, "The task that made the query was cancelled.")
 }

@@ -1,18 +1,18 @@
 internal import Foundation
 
-/// A regular expression for whole strings, compiled once and kept for the next query.
+/// A regular expression for whole strings, compiled once and kept for later queries.
 ///
-/// A match is given up if it needs more steps than the query's budget allows, or too much memory.
+/// A match ends if it needs more steps than the query's budget allows, or too much memory.
 final class RegexMatcher: Sendable {
     private let expression: NSRegularExpression
     private let pattern: String
     private let options: StringOptions
 
-    /// How many steps the engine takes between two calls that report progress.
+    /// The steps of the engine between two progress reports.
     private static let stepsPerReport = 10_000
-    /// How many steps of a query's budget one step of the engine costs.
+    /// The steps of a query's budget for one step of the engine.
     private static let stepCost = 10
-    /// How many free steps the engine has for each UTF-16 unit of a string.
+    /// The free steps of the engine for each UTF-16 unit of a string.
     private static let freeSteps = 16
     private static let known = Guarded<[String: RegexMatcher]>([:])
     private static let limit = 64
@@ -38,11 +38,11 @@ final class RegexMatcher: Sendable {
     private static func compile(
         _ pattern: String, _ options: StringOptions
     ) throws(DataSourceError) -> NSRegularExpression {
-        // Without marks, but with its case, because the case of an escape has a meaning.
+        // Removes marks, but keeps case, because the case of an escape has a meaning.
         let plain = String(
             decoding: TextFolding.bytes(pattern, options.intersection(.diacriticInsensitive)), as: UTF8.self)
         do {
-            // Separately, because an expression with unbalanced parentheses could become valid when it is put into parentheses.
+            // Compiled separately first, because added parentheses could make an expression with unbalanced parentheses valid.
             if !plain.isEmpty { _ = try NSRegularExpression(pattern: plain) }
             return try NSRegularExpression(
                 pattern: "\\A(?:\(plain))\\z", options: options.contains(.caseInsensitive) ? [.caseInsensitive] : [])

@@ -1,6 +1,6 @@
-/// Statistics of a list of numbers without null. An empty list has none, nor has a list with NaN.
+/// Statistics of a list of numbers without nulls. They are null for an empty list and for a list with NaN.
 enum Statistics {
-    /// The middle number; for an even count, the mean of the two in the middle. Integers give a real.
+    /// The middle number; for an even count, the mean of the two middle numbers. Of integers, a real.
     static func median(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         guard let sorted = sorted(values, kind), let middle = sorted.dropFirst(sorted.count / 2).first else {
             return .null
@@ -18,7 +18,7 @@ enum Statistics {
         return .number(upper == lower ? upper : sum.isInfinite ? lower / 2 + upper / 2 : sum / 2)
     }
 
-    /// The most frequent number; the least of those that are equally frequent.
+    /// The most frequent number; the smallest if several are equally frequent.
     static func mode(_ values: [RowValue], _ kind: ValueKind) -> RowValue {
         guard let sorted = sorted(values, kind) else { return .null }
         let order = order(kind)
@@ -32,7 +32,7 @@ enum Statistics {
         return mode
     }
 
-    /// The square root of the mean of the squared distances from the mean, in any order.
+    /// The standard deviation: the square root of the mean of the squared distances from the mean.
     static func standardDeviation(_ values: [RowValue]) -> RowValue {
         let numbers = values.compactMap(\.asReal)
         guard !numbers.isEmpty, numbers.count == values.count else { return .null }
@@ -46,7 +46,7 @@ enum Statistics {
 
     private static func order(_ kind: ValueKind) -> ValueOrder { kind == .decimal ? .decimal : .natural }
 
-    /// Sorted ascending; nil if one of them has no order.
+    /// The values in ascending order; nil if a value has no order.
     private static func sorted(_ values: [RowValue], _ kind: ValueKind) -> [RowValue]? {
         let order = order(kind)
         if values.contains(where: { order.compare($0, $0) == nil }) { return nil }
@@ -57,23 +57,23 @@ enum Statistics {
 /// The functions of expressions.
 package enum FetchFunction: String, Sendable, Hashable, Codable, CaseIterable {
     case uppercase, lowercase
-    /// Without case and marks.
+    /// The string without case and marks.
     case canonical
-    /// In characters.
+    /// The number of characters of a string, or bytes of data.
     case length
     case abs, floor, ceiling, trunc, sqrt
-    /// The logarithm to the base e, that to the base 10, and the power of e.
+    /// The natural logarithm, the logarithm to the base 10, and the power of e.
     case ln, log, exp
     /// An integer with each of its bits inverted.
     case onesComplement
-    /// The time at which the query was made.
+    /// The time when the query was made.
     case now
     // For lists: null elements do not count.
     case sum, min, max, average, count
-    /// The middle element, or the mean of the two in the middle.
+    /// The middle element, or the mean of the two middle elements.
     case median
-    /// The most frequent element; the least of several.
+    /// The most frequent element; the smallest if several are equally frequent.
     case mode
-    /// The standard deviation of the whole list, divided by its count.
+    /// The population standard deviation.
     case stddev
 }

@@ -1,6 +1,6 @@
 package enum StringOperator: String, Sendable, Hashable, Codable {
     case contains, beginsWith, endsWith
-    /// `?` is any one character, `*` any number of characters, and `\` escapes the next one.
+    /// `?` matches one character, `*` any number of characters, and `\` escapes the next character.
     case like
     /// A regular expression for the whole string.
     case matches
@@ -18,10 +18,10 @@ package struct StringOptions: OptionSet, Sendable, Hashable, Codable {
     package static let caseInsensitive = StringOptions(rawValue: 1)
     /// `[d]`: ignores marks.
     package static let diacriticInsensitive = StringOptions(rawValue: 2)
-    /// `[n]`: the strings are already normalized; compares byte by byte.
+    /// `[n]`: the strings are already normalized, so they are compared byte by byte.
     package static let normalized = StringOptions(rawValue: 4)
-    /// `[l]`: as in a dictionary, by letters, then by marks, then by case. Canonically equivalent spellings are equal. The same
-    /// on every machine, regardless of its locale.
+    /// `[l]`: in dictionary order: by letters, then by marks, then by case. Canonically equivalent strings are equal. The order
+    /// is the same on every machine and in every locale.
     package static let localized = StringOptions(rawValue: 8)
     /// `[u]`: character by character, as in Swift: canonically equivalent strings are equal.
     package static let characters = StringOptions(rawValue: 16)
@@ -55,16 +55,16 @@ package final class StringMatcher: Sendable, Hashable {
         }
     }
 
-    /// The result of testing a string.
+    /// The result of matching a string.
     package enum Answer: Sendable {
         case yes, no
         /// The query's budget is spent.
         case tooManySteps
-        /// A regular expression needed more memory than it may have.
+        /// A regular expression needed more memory than allowed.
         case tooMuchMemory
     }
 
-    /// Whether the string passes.
+    /// Whether the string matches.
     package func answer(_ text: UnsafeRawBufferPointer, _ budget: QueryBudget) -> Answer {
         switch form {
         case .bytes(let wanted):
@@ -79,7 +79,7 @@ package final class StringMatcher: Sendable, Hashable {
         }
     }
 
-    /// Whether a string passed; null does not.
+    /// Whether a string matched. Null does not match.
     ///
     /// - Throws: `invalidPredicate` if the result is unknown.
     @inline(__always)

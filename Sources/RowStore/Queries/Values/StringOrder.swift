@@ -1,6 +1,6 @@
 /// How strings are sorted.
 package enum StringOrder: Sendable, Hashable {
-    /// Byte by byte, which can use an index.
+    /// Byte by byte. This order can use an index.
     case bytes
     case folded(StringSorting)
     case collation(StringCollation)
@@ -20,7 +20,7 @@ package enum StringOrder: Sendable, Hashable {
         }
     }
 
-    /// Bytes with the same order as the strings. They are equal for equal strings.
+    /// Bytes in the order of the strings. Equal strings have equal bytes.
     package static func sortKey(_ text: UnsafeRawBufferPointer, _ options: StringSorting) -> [UInt8] {
         let folded = TextFolding.bytes(text, options.folding)
         guard options.contains(.numeric), folded.contains(where: isDigit) else { return folded }
@@ -49,11 +49,11 @@ package enum StringOrder: Sendable, Hashable {
     private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 }
 
-/// An order of strings that an app defines, for every store. It equals only itself.
+/// An order of strings that an app defines, for every store. A collation equals only itself.
 package final class StringCollation: Sendable, Hashable {
-    /// A number that no other collation of the process has.
+    /// A unique number within the process.
     package let number: Int
-    /// Negative, 0 or positive; a total order.
+    /// Negative, 0 or positive. The order is total.
     package let compare: @Sendable (String, String) -> Int
 
     private static let last = Guarded(0)
@@ -77,6 +77,12 @@ package final class StringCollation: Sendable, Hashable {
 public struct StringSorting: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
+    /// Makes the options with these bits. The constants, such as ``numeric``, are easier to read.
+    ///
+    /// ```swift
+    /// let sorting: StringSorting = [.caseInsensitive, .numeric]
+    /// let copy = StringSorting(rawValue: sorting.rawValue)
+    /// ```
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
@@ -88,6 +94,6 @@ public struct StringSorting: OptionSet, Sendable, Hashable {
     /// Consecutive digits count as a number: "file9" before "file10".
     public static let numeric = StringSorting(rawValue: 4)
 
-    /// How strings are folded before they are compared.
+    /// The folding of strings before they are compared.
     var folding: StringOptions { StringOptions(rawValue: rawValue & 3) }
 }

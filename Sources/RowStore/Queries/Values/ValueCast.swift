@@ -1,6 +1,6 @@
 internal import Foundation
 
-/// Converting a value of one kind to another, for both ways to answer a query. A value that cannot be converted becomes null.
+/// Converts a value to another kind, the same in memory and in a database. A value that cannot be converted becomes null.
 enum ValueCast {
     static func cast(_ value: RowValue, from source: ValueKind, to target: ValueKind) -> RowValue {
         if value == .null || source == target { return value }
@@ -14,7 +14,7 @@ enum ValueCast {
         }
     }
 
-    /// Whether one kind can be converted to the other.
+    /// Whether a kind can be converted to another kind.
     static func isPossible(from source: ValueKind, to target: ValueKind) -> Bool {
         if source == target { return true }
         switch target {
@@ -26,11 +26,11 @@ enum ValueCast {
         }
     }
 
-    /// A string is read as a number only as a whole.
+    /// A string converts to a number only if the whole string is a number.
     private static func number(_ value: RowValue, _ source: ValueKind) -> RowValue {
         guard source == .text, case .text(let text) = value else { return value }
         if let whole = Int64(text) { return .integer(whole) }
-        // Swift also reads hexadecimal digits, which a decimal does not have.
+        // Swift also reads hexadecimal digits, but a decimal has none.
         guard !text.utf8.contains(where: { $0 | 0x20 == UInt8(ascii: "x") }), let real = Double(text), real.isFinite
         else { return .null }
         return Decimal(rowText: text).map { .text($0.description) } ?? .real(real)
@@ -49,6 +49,6 @@ enum ValueCast {
 }
 
 extension ValueKind {
-    /// Whether this kind can be converted to the other.
+    /// Whether this kind can be converted to the target.
     package func canBeCast(to target: ValueKind) -> Bool { ValueCast.isPossible(from: self, to: target) }
 }

@@ -1,15 +1,15 @@
 internal import Foundation
 
-/// How two values are compared, if they are not a column and a value of its kind.
+/// How two values are compared, other than a column with a value of its kind.
 package enum ValueOrder: Sendable, Hashable {
-    /// Integers and reals by their exact value, strings and blobs byte by byte.
+    /// Integers and reals by exact value, strings and blobs byte by byte.
     case natural
     /// Numbers of any kind as decimals. A real counts as the shortest decimal number that represents it.
     case decimal
     /// Strings in their folded form, or as Swift compares them.
     case folded(StringOptions)
 
-    /// Negative, 0 or positive; nil if the values have no order, as with null or of different kinds.
+    /// Negative, 0 or positive; nil if the values have no order, such as null or values of different kinds.
     package func compare(_ one: RowValue, _ other: RowValue) -> Int? {
         switch self {
         case .natural: return natural(one, other)
@@ -26,7 +26,7 @@ package enum ValueOrder: Sendable, Hashable {
         }
     }
 
-    /// By letters, then by marks, then by case: small letters first.
+    /// By letters, then by marks, then by case: lowercase letters first.
     private func dictionaryOrder(_ one: String, _ other: String, _ options: StringOptions) -> Int {
         for options in [[.caseInsensitive, .diacriticInsensitive], options.union(.caseInsensitive)] {
             let order = compareBytes(TextFolding.bytes(one, options), TextFolding.bytes(other, options))
@@ -35,8 +35,8 @@ package enum ValueOrder: Sendable, Hashable {
         return compareBytes(TextFolding.bytes(other, options), TextFolding.bytes(one, options))
     }
 
-    /// A form of the value that is the same for all values that are equal in this order, for look-ups in a set. Only for values
-    /// that are compared with others of their kind.
+    /// A value that is the same for all values that are equal in this order, for look-ups in a set. Only for values that are
+    /// compared with values of their own kind.
     package func uniform(_ value: RowValue) -> RowValue {
         switch (self, value) {
         case (_, .null): .null
@@ -63,7 +63,7 @@ package enum ValueOrder: Sendable, Hashable {
     }
 }
 
-/// The order of an integer and a real, without rounding either; nil for NaN.
+/// The order of an integer and a real, without rounding; nil for NaN.
 package func compareExactly(_ integer: Int64, _ real: Double) -> Int? {
     if real.isNaN { return nil }
     if real >= 0x1p63 { return -1 }
@@ -78,7 +78,7 @@ private func order<Value: Comparable>(_ one: Value, _ other: Value) -> Int {
 }
 
 extension RowValue {
-    /// A number as a decimal string; nil for NaN. Infinities are beyond all other numbers.
+    /// A number as a decimal string; nil for NaN. An infinity becomes a number beyond all other numbers.
     package var decimalText: String? {
         switch self {
         case .integer(let value): String(value)

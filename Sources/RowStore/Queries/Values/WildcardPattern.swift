@@ -4,16 +4,16 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// A pattern in which `?` is any one character and `*` any number of characters; `\` escapes the next character.
+/// A pattern in which `?` matches one character and `*` any number of characters; `\` escapes the next character.
 ///
-/// A character is what a person sees as one, including its marks. Parts without `?` are found in time proportional to the
-/// length of the string; a part with many of them can take more steps than the query's budget allows.
+/// A character includes its marks, as a person sees it. Parts without `?` are found in time proportional to the length of the
+/// string. A part with many `?` can take more steps than the query's budget allows.
 struct WildcardPattern: Sendable {
-    /// The parts between two `*`, the beginning and the end; the first and the last have fixed positions.
+    /// The parts between the beginning, each `*`, and the end. The first and the last part have fixed positions.
     private let parts: [WildcardPart]
     private let options: StringOptions
 
-    /// How many character comparisons are free for each character of a string.
+    /// The free character comparisons for each character of a string.
     private static let freeSteps = 4
 
     init(_ pattern: String, _ options: StringOptions) {
@@ -60,7 +60,7 @@ struct WildcardPattern: Sendable {
         if parts.count == 1 { return first.count == text.count && first.stands(at: 0, in: text) ? .yes : .no }
         let end = text.count - last.count
         guard first.count <= end, first.stands(at: 0, in: text), last.stands(at: end, in: text) else { return .no }
-        // The first position for each part leaves the most room for the others.
+        // The first position of each part leaves the most room for the following parts.
         var position = first.count
         let free = text.count * WildcardPattern.freeSteps
         var steps = free + max(0, budget.stepsLeft)
@@ -74,15 +74,15 @@ struct WildcardPattern: Sendable {
         return .yes
     }
 
-    /// Pays for the steps beyond the free ones.
+    /// Spends the steps beyond the free steps.
     private func pay(_ left: Int, _ free: Int, _ budget: QueryBudget) {
         let spent = free + max(0, budget.stepsLeft) - left
         if spent > free { _ = budget.spend(spent - free) }
     }
 
-    /// The position of each character.
+    /// The byte range of each character.
     static func characters(_ text: UnsafeRawBufferPointer) -> [Range<Int>] {
-        // Of ASCII, only a carriage return can be part of a longer character.
+        // In ASCII, only a carriage return can be part of a longer character.
         if text.allSatisfy({ $0 < 0x80 && $0 != 0x0D }) { return text.indices.map { $0..<$0 + 1 } }
         var characters: [Range<Int>] = []
         var start = 0
@@ -97,7 +97,7 @@ struct WildcardPattern: Sendable {
     }
 }
 
-/// A string, character by character.
+/// A string as a list of characters.
 struct WildcardText {
     let bytes: UnsafeRawBufferPointer
     let characters: [Range<Int>]
@@ -105,7 +105,7 @@ struct WildcardText {
     var count: Int { characters.count }
 }
 
-/// Consecutive characters, some of which may be any character.
+/// Consecutive characters of a pattern, including `?`.
 struct WildcardPart: Sendable {
     enum Token: Hashable {
         case one
@@ -114,8 +114,8 @@ struct WildcardPart: Sendable {
     }
 
     private let tokens: [Token]
-    /// How many tokens before each position, including it, equal those at the beginning. Nil if there is a character that may
-    /// be any.
+    /// For each token, how many tokens up to and including it equal the first tokens of the part (Knuth, Morris and Pratt). Nil
+    /// if the part has a `?`.
     private let borders: [Int]?
 
     var count: Int { tokens.count }
@@ -140,14 +140,14 @@ struct WildcardPart: Sendable {
         self.borders = borders
     }
 
-    /// Whether the part occurs at a position of a string that is long enough.
+    /// Whether the part occurs at a position of the string, which must be long enough.
     func stands(at place: Int, in text: WildcardText) -> Bool {
         tokens.indices.allSatisfy { matches($0, place + $0, text) }
     }
 
     /// The first position of the part in a range.
     ///
-    /// - Parameter steps: How many characters may be compared; less than 1 afterwards if that was not enough.
+    /// - Parameter steps: The number of characters that may be compared. Less than 1 afterwards if more were needed.
     func find(in text: WildcardText, _ range: Range<Int>, _ steps: inout Int) -> Int? {
         if count > range.count { return nil }
         if let borders { return find(in: text, range, borders) }
@@ -161,7 +161,7 @@ struct WildcardPart: Sendable {
         return nil
     }
 
-    /// The algorithm of Knuth, Morris and Pratt: no character of the string is compared again after a mismatch.
+    /// The algorithm of Knuth, Morris and Pratt. After a mismatch, no character of the string is compared again.
     private func find(in text: WildcardText, _ range: Range<Int>, _ borders: [Int]) -> Int? {
         if tokens.isEmpty { return range.lowerBound }
         var length = 0
@@ -179,9 +179,8 @@ struct WildcardPart: Sendable {
     }
 }
 
-/// Searching for bytes in bytes.
 enum ByteSearch {
-    /// From this length on, the time must not be proportional to the product of both lengths.
+    /// From this length on, the time must be proportional to the sum of both lengths, not to their product.
     private static let longWanted = 64
 
     static func contains(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
@@ -207,7 +206,7 @@ enum ByteSearch {
             && compareBytes(UnsafeRawBufferPointer(rebasing: text[(text.count - wanted.count)...]), wanted) == 0
     }
 
-    /// The algorithm of Knuth, Morris and Pratt: no byte of the string is compared again after a mismatch.
+    /// The algorithm of Knuth, Morris and Pratt. After a mismatch, no byte of the string is compared again.
     private static func containsLong(_ wanted: UnsafeRawBufferPointer, in text: UnsafeRawBufferPointer) -> Bool {
         if wanted.count > text.count { return false }
         var borders = [0]
