@@ -3,28 +3,41 @@ public import ManagedModel
 /// A set of columns, by their indexes in ``EntityLayout/columns``.
 public struct ColumnSet: Sendable, Hashable {
     private var low: UInt64 = 0
-    /// Columns from 64 on, one word for each 64; empty for most entities.
+    /// The columns from 64 on, 64 in each word; empty for most entities.
     private var high: [UInt64] = []
 
     /// Makes an empty set.
+    ///
+    /// ```swift
+    /// var columns = ColumnSet()
+    /// columns.insert(2)
+    /// ```
     public init() {}
 
-    /// Whether no column is in it.
+    /// Whether the set has no columns.
     public var isEmpty: Bool { low == 0 && high.allSatisfy { $0 == 0 } }
 
-    /// Whether a column is in it.
+    /// Whether the set has the column.
+    ///
+    /// ```swift
+    /// if update.columns.contains(nameColumn) { print("The name changed.") }
+    /// ```
     public func contains(_ column: Int) -> Bool {
         if column < 64 { return low & (1 << UInt64(column)) != 0 }
         let word = column / 64 - 1
         return word < high.count && high[word] & (1 << UInt64(column % 64)) != 0
     }
 
-    /// Whether the test holds for each word of 64 columns that is not empty.
+    /// Whether the closure returns true for each word of 64 columns that is not zero.
     func allWords(_ test: (_ word: Int, _ bits: UInt64) -> Bool) -> Bool {
         (low == 0 || test(0, low)) && high.indices.allSatisfy { high[$0] == 0 || test($0 + 1, high[$0]) }
     }
 
     /// Adds a column.
+    ///
+    /// ```swift
+    /// if let nameColumn = layout.column(named: "name") { columns.insert(nameColumn) }
+    /// ```
     public mutating func insert(_ column: Int) {
         if column < 64 {
             low |= 1 << UInt64(column)
@@ -59,7 +72,11 @@ public enum ColumnStorage: UInt8, Sendable {
     /// ``RowValue/blob(_:)``: binary data, UUIDs, transformable and composite values.
     case blob
 
-    /// How values of an attribute with that type are stored.
+    /// The storage for the values of an attribute type.
+    ///
+    /// ```swift
+    /// let storage = ColumnStorage(.date)  // .real
+    /// ```
     public init(_ type: AttributeType) {
         switch type {
         case .integer16, .integer32, .integer64, .boolean, .objectID: self = .integer

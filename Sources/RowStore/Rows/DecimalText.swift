@@ -1,9 +1,9 @@
 package import Foundation
 
-/// A decimal number as a string: `-12.50`, `1E+2`. Nothing is converted, so no digit is lost.
+/// A decimal number as a string: `-12.50`, `1E+2`. The string is not converted, so no digit is lost.
 struct DecimalText {
     let isNegative: Bool
-    /// The digits from the first nonzero one, with the point if it comes after that; empty for zero.
+    /// The digits from the first nonzero digit on, with the decimal point if it comes later; empty for zero.
     let digits: UnsafeRawBufferPointer
     /// The value is 0.digits times ten to this power.
     let magnitude: Int
@@ -52,7 +52,7 @@ struct DecimalText {
         var value = 0
         for digit in digits {
             guard (0x30...0x39).contains(digit) else { return nil }
-            // Beyond this, numbers are not distinguished; no app has such numbers.
+            // Larger exponents count as equal. No app has such numbers.
             value = min(value * 10 + Int(digit - 0x30), 1 << 40)
         }
         return isNegative ? -value : value
@@ -78,7 +78,7 @@ struct DecimalText {
     }
 }
 
-/// The order of two decimal numbers by value; a string that is not a number comes first, byte by byte.
+/// The order of two decimal numbers by value. Strings that are not numbers come first, in the order of their bytes.
 ///
 /// - Returns: Negative, 0 or positive.
 package func orderDecimals(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
@@ -91,13 +91,13 @@ package func orderDecimals(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBuff
 }
 
 extension Decimal {
-    /// The same string for equal numbers; the string itself if it is not a number that a decimal can hold.
+    /// The same string for equal numbers; the string itself if it is not a number in the range of decimals.
     package static func canonical(_ text: String) -> String {
         guard let number = Decimal(rowText: text) else { return text }
         return number.description
     }
 
-    /// The number in a decimal column's string; nil if it is not one.
+    /// The number in the string of a decimal column; nil if the string is not a number.
     package init?(rowText text: String) {
         guard let number = Decimal(string: text, locale: posix), !number.isNaN else { return nil }
         self = number

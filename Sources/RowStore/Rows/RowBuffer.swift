@@ -1,17 +1,17 @@
 /// Memory for the words of one row, or of several rows that were read together.
 ///
-/// Only the row that has a buffer to itself, and is not copied, is changed in it; so a buffer that several refer to never changes.
+/// A row changes its buffer only if no other row uses the buffer. So a shared buffer never changes.
 @usableFromInline
 final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt64> {
     @usableFromInline
     struct Header {
-        /// How many words there is space for.
+        /// The number of words for which there is memory.
         @usableFromInline let capacity: UInt32
-        /// Whether several rows may have their words in it.
+        /// Whether several rows may have their words in the buffer.
         @usableFromInline let isPage: Bool
     }
 
-    /// A buffer whose words have no values yet.
+    /// A buffer whose words are not initialized.
     static func make(_ capacity: Int, isPage: Bool = false) -> RowBuffer {
         let buffer = RowBuffer.create(minimumCapacity: capacity) { _ in
             Header(capacity: UInt32(capacity), isPage: isPage)
@@ -20,31 +20,31 @@ final class RowBuffer: ManagedBuffer<RowBuffer.Header, UInt64> {
     }
 }
 
-/// Memory for the rows of one fetch: many share one allocation.
+/// Memory for the rows of one fetch. Many rows share one allocation, a page.
 ///
-/// A row that is held keeps what shares its page, 2 KB at most. An edit gives it memory of its own.
+/// A row keeps its whole page alive, 2 KB at most. An edit gives the row a buffer of its own.
 package struct RowPages: ~Copyable {
     private var page: RowBuffer?
-    /// The page and its words again: a row then counts as one more reference to it, and nothing else does.
+    /// The page and its words, unmanaged: so only `page` and the rows count as references.
     private var unmanagedPage: (buffer: Unmanaged<RowBuffer>, words: UnsafeMutablePointer<UInt64>)?
     private var capacity = 0
     private var used = 0
-    /// The words of the next page. The first row has its memory to itself, since most look-ups find only one.
+    /// The size of the next page in words. The first row gets its own buffer, because most look-ups find only one row.
     private var nextCapacity = 0
 
     private static let largestPage = 256
 
     private let isShared: Bool
 
-    /// - Parameter isShared: Whether rows share memory. If most rows are read only to be refused, each of the few that are kept
-    ///   would keep the memory of others.
+    /// - Parameter isShared: Whether rows share pages. Pass false if few of the rows are kept, because each kept row would keep
+    ///   a whole page.
     package init(isShared: Bool = true) { self.isShared = isShared }
 
-    /// A row.
+    /// Makes a row.
     ///
     /// - Parameters:
-    ///   - count: How many words it takes.
-    ///   - body: Writes all of them. The first word is the number of columns.
+    ///   - count: The number of words.
+    ///   - body: Writes all words. The first word is the number of columns.
     @inline(__always)
     package mutating func row(_ count: Int, _ body: (UnsafeMutablePointer<UInt64>) -> Void) -> RowSnapshot {
         if used + count <= capacity, let unmanagedPage {

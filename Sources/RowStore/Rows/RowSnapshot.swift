@@ -6,24 +6,24 @@ internal import Glibc
 internal import Darwin
 #endif
 
-/// The values of one row, packed into one buffer that all tiers share.
+/// The values of one row, in one buffer that all tiers share.
 ///
-/// A snapshot is a value: it can be read as long as it is held, and changing a copy does not change the others. A store reads
-/// it with ``EntityLayout/values(of:)`` and makes it with ``EntityLayout/row(_:)-([RowValue])``.
+/// A snapshot is a value: a change of one copy does not affect the other copies. A store reads a snapshot with
+/// ``EntityLayout/values(of:)`` and makes one with ``EntityLayout/row(_:)-([RowValue])``.
 public struct RowSnapshot: @unchecked Sendable {
-    // A buffer that two rows refer to is never changed.
-    // The first word is the number of columns in its lower half, and the number of words in its upper half. Then comes one bit
-    // for each column (set: not null), padded to whole words; then one word for each column; then the bytes of strings and
-    // blobs, each padded to whole words. The word of an integer or real is its bits; that of a string or blob is the position
-    // of its bytes (in words, upper half) and their number (lower half).
+    // A buffer that two rows share is never changed.
+    // The lower half of the first word is the number of columns, the upper half is the number of words. Then comes one bit for
+    // each column (set: not null), padded to whole words; then one word for each column; then the bytes of strings and blobs,
+    // each padded to whole words. The word of an integer or real has its bits. The word of a string or blob has the position of
+    // its bytes (in words, upper half) and their number (lower half).
     @usableFromInline var buffer: RowBuffer
-    /// The place of the first word in the buffer.
+    /// The index of the row's first word in the buffer.
     @usableFromInline var start: UInt32
 
     /// A row of nulls.
     ///
     /// - Parameters:
-    ///   - spareWords: Space reserved for the bytes of strings and blobs.
+    ///   - spareWords: Memory for the bytes of strings and blobs, in words.
     package init(columnCount: Int, spareWords: Int = 0) {
         let head = RowSnapshot.headWords(columnCount)
         self.init(RowBuffer.make(head + spareWords), start: 0, count: head) { words in
@@ -32,15 +32,15 @@ public struct RowSnapshot: @unchecked Sendable {
         }
     }
 
-    /// A copy of another row in a buffer of its own.
+    /// A copy of a row in its own buffer.
     ///
-    /// - Parameter spareWords: Space reserved for the bytes of more strings and blobs.
+    /// - Parameter spareWords: Memory for the bytes of more strings and blobs, in words.
     package init(copying other: RowSnapshot, spareWords: Int) {
         self = other
         makeOwnBuffer(other.wordCount + spareWords)
     }
 
-    /// A row whose words another process has packed; the first one is the number of columns.
+    /// A row that another process has packed into words. The first word is the number of columns.
     package init(packed words: UnsafeBufferPointer<UInt64>) {
         self.init(RowBuffer.make(words.count), start: 0, count: words.count) { own in
             if let start = words.baseAddress { own.initialize(from: start, count: words.count) }
@@ -54,7 +54,7 @@ public struct RowSnapshot: @unchecked Sendable {
         self.init(buffer, start: start)
     }
 
-    /// A row whose words were written.
+    /// A row whose words are already written.
     @inline(__always)
     init(_ buffer: RowBuffer, start: Int) {
         self.buffer = buffer
@@ -70,13 +70,13 @@ public struct RowSnapshot: @unchecked Sendable {
         words[0] = words[0] & 0xFFFF_FFFF | UInt64(count) << 32
     }
 
-    /// The words before the first byte of a string.
+    /// The number of words before the bytes of the first string.
     @inlinable @inline(__always)
     package static func headWords(_ columnCount: Int) -> Int {
         firstSlot(columnCount) + columnCount
     }
 
-    /// The position of the word of column 0.
+    /// The index of the word of column 0.
     @inlinable @inline(__always)
     package static func firstSlot(_ columnCount: Int) -> Int {
         1 + ((columnCount + 63) >> 6)
@@ -85,7 +85,7 @@ public struct RowSnapshot: @unchecked Sendable {
     @inlinable @inline(__always)
     package var columnCount: Int { Int(self[0] & 0xFFFF_FFFF) }
 
-    /// How many words the row has.
+    /// The number of words of the row.
     @inlinable @inline(__always)
     package var wordCount: Int { Int(self[0] >> 32) }
 
@@ -102,7 +102,7 @@ public struct RowSnapshot: @unchecked Sendable {
         }
     }
 
-    /// The most bytes that one string or blob may have.
+    /// The largest number of bytes of one string or blob.
     package static let longestValue = Int(UInt32.max) - 8
 }
 
@@ -114,7 +114,7 @@ extension RowSnapshot {
         self[1 + (column >> 6)] & (1 << UInt64(column & 63)) == 0
     }
 
-    /// Whether none of the columns is null.
+    /// Whether all of the columns have values.
     package func hasValues(in columns: ColumnSet) -> Bool {
         columns.allWords { word, bits in self[1 + word] & bits == bits }
     }
@@ -136,14 +136,14 @@ extension RowSnapshot {
         Double(bitPattern: word(column))
     }
 
-    /// The bytes of a string or blob; none for null. They are valid only during the call.
+    /// The bytes of a string or blob; empty for null. They are valid only during the call.
     @inlinable @inline(__always)
     package func withBytes<R>(_ column: Int, _ body: (UnsafeRawBufferPointer) throws -> R) rethrows -> R {
         let slot = word(column)
         let start = Int(slot >> 32) * 8
         let count = Int(slot & 0xFFFF_FFFF)
         return try withWords { words in
-            // A number that is read as a string would lead anywhere, and a value that lies apart is not here.
+            // The word of a number is no valid position of bytes, and a deferred value has no bytes here.
             precondition(
                 start + count <= words.count * 8,
                 "A value was read that lies apart from its row, or as another type than it is stored as.")
@@ -151,7 +151,7 @@ extension RowSnapshot {
         }
     }
 
-    /// The string of a column; empty for null. Bytes that are not UTF-8 are repaired.
+    /// The string of a column; empty for null. Bytes that are not UTF-8 are replaced.
     package func text(_ column: Int) -> String {
         withBytes(column) { String(decoding: $0, as: UTF8.self) }
     }
@@ -159,28 +159,28 @@ extension RowSnapshot {
     /// The string; nil if its bytes are not UTF-8.
     package func validText(_ column: Int) -> String? {
         withBytes(column) { bytes in
-            // This initializer is the fast one. It repairs bytes that are wrong, which then are others.
+            // This initializer is the fastest. It replaces invalid bytes, so a comparison finds them.
             var text = String(decoding: bytes, as: UTF8.self)
             return text.withUTF8 { equal(UnsafeRawBufferPointer($0), bytes) } ? text : nil
         }
     }
 
-    /// The decimal number; nil if the whole string is not one.
+    /// The decimal number; nil if the whole string is not a number.
     package func decimal(_ column: Int) -> Decimal? {
         withBytes(column) { DecimalText($0) != nil } ? Decimal(rowText: text(column)) : nil
     }
 
-    /// Whether the row may keep the memory of others that were read with it.
+    /// Whether the row is in a page, so that it may keep other rows' memory alive.
     package var sharesMemory: Bool { buffer.header.isPage }
 
-    /// The bytes that the row takes in memory.
+    /// The memory of the row's words, in bytes.
     package var byteCount: Int { wordCount * 8 }
 }
 
 // MARK: - Writing
 
 extension RowSnapshot {
-    /// Gives the row a buffer of its own, with space for that many words.
+    /// Moves the row to its own buffer, with memory for the number of words.
     @inline(never) @usableFromInline
     mutating func makeOwnBuffer(_ capacity: Int) {
         let own = RowBuffer.make(capacity)
@@ -192,7 +192,7 @@ extension RowSnapshot {
         (buffer, start) = (own, 0)
     }
 
-    /// Passes on the words, to change them.
+    /// Passes the words to the body, which may change them.
     @inlinable @inline(__always)
     mutating func change(_ body: (UnsafeMutablePointer<UInt64>) -> Void) {
         if buffer.header.isPage || !isKnownUniquelyReferenced(&buffer) { makeOwnBuffer(wordCount) }
@@ -221,13 +221,13 @@ extension RowSnapshot {
         setWord(UInt64(bitPattern: value), column)
     }
 
-    /// Negative zero is stored as zero and NaN as null, as in SQLite.
+    /// Stores negative zero as zero and NaN as null, as SQLite does.
     package mutating func setReal(_ value: Double, _ column: Int) {
         if value.isNaN { return setNull(column) }
         setWord((value == 0 ? 0 : value).bitPattern, column)
     }
 
-    /// Stores the bytes of a string or blob: over the old ones if they fit, otherwise at the end.
+    /// Stores the bytes of a string or blob over the old bytes if they fit, otherwise at the end.
     package mutating func setBytes(_ bytes: UnsafeRawBufferPointer, _ column: Int) {
         precondition(
             bytes.count <= RowSnapshot.longestValue,
@@ -245,7 +245,7 @@ extension RowSnapshot {
         setWord(UInt64(start) << 32 | UInt64(bytes.count), column)
     }
 
-    /// Adds words of zeros at the end.
+    /// Appends zeroed words.
     private mutating func append(_ added: Int) {
         let (count, wanted) = (wordCount, wordCount + added)
         let isOwn = !buffer.header.isPage && isKnownUniquelyReferenced(&buffer)
@@ -262,29 +262,29 @@ extension RowSnapshot {
     }
 }
 
-/// Values that lie apart: large blobs that stayed in the store when the row was read. The row has only their sizes.
+/// Deferred values: large blobs that stayed in the store when the row was read. The row has only their sizes.
 ///
-/// Only rows that a read-only context fetches have such values (``RowQuery/defersValues``). A row that is saved, compared or
-/// tested here has all its bytes.
+/// Only rows that a read-only context fetches have deferred values (``RowQuery/defersValues``). Rows that are saved, compared
+/// or matched in memory have all their bytes.
 extension RowSnapshot {
-    /// The most bytes of a value that always comes with its row.
+    /// The largest size of a value that is never deferred, in bytes.
     package static let longestInlineValue = 16 << 10
 
-    /// The position of a value that lies apart. No value of a row is there.
+    /// The position of a deferred value's bytes. No other value has this position.
     @inlinable
     static var apart: UInt64 { 0xFFFF_FFFF }
 
-    /// The word of a column whose value lies apart.
+    /// The word of a column with a deferred value.
     package static func deferredWord(byteCount: Int) -> UInt64 {
         // The size of a damaged value may be any number.
         apart << 32 | UInt64(UInt32(truncatingIfNeeded: byteCount))
     }
 
-    /// Whether the value of a column of blobs lies apart.
+    /// Whether the value of a blob column is deferred.
     @inlinable @inline(__always)
     package func isDeferred(_ column: Int) -> Bool { word(column) >> 32 == RowSnapshot.apart }
 
-    /// How many bytes the blob of a column has, wherever it lies; 0 for null.
+    /// The size of a column's blob in bytes, deferred or not; 0 for null.
     package func blobByteCount(_ column: Int) -> Int { Int(word(column) & 0xFFFF_FFFF) }
 
     package mutating func setDeferred(byteCount: Int, _ column: Int) {
@@ -293,12 +293,12 @@ extension RowSnapshot {
 }
 
 extension RowSnapshot {
-    /// Whether both are copies of one row, neither of which was changed since.
+    /// Whether both are unchanged copies of one row.
     package func isIdentical(to other: RowSnapshot) -> Bool {
         buffer === other.buffer && start == other.start
     }
 
-    /// Whether both have the same words.
+    /// Whether both rows have the same words.
     package func hasSameWords(as other: RowSnapshot) -> Bool {
         if isIdentical(to: other) { return true }
         return withWords { one in
@@ -306,7 +306,7 @@ extension RowSnapshot {
         }
     }
 
-    /// Whether a column holds the same value in both rows.
+    /// Whether a column has the same value in both rows.
     package func isEqual(to other: RowSnapshot, column: Int, storage: ColumnStorage) -> Bool {
         let null = isNull(column)
         guard null == other.isNull(column) else { return false }

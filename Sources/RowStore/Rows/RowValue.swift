@@ -1,10 +1,10 @@
 internal import Foundation
 package import ManagedModel
 
-/// A value of a row, apart from it.
+/// A single value of a row.
 ///
-/// ``ColumnStorage/init(_:)`` says which case is used for the values of an attribute. Dates are seconds since 2001-01-01 UTC,
-/// UUIDs are blobs of 16 bytes, decimal numbers and URIs are strings; links are the keys of other rows.
+/// ``ColumnStorage/init(_:)`` determines the case for an attribute's values. Dates are seconds since 2001-01-01 UTC, UUIDs are
+/// blobs of 16 bytes, decimal numbers and URIs are strings, and links are the keys of other rows.
 public enum RowValue: Sendable, Hashable {
     /// No value. It fits every column.
     case null
@@ -19,7 +19,11 @@ public enum RowValue: Sendable, Hashable {
 }
 
 extension RowValue {
-    /// Strings are equal byte by byte, as in the store, not by canonical equivalence as in Swift.
+    /// Compares strings by their bytes, as a store does, and not by canonical equivalence, as Swift does.
+    ///
+    /// ```swift
+    /// let isEqual = RowValue.text("caf\u{E9}") == RowValue.text("cafe\u{301}")  // false
+    /// ```
     public static func == (one: RowValue, other: RowValue) -> Bool {
         switch (one, other) {
         case (.null, .null): true
@@ -31,7 +35,11 @@ extension RowValue {
         }
     }
 
-    /// Hashes the bytes of a string.
+    /// Hashes the value; a string by its bytes.
+    ///
+    /// ```swift
+    /// let uniqueValues: Set<RowValue> = [.text("guan-yu"), .integer(35)]
+    /// ```
     public func hash(into hasher: inout Hasher) {
         switch self {
         case .null: hasher.combine(0)
@@ -44,7 +52,11 @@ extension RowValue {
 }
 
 extension RowValue {
-    /// Whether a column with that storage can hold the value. Null fits every column; NaN fits none.
+    /// Whether a column with the storage can have the value. Null fits every column; NaN fits none.
+    ///
+    /// ```swift
+    /// let isIntact = value.fits(column.storage)
+    /// ```
     @inlinable
     public func fits(_ storage: ColumnStorage) -> Bool {
         switch (self, storage) {
@@ -56,7 +68,7 @@ extension RowValue {
 }
 
 extension RowSnapshot {
-    /// The value of a column, copied out.
+    /// A copy of the column's value.
     package func value(_ column: Int, _ storage: ColumnStorage) -> RowValue {
         if isNull(column) { return .null }
         return switch storage {
@@ -77,7 +89,7 @@ extension RowSnapshot {
         }
     }
 
-    /// Whether a column has that value, without copying it.
+    /// Whether a column has the value. The column's bytes are not copied.
     package func holds(_ value: RowValue, column: Int) -> Bool {
         switch value {
         case .null: return isNull(column)
@@ -96,7 +108,7 @@ extension RowValue {
         switch (ColumnStorage(attribute.type), value) {
         case (.integer, .boolean(let value)): self = .integer(value ? 1 : 0)
         case (.integer, .integer(let value)): self = .integer(value)
-        // As a property of that type would store it.
+        // As a property of the type would store the value.
         case (.real, .double(let value)): self = .real(attribute.type == .float ? Double(Float(value)) : value)
         case (.real, .date(let value)): self = .real(value)
         case (.real, .integer(let value)): self = .real(Double(value))
@@ -109,10 +121,10 @@ extension RowValue {
     }
 }
 
-/// The meaning of a value, if its storage does not determine it.
+/// The kind of a value, which its storage alone does not determine.
 package enum ValueKind: Sendable, Hashable {
     case boolean, integer, real
-    /// A string of digits, ordered by value.
+    /// A string of digits, ordered by numeric value.
     case decimal
     /// Seconds.
     case date
@@ -147,13 +159,13 @@ package enum ValueKind: Sendable, Hashable {
         }
     }
 
-    /// Whether it can be calculated with.
+    /// Whether arithmetic applies to the kind.
     package var isNumber: Bool { self == .integer || self == .real || self == .decimal || self == .boolean }
 
-    /// Whether its values have an order.
+    /// Whether the values have an order.
     package var isOrdered: Bool { self != .transformable && self != .objectID }
 
-    /// Its name in a message.
+    /// The name of the kind in a message.
     package var name: String {
         switch self {
         case .boolean: "a boolean"
