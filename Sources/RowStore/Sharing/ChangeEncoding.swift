@@ -1,17 +1,17 @@
 /// Encodes the changes of a save as the words of one blob, and decodes them in another process.
 ///
-/// The rows are copied unchanged. They begin with a signature of the columns, because another release of an app may have the
-/// same model with its attributes in another order; what it cannot decode counts as unknown. Values of transient attributes are
-/// left out, because they do not belong in the file.
+/// Rows are copied unchanged. The blob begins with a signature of the columns, because another release of the app may have the
+/// same model with its attributes in another order. Changes that cannot be decoded count as unknown. Values of transient
+/// attributes are left out, because they do not belong in the file.
 package struct ChangeEncoding: Sendable {
     private let layout: ModelLayout
     private let signature: UInt64
-    /// By entity: the stored columns, for entities that have others too.
+    /// The stored columns of each entity; nil for an entity whose columns are all stored.
     private let storedColumns: [[Int]?]
 
-    /// The most rows of a save that are encoded one by one.
+    /// The largest number of rows of a save whose changes are encoded.
     package static let rowLimit = 4096
-    /// The most bytes of them.
+    /// The largest number of bytes of these rows.
     package static let byteLimit = 4 << 20
 
     package init(_ layout: ModelLayout) {
@@ -36,7 +36,7 @@ package struct ChangeEncoding: Sendable {
 
     // MARK: Writing
 
-    /// Nil if there are too many rows, or too many bytes of them, including those of transient attributes.
+    /// Nil if the rows are too many or have too many bytes, including the bytes of transient attributes.
     package func words(_ changes: ChangeSet) -> ContiguousArray<UInt64>? {
         // Checked first, so that too many bytes are never copied.
         guard changes.rowCount <= ChangeEncoding.rowLimit, wordCount(changes) * 8 <= ChangeEncoding.byteLimit else {
@@ -58,7 +58,7 @@ package struct ChangeEncoding: Sendable {
         return words
     }
 
-    /// The names of the entities that a save changes, which are noted in place of rows that are too many.
+    /// The names of the entities that a save changes, for the feed if the rows are too many.
     package func names(_ changes: ChangeSet) -> String {
         changes.entities.map { layout.entities[$0.entity].name }.joined(separator: "\n")
     }
@@ -78,12 +78,12 @@ package struct ChangeEncoding: Sendable {
     private func append(_ row: RowSnapshot, _ entity: Int, _ words: inout ContiguousArray<UInt64>) {
         let stored = storedColumns[entity].map { row.keeping($0, layout.entities[entity]) } ?? row
         words.append(UInt64(stored.wordCount))
-        // In a file the first word is the number of columns alone.
+        // In a file, the first word is only the number of columns.
         words.append(UInt64(stored.columnCount))
         stored.withWords { words.append(contentsOf: $0.dropFirst()) }
     }
 
-    /// - Returns: Whether any stored value has changed.
+    /// - Returns: Whether a stored value has changed.
     private func append(_ row: UpdatedRow, _ entity: Int, _ words: inout ContiguousArray<UInt64>) -> Bool {
         let columns = layout.entities[entity].columns
         var mask = ContiguousArray<UInt64>(repeating: 0, count: (columns.count + 63) / 64)
@@ -110,7 +110,7 @@ package struct ChangeEncoding: Sendable {
         }
     }
 
-    /// Nil if the words do not belong to a model with these columns, or are damaged.
+    /// Nil if the words belong to a model with other columns, or are damaged.
     package func changes(_ words: UnsafeBufferPointer<UInt64>) -> ChangeSet? {
         guard words.first == signature else { return nil }
         var reader = WordReader(words: words, position: 1)
@@ -144,7 +144,7 @@ package struct ChangeEncoding: Sendable {
     }
 }
 
-/// Makes events for the container of the saves that the store has noted.
+/// Decodes the saves in the store's feed for the container.
 package struct FeedDecoder {
     private let layout: ModelLayout
     private let encoding: ChangeEncoding
@@ -157,7 +157,7 @@ package struct FeedDecoder {
 
     /// - Parameters:
     ///   - maker: The number of the member that made the save.
-    ///   - unknown: The names of entities, if the rows were not noted: ``ChangeEncoding/names(_:)``.
+    ///   - unknown: The names of the changed entities if the feed does not have the rows: ``ChangeEncoding/names(_:)``.
     ///   - changes: The bytes of the rows.
     ///   - all: Reads the members that the store knows.
     package mutating func event(
@@ -178,7 +178,7 @@ package struct FeedDecoder {
     }
 }
 
-/// Reads words one after the other, and never more than there are.
+/// Reads words in order, and stops at their end.
 private struct WordReader {
     let words: UnsafeBufferPointer<UInt64>
     var position: Int
@@ -191,7 +191,7 @@ private struct WordReader {
         return words[position]
     }
 
-    /// A number of elements that take at least one word each.
+    /// A number of elements, each of at least one word.
     mutating func count(below limit: Int? = nil) -> Int? {
         guard let word = word(), word < UInt64(limit ?? words.count) else { return nil }
         return Int(word)
@@ -224,7 +224,7 @@ private struct WordReader {
 }
 
 extension RowSnapshot {
-    /// A row with the values of some columns, and nulls in the others.
+    /// The row with nulls in all but the given columns.
     fileprivate func keeping(_ kept: [Int], _ layout: EntityLayout) -> RowSnapshot {
         var row = RowSnapshot(columnCount: columnCount)
         for column in kept where !isNull(column) {
@@ -238,7 +238,7 @@ extension RowSnapshot {
 }
 
 extension EntityLayout {
-    /// Whether words from a file are a row of the entity.
+    /// Whether words from a file are a valid row of the entity.
     fileprivate func isRow(_ words: UnsafeBufferPointer<UInt64>) -> Bool {
         let firstSlot = RowSnapshot.firstSlot(columns.count)
         guard words.first == UInt64(columns.count), words.count >= RowSnapshot.headWords(columns.count) else {
@@ -250,7 +250,7 @@ extension EntityLayout {
             case .text, .blob:
                 let word = words[firstSlot + column]
                 let (start, count) = (Int(word >> 32), Int(word & 0xFFFF_FFFF))
-                // Bytes before the end of the head would be overwritten with it.
+                // Such bytes would overlap the head, and writing them would overwrite it.
                 if count > 0, start < RowSnapshot.headWords(columns.count) { return false }
                 return start * 8 + count <= words.count * 8
             }

@@ -1,15 +1,15 @@
-/// Decides who gets which lease. It is a value that uses no file and no clock.
+/// Decides which member gets which lease: a pure value without files or clocks.
 ///
-/// Leases are given to tickets in the order of their numbers, to each ticket all that it requests or nothing. A waiting ticket
-/// reserves its entities, so that nobody waits forever, and holds no leases while it waits.
+/// Tickets get leases in the order of their numbers. A ticket gets all its leases or none. A waiting ticket has no leases, but
+/// reserves its entities, so that no ticket waits forever.
 package struct LeaseDesk: Sendable, Equatable {
     package struct Lease: Sendable, Equatable {
-        /// The number of the member who has it.
+        /// The number of the member that has the lease.
         package var holder: Int64?
-        /// Distinguishes this time from all others at which anybody had the lease.
+        /// Identifies this holding of the lease: each later holder gets another epoch.
         package var epoch: Int64
         package var source: String
-        /// When the holder got it, in milliseconds.
+        /// When the holder got the lease, in milliseconds.
         package var since: Int64
 
         package init(holder: Int64?, epoch: Int64, source: String, since: Int64) {
@@ -27,7 +27,7 @@ package struct LeaseDesk: Sendable, Equatable {
         package let source: String
         /// When the ticket was drawn, in milliseconds.
         package var since: Int64
-        /// The members that have confirmed that they know of it.
+        /// The members that have confirmed that they know of the ticket.
         package var answered: Set<Int64>
 
         package init(
@@ -44,10 +44,10 @@ package struct LeaseDesk: Sendable, Equatable {
 
     /// By entity.
     package private(set) var leases: [String: Lease]
-    /// The oldest first.
+    /// In the order of their numbers.
     package private(set) var tickets: [Ticket]
 
-    /// The number of the next ticket. No ticket has had it before.
+    /// The number of the next ticket. No earlier ticket has had the number.
     private let nextTicket: Int64
 
     package init(leases: [String: Lease] = [:], tickets: [Ticket] = [], nextTicket: Int64) {
@@ -58,40 +58,38 @@ package struct LeaseDesk: Sendable, Equatable {
 
     // MARK: Asking
 
-    /// Draws a ticket after all others; at most one for each state of the desk that is stored.
+    /// Draws a ticket after all others. Draw at most one ticket for each stored state of the desk.
     ///
-    /// - Returns: Its number.
+    /// - Returns: The number of the ticket.
     package mutating func draw(_ entities: [String], for source: String, by member: Int64, at now: Int64) -> Int64 {
         tickets.append(
             Ticket(number: nextTicket, member: member, entities: entities, source: source, since: now, answered: []))
         return nextTicket
     }
 
-    /// Gives up a ticket.
     package mutating func withdraw(_ number: Int64, by member: Int64) {
         tickets.removeAll { $0.number == number && $0.member == member }
     }
 
-    /// A member with a lease confirms that it knows who waits.
+    /// Records that a member with a lease knows of the waiting tickets.
     package mutating func answer(_ numbers: [Int64], by member: Int64) {
         for place in tickets.indices where numbers.contains(tickets[place].number) {
             tickets[place].answered.insert(member)
         }
     }
 
-    /// A member gives up leases.
     package mutating func release(_ entities: [String], by member: Int64) {
         for entity in entities where leases[entity]?.holder == member { leases[entity]?.holder = nil }
     }
 
     // MARK: Deciding
 
-    /// Gives leases to the tickets that can get everything they request.
+    /// Gives leases to the tickets that can get all their leases.
     ///
     /// - Parameters:
     ///   - now: In milliseconds.
-    ///   - patience: How many milliseconds a holder may take to answer. After that it counts as stopped.
-    ///   - isAlive: Whether a member lives.
+    ///   - patience: The milliseconds after which a holder that has not answered counts as stopped.
+    ///   - isAlive: Whether the process of a member runs.
     package mutating func settle(at now: Int64, patience: Int64, isAlive: (Int64) -> Bool) {
         tickets.removeAll { !isAlive($0.member) }
         for (entity, lease) in leases {
@@ -117,20 +115,20 @@ package struct LeaseDesk: Sendable, Equatable {
         tickets = waiting
     }
 
-    /// Every JSON reader can tell smaller numbers apart.
+    /// Every JSON reader represents integers up to this number exactly.
     private static let highestEpoch: Int64 = (1 << 53) - 1
 
     private mutating func give(_ entity: String, _ ticket: Ticket, _ now: Int64) {
         let lease = leases[entity]
         if lease?.holder == ticket.member { return }
-        // Counted, it would be given again by a server that has lost its newest commits.
+        // A random epoch: after a server has lost its newest commits, a counter would give the same epoch again.
         let epoch = Int64.random(in: 1...LeaseDesk.highestEpoch)
         leases[entity] = Lease(holder: ticket.member, epoch: epoch, source: ticket.source, since: now)
     }
 }
 
 extension LeaseDesk {
-    /// The state in the form that the tiers above use.
+    /// The leases and tickets for the tiers above.
     package func table(
         _ version: Int64, _ members: [StoreMember], _ layout: ModelLayout, asSeenBy own: Int64
     ) -> LeaseTable {
@@ -155,6 +153,6 @@ extension LeaseDesk {
 }
 
 extension StoreMember {
-    /// A member of which the store only has the number.
+    /// A member of which only the number is known.
     init(ended number: Int64) { self.init(number: number, processID: 0, name: "ended") }
 }

@@ -1,12 +1,12 @@
-/// The leases, the waiting tickets, and the members, all of one state of the store.
+/// The leases, tickets and members, all from one state of the store.
 package struct LeaseFacts: Sendable {
     package let desk: LeaseDesk
-    /// How often the leases have changed.
+    /// The number of changes of the leases.
     package let version: Int64
-    /// The time of the clock that the times of the desk are of, in milliseconds.
+    /// The time of the desk's clock, in milliseconds.
     package let now: Int64
     package let members: [StoreMember]
-    /// Whether the member with a number lives.
+    /// Whether the process of the member with a number runs.
     package let isAlive: @Sendable (Int64) -> Bool
 
     package init(
@@ -21,8 +21,8 @@ package struct LeaseFacts: Sendable {
     }
 
     /// - Parameters:
-    ///   - changed: The desk after a change; nil for that of the facts.
-    ///   - own: The number of the member that looks.
+    ///   - changed: The desk after a change; nil for the present desk.
+    ///   - own: The number of the member that reads the table.
     package func table(
         of changed: LeaseDesk? = nil, _ layout: ModelLayout, asSeenBy own: Int64
     ) -> LeaseTable {
@@ -40,7 +40,7 @@ package protocol LeaseStore: StoreSharing {
 
     func leaseFacts() throws(DataSourceError) -> LeaseFacts
 
-    /// Changes the leases in one transaction. If there is a difference, it counts the change, and notifies the others.
+    /// Changes the leases in one transaction. If the desk differs, counts the change and notifies the other members.
     func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable
 }
 
@@ -53,7 +53,7 @@ extension LeaseStore {
         _ entities: [Int], for source: String
     ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable) {
         let (names, own) = (names(entities), member.number)
-        // If the change is tried again, the last number counts.
+        // If the change is tried again, the last number is valid.
         let drawn = Guarded<Int64>(0)
         let table = try change { desk, facts in
             let number = desk.draw(names, for: source, by: own, at: facts.now)
@@ -75,7 +75,7 @@ extension LeaseStore {
             desk.answer(answered, by: own)
             if let withdrawn { desk.withdraw(withdrawn, by: own) }
         }
-        // Most of the time there is nothing to do, and nothing to write.
+        // Usually there is no change, so nothing is written.
         let facts = try leaseFacts()
         guard settled(facts, after: confirm) != facts.desk else { return facts.table(layout, asSeenBy: own) }
         return try change(confirm)

@@ -1,17 +1,21 @@
-/// Who may write which entities, and who waits for that.
+/// The leases of a shared store, and the members that wait for leases.
 public struct LeaseTable: Sendable {
-    /// The right to write the objects of an entity, until another container asks for it.
+    /// The right to write the objects of an entity, until another container requests the right.
     public struct Lease: Sendable {
-        /// The entity's place in ``ModelLayout/entities``.
+        /// The entity's index in ``ModelLayout/entities``.
         public let entity: Int
-        /// The member that has it.
+        /// The member that has the lease.
         public let holder: StoreMember
-        /// It changes whenever another container gets the lease.
+        /// A number that changes whenever another container gets the lease.
         public let epoch: Int64
-        /// The data source for which it was taken.
+        /// The data source that took the lease.
         public let source: String
 
         /// Makes a lease.
+        ///
+        /// ```swift
+        /// let lease = LeaseTable.Lease(entity: layout.index, holder: member, epoch: 7, source: "ContactDataSource")
+        /// ```
         public init(entity: Int, holder: StoreMember, epoch: Int64, source: String) {
             self.entity = entity
             self.holder = holder
@@ -20,20 +24,25 @@ public struct LeaseTable: Sendable {
         }
     }
 
-    /// A member that waits for leases, all of them at once.
+    /// A member's request for leases. The member gets all of them at once.
     public struct Ticket: Sendable {
-        /// Lower numbers come first.
+        /// The number of the ticket. Tickets with lower numbers come first.
         public let number: Int64
-        /// Who waits.
+        /// The member that waits.
         public let member: StoreMember
-        /// The places of the entities in ``ModelLayout/entities``.
+        /// The indexes of the entities in ``ModelLayout/entities``.
         public let entities: [Int]
         /// The data source that waits.
         public let source: String
-        /// Whether a holder has confirmed that it knows of the ticket.
+        /// Whether this container, which has a lease, has confirmed that it knows of the ticket.
         public let isAnswered: Bool
 
         /// Makes a ticket.
+        ///
+        /// ```swift
+        /// let ticket = LeaseTable.Ticket(
+        ///     number: 3, member: member, entities: [layout.index], source: "ContactDataSource", isAnswered: false)
+        /// ```
         public init(number: Int64, member: StoreMember, entities: [Int], source: String, isAnswered: Bool) {
             self.number = number
             self.member = member
@@ -43,14 +52,18 @@ public struct LeaseTable: Sendable {
         }
     }
 
-    /// It grows with each change.
+    /// The version of the table, which grows with each change.
     public var version: Int64
-    /// The leases that are held.
+    /// The leases that a member has.
     public var leases: [Lease]
     /// The waiting tickets, the oldest first.
     public var tickets: [Ticket]
 
     /// Makes a table.
+    ///
+    /// ```swift
+    /// let table = LeaseTable(version: 8, leases: [lease], tickets: [])
+    /// ```
     public init(version: Int64, leases: [Lease], tickets: [Ticket]) {
         self.version = version
         self.leases = leases
@@ -58,26 +71,31 @@ public struct LeaseTable: Sendable {
     }
 }
 
-/// How long leases are kept and waited for.
+/// Times for keeping leases and waiting for them.
 public struct LeaseTimes: Sendable {
-    /// How long a holder that saves again and again keeps a lease while others wait for it; 20 milliseconds by default.
+    /// How long a holder that keeps saving may keep a lease while others wait; 20 milliseconds by default.
     public var turn: Duration = .milliseconds(20)
-    /// How long a holder may save nothing before it hands over a lease for which others wait; 2 milliseconds by default.
+    /// After how long without a save a holder hands over a lease for which others wait; 2 milliseconds by default.
     public var pause: Duration = .milliseconds(2)
-    /// How long a batch waits for its leases. 10 seconds by default.
+    /// How long a batch waits for its leases; 10 seconds by default.
     public var patience: Duration = .seconds(10)
-    /// How long a holder that cannot hand a lease over yet may take to confirm that. After that it counts as stopped; 5 seconds
-    /// by default.
+    /// How long a holder that cannot hand over a lease yet may take to confirm the ticket. After that the holder counts as
+    /// stopped; 5 seconds by default.
     public var answer: Duration = .seconds(5)
 
-    /// The usual times.
+    /// Makes the default times.
+    ///
+    /// ```swift
+    /// var times = LeaseTimes()
+    /// times.patience = .seconds(30)
+    /// ```
     public init() {}
 }
 
 extension ChangeSet {
-    /// Makes sure that no other container has got a lease since the save was made under it.
+    /// Throws if another container has had a lease of the save since the save was made.
     ///
-    /// - Parameter epochs: The epochs of the leases that the container has now, by entity.
+    /// - Parameter epochs: The present epochs of the container's leases, by entity.
     /// - Throws: `leaseLost`.
     package func checkLeases(_ epochs: [Int: Int64], _ layout: ModelLayout) throws(DataSourceError) {
         guard let lost = leases.first(where: { epochs[$0.entity] != $0.epoch }) else { return }
@@ -88,7 +106,7 @@ extension ChangeSet {
 extension ModelLayout {
     /// The epochs of a member's leases, by entity.
     ///
-    /// - Parameter rows: The names of the entities, and the epochs.
+    /// - Parameter rows: The name of the entity and the epoch, for each lease.
     package func epochs(_ rows: [[RowValue]]) -> [Int: Int64] {
         var epochs: [Int: Int64] = [:]
         for row in rows {
@@ -101,7 +119,7 @@ extension ModelLayout {
 }
 
 extension DataSourceError {
-    /// The error for changing a store as a whole while others have it open.
+    /// The error for changing a whole store while other members have the store open.
     ///
     /// - Parameters:
     ///   - store: The subject of the sentence.
@@ -114,7 +132,7 @@ extension DataSourceError {
                 + (names.isEmpty ? "" : ": \(names)") + ". Close it there, and try again.")
     }
 
-    /// The error for work that was done under a lease that another container may have got since.
+    /// The error for work under a lease that another container may have had since.
     package init(lostLeaseOf entity: String) {
         self.init(
             .leaseLost,

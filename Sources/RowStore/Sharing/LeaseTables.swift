@@ -1,20 +1,20 @@
-/// The tables in which a store keeps the leases and the tickets.
+/// The database tables with a store's leases and tickets.
 package struct LeaseTables: Sendable {
     private let leases: String
     private let tickets: String
     private let time: String?
 
     /// - Parameters:
-    ///   - leases: The name of a table, as SQL.
-    ///   - tickets: The same.
-    ///   - time: SQL for the time of a new row, in place of that of the desk's clock.
+    ///   - leases: The name of the table of leases, as SQL.
+    ///   - tickets: The name of the table of tickets, as SQL.
+    ///   - time: SQL for the time of a new row; nil to use the time of the desk's clock.
     package init(leases: String, tickets: String, time: String? = nil) {
         self.leases = leases
         self.tickets = tickets
         self.time = time
     }
 
-    /// The statements that read the leases, and the tickets.
+    /// The statements that read the leases and the tickets.
     package var selects: [SQLStatement] {
         [
             SQLStatement("SELECT entity, holder, epoch, source, since FROM \(leases)"),
@@ -22,7 +22,7 @@ package struct LeaseTables: Sendable {
         ]
     }
 
-    /// The statements that write what is different in another state of the desk.
+    /// The statements that write the differences between two states of the desk.
     package func changes(from before: LeaseDesk, to after: LeaseDesk) -> [SQLStatement] {
         let given = after.leases.filter { $0.value != before.leases[$0.key] }.map { entity, lease in
             insert(
@@ -47,7 +47,7 @@ package struct LeaseTables: Sendable {
         return given + ended + drawn
     }
 
-    /// - Parameter columns: The key, and others.
+    /// - Parameter columns: The key column, and the other columns.
     private func insert(
         into table: String, _ columns: String, _ values: [RowValue], since: Int64, orUpdate changed: [String]
     ) -> SQLStatement {
@@ -61,13 +61,13 @@ package struct LeaseTables: Sendable {
 }
 
 extension LeaseDesk {
-    /// The desk that the tables have.
+    /// The desk in the tables.
     ///
     /// - Parameters:
-    ///   - rows: What ``LeaseTables/selects`` have found.
-    ///   - version: How often the leases have changed. It grows with each change, and so do the tickets' numbers.
-    ///   - numbers: The numbers that members can have written.
-    /// - Returns: Nil if there are rows that no member has written.
+    ///   - rows: The results of ``LeaseTables/selects``.
+    ///   - version: The number of changes of the leases. The numbers of tickets follow it.
+    ///   - numbers: The numbers that members may have written.
+    /// - Returns: Nil if a row cannot be from a member.
     package init?(
         _ rows: [[[RowValue]]], version: Int64, numbers: ClosedRange<Int64> = .min ... .max
     ) {

@@ -1,128 +1,169 @@
-/// What containers that share a store do for each other. Two containers of one process count as two.
+/// How containers share a store. Two containers of one process count as two.
 ///
-/// Every save gets a **position** when it is committed, and positions are in the order of the commits. A reader has the
-/// position of the state that it reads (``StoreReader/position``). Each entity has one writer at a time, which has the
-/// **lease**.
+/// Every save gets a **position** when it is committed. Positions are in the order of the commits. A reader has the position of
+/// the state that it reads (``StoreReader/position``). The store keeps a **feed** of the saves by position. Each entity has one
+/// writer at a time: the member with the **lease**.
 ///
-/// The container's calls here determine who may write. The store keeps the leases in the same place and with the same
-/// transactions as the rows. Leases are given to those who wait in the order of asking, to each all that it requests or
-/// nothing. A commit compares ``ChangeSet/leases`` with the present ones, in its own transaction, and refuses saves that were
-/// made under others with `leaseLost`.
+/// The container's calls here determine who may write. The store keeps the leases beside the rows, and changes both with the
+/// same kind of transactions. Leases are given to waiting members in the order of their requests, each member all its leases or
+/// none. A commit compares ``ChangeSet/leases`` with the present leases in its own transaction, and refuses saves under other
+/// leases with `leaseLost`.
 ///
-/// **Isolation**: none. These functions are called on any thread, several at a time. They wait for the store, so they are never
+/// **Isolation**: none. The functions are called on any thread, several at a time. They wait for the store, so they are never
 /// called on the main actor. After the store was closed they throw `storeClosed`.
 ///
-/// **Ordering**: the state that a reader sees contains all saves up to its position and none after it.
+/// **Ordering**: the state that a reader sees contains exactly the saves up to its position.
 public protocol StoreSharing: Sendable {
-    /// This container, in the form that the others see.
+    /// This container, as the other members see it.
     var member: StoreMember { get }
 
     /// The position of the newest save when the store was opened or reset.
     var firstPosition: Int64 { get }
 
-    /// Keys that no other member gives, above every key that was ever used; empty if there are none left.
+    /// Reserves keys that no other member uses, above every key ever used. The range is empty if no keys are left.
     ///
-    /// - Parameter count: How many; at least 1.
-    /// - Throws: The error that keeps the store from being written; `storeClosed`.
+    /// ```swift
+    /// let keys = try sharing.reserveKeys(1_000)
+    /// ```
+    ///
+    /// - Parameter count: The number of keys; at least 1.
+    /// - Throws: The error that prevents writing the store; `storeClosed`.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64>
 
-    /// What has happened since a position, or the first part of it: some thousand rows at most, so that a follower that is far
-    /// behind reads page by page. If the store no longer knows what followed the position, the result is
+    /// The saves of other members after a position, or the first part of them: some thousand rows at most, so that a follower
+    /// that is far behind reads in pages. If the store no longer has the saves after the position, the result is
     /// ``FeedEvent/unknown(_:)``.
+    ///
+    /// ```swift
+    /// let news = try sharing.news(after: sharing.firstPosition)
+    /// for event in news.events { print(event) }
+    /// ```
     ///
     /// - Parameter position: A position that was returned before: ``firstPosition``, ``SharedNews/position`` or
     ///   ``StoreReader/position``.
-    /// - Throws: The error that keeps the store from being read; `storeClosed`.
+    /// - Throws: The error that prevents reading the store; `storeClosed`.
     func news(after position: Int64) throws(DataSourceError) -> SharedNews
 
-    /// Who has which lease, and who waits.
+    /// The present leases, and the members that wait.
     ///
-    /// - Throws: The error that keeps the store from being read; `storeClosed`.
+    /// ```swift
+    /// for lease in try sharing.leases().leases { print(lease.holder, lease.source) }
+    /// ```
+    ///
+    /// - Throws: The error that prevents reading the store; `storeClosed`.
     func leases() throws(DataSourceError) -> LeaseTable
 
-    /// Takes leases that are free. If another container has one, or waits for one, this container waits after it.
+    /// Takes free leases. If another member has one of the leases, or waits for it, this container waits after that member.
+    ///
+    /// ```swift
+    /// let (ticket, table) = try sharing.takeLeases([layout.index], for: "ContactDataSource")
+    /// ```
     ///
     /// - Parameters:
-    ///   - entities: The numbers of the entities.
-    ///   - source: The name of the data source, for others to read.
-    /// - Returns: The ticket if this container waits, nil if all leases were taken; and the table as it is now.
-    /// - Throws: The error that keeps the store from being written; nothing was taken then. `storeClosed`.
+    ///   - entities: The indexes of the entities in ``ModelLayout/entities``.
+    ///   - source: The name of the data source, for other members to read.
+    /// - Returns: The ticket if this container waits, nil if all leases were taken; and the present table.
+    /// - Throws: The error that prevents writing the store; `storeClosed`. If the call throws, no lease was taken.
     func takeLeases(
         _ entities: [Int], for source: String
     ) throws(DataSourceError) -> (ticket: Int64?, table: LeaseTable)
 
-    /// Gives leases of this container to those who wait for them; if nobody waits, they become free.
+    /// Releases leases of this container. The first waiting member gets them; if no member waits, they are free.
     ///
-    /// - Parameter entities: The numbers of the entities.
-    /// - Returns: The table as it is now.
-    /// - Throws: The error that keeps the store from being written; `storeClosed`.
+    /// ```swift
+    /// let table = try sharing.releaseLeases([layout.index])
+    /// ```
+    ///
+    /// - Parameter entities: The indexes of the entities in ``ModelLayout/entities``.
+    /// - Returns: The present table.
+    /// - Throws: The error that prevents writing the store; `storeClosed`.
     func releaseLeases(_ entities: [Int]) throws(DataSourceError) -> LeaseTable
 
-    /// Maintains the tickets: removes those of containers that have ended, gives their leases to those who wait, and also takes
-    /// leases from holders that have not answered in time.
+    /// Maintains the tickets: removes tickets of containers that have ended, gives the leases of such containers to waiting
+    /// members, and takes leases from holders that have not answered in time.
+    ///
+    /// ```swift
+    /// let table = try sharing.settleLeases(answered: [ticket.number], withdrawn: nil)
+    /// ```
     ///
     /// - Parameters:
-    ///   - answered: Tickets that this container, which has the lease, knows of but cannot serve yet.
-    ///   - withdrawn: A ticket of this container that is given up; nil for none.
-    /// - Returns: The table as it is now.
-    /// - Throws: The error that keeps the store from being written; `storeClosed`.
+    ///   - answered: The numbers of tickets that this container, as the holder of a lease, knows of but cannot serve yet.
+    ///   - withdrawn: The number of a ticket that this container gives up; nil for none.
+    /// - Returns: The present table.
+    /// - Throws: The error that prevents writing the store; `storeClosed`.
     func settleLeases(answered: [Int64], withdrawn: Int64?) throws(DataSourceError) -> LeaseTable
 
-    /// How long leases are kept and waited for.
+    /// The times for keeping leases and waiting for them.
     var leaseTimes: LeaseTimes { get }
 
-    /// For how long a batch may rely on what this container has read; nil, the default, if each one reads ``news(after:)`` before it
-    /// begins. It is for stores in which that takes a round trip.
+    /// How long a batch may rely on rows that this container has read. Nil, the default, if each batch first reads
+    /// ``news(after:)``. Implement it if that call takes a round trip.
     var trust: LeaseTrust? { get }
 
-    /// Sets a handler that is called when there may be news, on any thread and possibly more often than necessary.
+    /// Sets a handler that is called when there may be new saves, on any thread and possibly more often than necessary.
     ///
-    /// A store that is remote calls it after each commit of others, and at least every few seconds: lists are not updated
-    /// otherwise.
+    /// A remote store calls the handler after each commit of another member, and at least every few seconds. Otherwise lists
+    /// are not updated.
     ///
-    /// - Parameter handler: Reads ``news(after:)``, so it may take a while. Never call it while a lock is held, or after the
-    ///   store was closed.
+    /// ```swift
+    /// func listen(_ handler: @escaping @Sendable () -> Void) {
+    ///     notificationHandler.withLock { $0 = handler }
+    /// }
+    /// ```
+    ///
+    /// - Parameter handler: Reads ``news(after:)``, so it may take a while. Do not call the handler while you hold a lock, or
+    ///   after the store was closed.
     func listen(_ handler: @escaping @Sendable () -> Void)
 }
 
 extension StoreSharing {
-    /// Each batch reads the news first.
+    /// Nil: each batch first reads the new saves.
     public var trust: LeaseTrust? { nil }
 }
 
-/// For how long a container may rely on what it has read of the rows for which it has the leases.
+/// How long a container may rely on rows that it has read, of the entities whose leases it has.
 public struct LeaseTrust: Sendable {
-    /// It changes whenever these rows may be others, although the container has the leases: after a connection was lost, as the
-    /// server may have lost commits, and after a save was refused, or has an unknown outcome. Then everything is read again.
+    /// A number that changes whenever the rows may have changed although the container has the leases: after a lost connection,
+    /// because the server may have lost commits, and after a save that was refused or has an unknown outcome. The container
+    /// then reads the rows again.
     public let number: Int
-    /// Until when no other container gets the leases because this one seems to have ended.
+    /// The time until which no other member gets the leases, even if this container seems to have ended.
     public let end: ContinuousClock.Instant
 
-    /// Makes one.
+    /// Makes a trust.
+    ///
+    /// ```swift
+    /// let trust = LeaseTrust(number: 1, end: .now + .seconds(2))
+    /// ```
     public init(number: Int, end: ContinuousClock.Instant) {
         self.number = number
         self.end = end
     }
 }
 
-/// The saves of others.
+/// The saves of other members after a position.
 public struct SharedNews: Sendable {
-    /// The position up to which everything is included.
+    /// The position up to which the events are complete.
     public var position: Int64
-    /// In their order. Saves of this container are left out.
+    /// In the order of the commits. Saves of this container are left out.
     public var events: [FeedEvent]
-    /// Whether there is more after the position.
+    /// Whether there are more saves after the position.
     public var isMore: Bool
     /// Whether a program that is not a member has written to the store since the last call.
     public var foundOutsideWrites: Bool
-    /// It changes with each change of the leases.
+    /// A number that changes with each change of the leases.
     public var leaseVersion: Int64
     /// Whether a program that is not a member may have inserted rows with reserved keys. False by default.
     public var foundOutsideRows = false
-    /// Whether the store has lost saves that were reported before, so that earlier leases may be wrong, too. False by default.
+    /// Whether the store has lost saves that were returned before, so that earlier leases may be lost, too. False by default.
     public var isOtherHistory = false
 
-    /// Makes news.
+    /// Makes the result of ``StoreSharing/news(after:)``.
+    ///
+    /// ```swift
+    /// return SharedNews(
+    ///     position: position, events: [.changes(set)], isMore: false, foundOutsideWrites: false, leaseVersion: 8)
+    /// ```
     public init(
         position: Int64, events: [FeedEvent], isMore: Bool, foundOutsideWrites: Bool, leaseVersion: Int64
     ) {
@@ -135,38 +176,39 @@ public struct SharedNews: Sendable {
 }
 
 extension SharedNews {
-    /// Adds the next save; nil for one of the container itself. Positions have no gaps: if one is missing, a program has
-    /// deleted rows.
+    /// Adds the next save; nil for a save of the container itself. Positions have no gaps: if a position is missing, another
+    /// program has deleted rows of the feed.
     package mutating func add(_ event: FeedEvent?, at next: Int64) {
         if next != position &+ 1 { events.append(.unknown(nil)) }
         position = next
         if let event { events.append(event) }
     }
 
-    /// Passes by saves that the store no longer has.
+    /// Skips saves that the feed no longer has.
     package mutating func skip(to position: Int64) {
         self.position = position
         events = [.unknown(nil)]
     }
 }
 
-/// A change of rows.
+/// A save in the feed of a shared store.
 public enum FeedEvent: Sendable {
-    /// Rows are different now.
+    /// The rows before and after the save.
     case changes(ChangeSet)
-    /// Unknown changes of rows of these entities, which must be reloaded; nil for all entities.
+    /// Unknown changes in rows of these entities, which must be reloaded; nil for all entities.
     case unknown(Set<Int>?)
 }
 
-/// Decides when old saves are forgotten. Members that have not read them reload.
+/// Decides when the feed drops old saves. A member that has not read them reloads its rows.
 package struct FeedRetention {
-    /// The most saves and bytes that are kept for members that are behind, beside what was noted since the last check.
+    /// The largest number of saves and bytes that the feed keeps for members that are behind, not counting later saves than the
+    /// last check.
     package static let saveLimit = 4096
     package static let byteLimit = 16 << 20
-    /// How long they are kept, in seconds.
+    /// The longest time for which saves are kept, in seconds.
     package static let ageLimit: Int64 = 600
 
-    // A member checks with its first save, because it may make only few.
+    // The first save of a member triggers a check, because the member may make only few saves.
     private var saves = FeedRetention.saveLimit / 4
     private var bytes = 0
 
@@ -177,7 +219,7 @@ package struct FeedRetention {
         self.bytes += bytes
     }
 
-    /// - Returns: Whether so much was noted since the last check that it is time for one.
+    /// - Returns: Whether there were enough saves since the last check for another check.
     package mutating func takeTurn() -> Bool {
         guard saves >= FeedRetention.saveLimit / 4 || bytes >= FeedRetention.byteLimit / 4 else { return false }
         (saves, bytes) = (0, 0)
