@@ -9,22 +9,22 @@ internal import Synchronization
 extension Connection {
     /// How long a new connection waits for the answers to its first statements.
     static let settlingPatience = Duration.seconds(10)
-    /// How long a connection is waited for that leads to no server, after libpq should have given up.
+    /// How long a connecting thread is waited for, if libpq does not end at its own limit.
     private static let connectingPatience = Duration.seconds(30)
-    /// How long the answer to the question may take whether the server works.
+    /// How long to wait for the answer whether the server works on the statement.
     private static let lookPatience = Duration.seconds(5)
 
     // MARK: Connecting
 
-    /// A connection that a thread makes, and that nobody waits for any more.
+    /// A connection that a thread makes. If it is given up, the thread closes it.
     private struct Attempt: @unchecked Sendable {
         var made: OpaquePointer?
         var isGivenUp = false
     }
 
-    /// Lets another thread connect, because neither the search for a host's address nor libpq always ends in time.
+    /// Connects on another thread, because neither the look-up of a host's address nor libpq always ends in time.
     ///
-    /// - Throws: `storeUnavailable` if it takes too long.
+    /// - Throws: `storeUnavailable` if connecting takes too long.
     static func attempt(_ settings: [(String, String)]) throws(DataSourceError) -> OpaquePointer? {
         let attempt = Guarded(Attempt())
         let done = DispatchSemaphore(value: 0)
@@ -44,7 +44,7 @@ extension Connection {
                 attempt.isGivenUp = true
                 return Attempt(made: attempt.made)
             }
-            // It may have come at the last moment.
+            // The connection may have been made at the last moment.
             PQfinish(made.made)
             if MainWait.end != nil { throw MainWait.exceeded }
             throw DataSourceError(connectionFailure: "The server has not answered for \(limit).", state: nil)
@@ -54,17 +54,17 @@ extension Connection {
 
     // MARK: Answers
 
-    /// Waits until everything is sent, and for what else there is to wait for.
+    /// Waits until everything is sent and the connection is no longer busy.
     ///
-    /// Bytes that come or go are progress. Without any, the server is asked over another connection whether it works at all: a
-    /// server that is halted still takes bytes. It may have answered while it was asked, so only the second look without an answer
-    /// in between ends the wait.
+    /// Bytes sent or received are progress. Without progress, a second connection checks whether the server works on the
+    /// statement, because a halted server still takes bytes. The server may have answered during a check, so only two idle
+    /// checks in a row end the wait.
     ///
     /// - Throws: `storeUnavailable` if the wait takes too long.
     func wait(_ handle: OpaquePointer, while isBusy: () -> Bool) throws(DataSourceError) {
         var progress = ContinuousClock.now
         var look = silence.map { progress + $0 }
-        // Whether the server had nothing to do when it was last asked.
+        // Whether the server was idle at the last check.
         var wasIdle = false
         while true {
             let isFlushed = PQflush(handle)
@@ -109,27 +109,26 @@ extension Connection {
         _ = lost()
     }
 
-    /// Asks over another connection whether the server works on the present statement, or waits for a lock to do so. One that
-    /// waits for bytes of this side, or for this side to take some, does not: it has not got what was sent, or was not heard. Nil
-    /// without an answer.
+    /// Checks over another connection whether the server works on the present statement, or waits for a lock to do so. A server
+    /// that waits for the client does not work: bytes were lost. Nil without an answer.
     private func isServerWorking() -> Bool? {
-        // It is asked again for a while: one that has much to do is slow to take a connection.
+        // Checks repeatedly: a busy server is slow to accept a connection.
         let end = ContinuousClock.now + target.silence * 3
         while true {
             if let isWorking = look() { return isWorking }
             if .now >= min(end, MainWait.end ?? end) { return nil }
-            // Not at once: what refuses a connection does so without delay.
+            // A pause, because a server that refuses a connection does so at once.
             Thread.sleep(forTimeInterval: 0.5)
         }
     }
 
-    /// Asks once; nil without an answer.
+    /// Checks once; nil without an answer.
     private func look() -> Bool? {
         do throws(DataSourceError) {
             let other = try Connection(target)
             defer { other.close() }
             (other.patience, other.silence) = (Connection.lookPatience, nil)
-            // A role that acts as a group does not see what its own sessions do.
+            // A role that acts as a group does not see the activity of its own sessions.
             try other.run("SET ROLE NONE")
             let found = try other.rows(
                 """
@@ -138,14 +137,14 @@ extension Connection {
                 """, [WireValue(Int64(serverProcess)), WireValue(serverProcessStart)])
             return found.rowCount == 1 && found.isTrue(0, 0)
         } catch {
-            // One that is full is not halted.
+            // A server that has no free connection is not halted.
             return error.isOfFullServer ? true : nil
         }
     }
 
     // MARK: Giving up
 
-    /// How many threads may ask servers to stop something. A server that is halted answers none of them.
+    /// The largest number of threads that cancel statements. A halted server answers none of them.
     private static let cancelLimit = 4
     private static let cancels = Atomic(0)
 
@@ -153,8 +152,8 @@ extension Connection {
         let handle: OpaquePointer
     }
 
-    /// Asks the server to stop its present work, because no call waits for it. Another thread does that: libpq waits for the
-    /// answer without a limit.
+    /// Requests that the server stops its present work, because no call waits for it. Another thread does so, because libpq
+    /// waits for the answer without a limit.
     private func cancel(_ handle: OpaquePointer) {
         let (_, count) = Connection.cancels.wrappingAdd(1, ordering: .relaxed)
         guard count <= Connection.cancelLimit, let cancel = PQgetCancel(handle).map(Cancel.init) else {

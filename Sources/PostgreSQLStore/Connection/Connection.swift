@@ -6,35 +6,35 @@ internal import RowStore
 
 /// One connection to a server.
 ///
-/// Statements are sent in a pipeline: any number of statements takes one round trip. No call waits longer than the connection's
-/// patience while no bytes come or go, and main no longer than ``MainWait`` says; a connection that does not answer is lost.
+/// Statements are sent in a pipeline: any number of statements takes one round trip. If no bytes come or go for the
+/// connection's patience, a call ends, and on main also at the limit of ``MainWait``. A connection without an answer is lost.
 ///
-/// It belongs to the code that made it, or got it from a pool.
+/// A connection belongs to the code that made it, or that got it from a pool.
 final class Connection: SQLConnection {
     private(set) var handle: OpaquePointer?
-    /// The names of the statements that the server knows, by their SQL.
+    /// The names of the statements that the server has prepared, by their SQL.
     private var prepared: [String: String] = [:]
     private var lastStatement = 0
-    /// How long an answer may take while no bytes come or go; nil for as long as the server works on it.
+    /// How long an answer may take while no bytes come or go; nil for as long as the server works on the answer.
     var patience: Duration?
-    /// After how much of that time the server is asked whether it works on the answer; nil if it is not asked.
+    /// After how long without bytes to check whether the server works on the answer; nil for no check.
     var silence: Duration?
     let target: ConnectionTarget
-    /// The process of the server that serves it.
+    /// The ID of the server process for this connection.
     let serverProcess: Int32
-    /// When that process began, as the server writes it, because numbers of processes are reused.
+    /// The start time of the server process, as the server writes it, because process IDs are reused.
     private(set) var serverProcessStart = ""
     var tracing: StatementTracing?
     var counters: PostgreSQLCounters?
-    /// The place of the statement that failed in the newest pipeline; nil if none did.
+    /// The index of the statement that failed in the newest pipeline; nil if none failed.
     private(set) var failedRequest: Int?
-    /// Whether a transaction is open, as far as this side knows.
+    /// Whether a transaction is open, as far as the client knows.
     private(set) var isInTransaction = false
 
-    /// The most statements that the server may keep for one connection.
+    /// The largest number of prepared statements of one connection.
     private static let statementLimit = 256
 
-    /// Connects, and makes sure that the server can be used.
+    /// Connects, and checks that the server can be used.
     init(_ target: ConnectionTarget) throws(DataSourceError) {
         patience = Connection.settlingPatience
         self.target = target
@@ -43,7 +43,7 @@ final class Connection: SQLConnection {
                 ("connect_timeout", "5"), ("tcp_user_timeout", "10000"), ("keepalives_idle", "5"),
                 ("keepalives_interval", "2"), ("keepalives_count", "3"),
                 ("fallback_application_name", target.programName),
-                // If there are several hosts, the primary server.
+                // Of several hosts, the primary server.
                 ("target_session_attrs", target.isReadOnly ? "any" : "read-write"), ("dbname", target.connection),
                 ("client_encoding", "UTF8"),
             ] + target.server.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
@@ -53,7 +53,7 @@ final class Connection: SQLConnection {
         guard let made, PQstatus(made) == CONNECTION_OK else {
             let message = made.map(Connection.message) ?? ""
             PQfinish(made)
-            // A server that does not answer has no reason either.
+            // If the server did not answer, there is no error code to look up.
             let isQuick = ContinuousClock.now - start < Connection.refusalPatience
             throw DataSourceError(
                 connectionFailure: message, state: isQuick ? Connection.refusal(settings) : nil)
@@ -61,7 +61,7 @@ final class Connection: SQLConnection {
         handle = made
         serverProcess = PQbackendPID(made)
         PQsetnonblocking(made, 1)
-        // Notices are for people at a terminal.
+        // Drops notices, which are meant for people at a terminal.
         PQsetNoticeProcessor(made, { _, _ in }, nil)
         do throws(DataSourceError) {
             try checkServer(made, target)
@@ -84,9 +84,9 @@ final class Connection: SQLConnection {
     /// How long a server may take to refuse a connection.
     private static let refusalPatience = Duration.seconds(2)
 
-    /// Connects again, to learn the code of the error with which the server refuses; nil if there is none.
+    /// Connects again for the code of the error with which the server refuses the connection; nil if there is none.
     ///
-    /// The message is in the server's language, and libpq adds the code only if it is asked before the server has answered.
+    /// The error message is in the server's language, and libpq adds the code only if told so before the server answers.
     private static func refusal(_ settings: [(String, String)]) -> String? {
         guard let handle = withPointers(settings, { PQconnectStartParams($0, $1, 1) }) else { return nil }
         defer { PQfinish(handle) }
@@ -98,14 +98,14 @@ final class Connection: SQLConnection {
             var ready = pollfd(
                 fd: PQsocket(handle), events: Int16(state == PGRES_POLLING_READING ? POLLIN : POLLOUT), revents: 0)
             guard left > .zero else { return nil }
-            // A signal may have ended the wait.
+            // The wait may also end because of a signal.
             if poll(&ready, 1, Int32(left / .milliseconds(1))) > 0 { state = PQconnectPoll(handle) }
         }
         guard state == PGRES_POLLING_FAILED else { return nil }
         return message(handle).split(whereSeparator: \.isWhitespace).last.map(String.init)
     }
 
-    /// Calls the body with the names and the values of settings, as libpq takes them.
+    /// Passes the names and values of settings to the body, as libpq takes them.
     static func withPointers(
         _ settings: [(String, String)],
         _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> OpaquePointer?
@@ -124,10 +124,10 @@ final class Connection: SQLConnection {
 
     // MARK: State
 
-    /// Whether the server can still be used, as far as this side knows.
+    /// Whether the connection can still be used, as far as the client knows.
     var isUsable: Bool { handle.map { PQstatus($0) == CONNECTION_OK } ?? false }
 
-    /// The settings that lead to the same server again, of several that the connection string may name.
+    /// The settings that lead to the same server again, if the connection string names several servers.
     var server: [String: String] {
         guard let handle else { return [:] }
         var settings: [String: String] = [:]
@@ -137,10 +137,10 @@ final class Connection: SQLConnection {
         return settings
     }
 
-    /// For `poll`.
+    /// The socket, for `poll`.
     var socket: Int32 { handle.map { PQsocket($0) } ?? -1 }
 
-    /// Reads what the server has sent unasked.
+    /// Reads the notifications that the server has sent.
     ///
     /// - Returns: Whether there was a notification.
     func takeNotifications() throws(DataSourceError) -> Bool {
@@ -155,10 +155,8 @@ final class Connection: SQLConnection {
 
     // MARK: Statements
 
-    /// Runs a statement without parameters or rows.
     func run(_ sql: String) throws(DataSourceError) { _ = try pipeline([Request(sql)]) }
 
-    /// Runs a statement, and returns all its rows.
     func rows(_ sql: String, _ parameters: [WireValue] = []) throws(DataSourceError) -> QueryResult {
         try pipeline([Request(sql, parameters)])[0]
     }
@@ -167,20 +165,20 @@ final class Connection: SQLConnection {
         try rows(sql, values.map { WireValue($0) }).values
     }
 
-    /// Runs statements one after the other, and returns the result of each.
+    /// Runs statements in order, and returns the result of each.
     ///
-    /// - Throws: The error of the first statement that failed; later ones did not run. `storeUnavailable` if the connection is
-    ///   lost.
+    /// - Throws: The error of the first statement that failed; later statements did not run. `storeUnavailable` if the
+    ///   connection is lost.
     func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
         failedRequest = nil
         guard let handle else { throw lost() }
-        // After a failed transaction, no statement is accepted.
+        // In a failed transaction, no statement is accepted.
         if prepared.count > Connection.statementLimit, PQtransactionStatus(handle) == PQTRANS_IDLE {
             try forgetStatements(handle)
         }
         guard PQenterPipelineMode(handle) == 1 else { throw lost() }
         let start = ContinuousClock.now
-        // Statements that are prepared once the answers have come.
+        // Statements count as prepared once the answers have come.
         var expected: [Expected] = []
         for request in requests { try send(request, handle, &expected) }
         guard PQpipelineSync(handle) == 1 else { throw lost() }
@@ -192,11 +190,11 @@ final class Connection: SQLConnection {
         return results
     }
 
-    /// Statements have ended, with or without an error.
+    /// Ends a pipeline, with or without an error.
     func end(_ handle: OpaquePointer, _ failure: DataSourceError?) throws(DataSourceError) {
         isInTransaction = PQtransactionStatus(handle) != PQTRANS_IDLE
         guard let failure else { return }
-        // A server that no longer accepts writes is the wrong one.
+        // The server no longer accepts writes, so a new connection must find the primary server.
         if failure.code == .storeReadOnly { close() }
         throw failure
     }
@@ -252,7 +250,7 @@ final class Connection: SQLConnection {
         return (results, failure)
     }
 
-    /// The next result; nil at the end of those of one statement.
+    /// The next result; nil at the end of a statement's results.
     func next(_ handle: OpaquePointer) throws(DataSourceError) -> QueryResult? {
         try wait(handle) { PQisBusy(handle) == 1 }
         return PQgetResult(handle).map { QueryResult($0) }
@@ -263,7 +261,7 @@ final class Connection: SQLConnection {
         _ = try pipeline([Request("DEALLOCATE ALL", isKept: false)])
     }
 
-    /// The connection cannot be used any more.
+    /// Closes the connection, which can no longer be used, and returns the error.
     func lost(_ cause: String? = nil) -> DataSourceError {
         let cause = cause ?? handle.map(Connection.message) ?? "The connection is closed."
         close()

@@ -4,8 +4,8 @@ internal import Foundation
 internal import RowStore
 
 extension DataSourceError {
-    /// The error for an answer of the server. The message contains no values, and neither does the cause: the server's details
-    /// that have them are left out.
+    /// The error for an answer of the server. Message and cause contain no values: details of the server with values are left
+    /// out.
     init(answer: QueryResult) {
         let state = answer.field("C") ?? ""
         let (code, message) =
@@ -16,13 +16,13 @@ extension DataSourceError {
                     + "codes, and in the server's log."
             )
         var cause = "PostgreSQL \(state): \(answer.field("M") ?? "no message")"
-        // What depends on something that was to be dropped: names, and no values.
+        // The objects that depend on a dropped object: names without values.
         if state == "2BP01", let detail = answer.field("D") { cause += "\n\(detail)" }
         self.init(code, message, cause: cause)
         if code == .uniquenessViolated { attributeName = answer.field("n") }
     }
 
-    /// The code and the message for a state that is about the server, the connection or the tables.
+    /// The code and message for a state of the server, the connection or the tables.
     private static func ofServer(_ state: String) -> (Code, String)? {
         switch state {
         case "40001", "40P01", "55P03":
@@ -58,7 +58,7 @@ extension DataSourceError {
         }
     }
 
-    /// The code and the message for a state that is about the rows of a save.
+    /// The code and message for a state of a save's rows.
     private static func ofRows(_ state: String) -> (Code, String)? {
         switch state {
         case "23505": (.uniquenessViolated, "Two objects would have the same unique value.")
@@ -84,15 +84,16 @@ extension DataSourceError {
         }
     }
 
-    /// The error of a call without a server, and of every other failure.
+    /// The second sentence of errors after which a call can be made again.
     static let afterLossMessage =
         "Nothing of this call was saved: call again once the server answers. Saves that no call waits for are kept and tried again."
 
-    /// The error if connecting fails.
+    /// The error of a failed connection.
     ///
     /// - Parameters:
-    ///   - message: What libpq says. Its own messages are in English; those of a server are in the server's language.
-    ///   - state: The code of the server's error; nil if there is none.
+    ///   - message: The message of libpq. libpq's own messages are in English; messages of a server are in the server's
+    ///     language.
+    ///   - state: The server's error code; nil if there is none.
     init(connectionFailure message: String, state: String?) {
         let cause = message.isEmpty ? "out of memory" : message
         if message.contains("session is read-only") {
@@ -102,7 +103,7 @@ extension DataSourceError {
         } else if state == "53300" {
             self.init(.storeUnavailable, DataSourceError.fullServerMessage, cause: cause)
         } else if message.contains("invalid integer value") || message.contains("invalid port number") {
-            // Without the cause, which may show a part of a password.
+            // Without the cause, which may show a part of the password.
             self.init(.invalidRequest, ConnectionTarget.unreadableText)
         } else if state?.hasPrefix("28") == true || message.contains("no password supplied") {
             self.init(
@@ -128,21 +129,21 @@ extension DataSourceError {
 
     private static let fullServerMessage = "The server has no free connection. Raise its max_connections."
 
-    /// Whether a server has answered that it takes no more connections.
+    /// Whether a server has refused a connection because it has no free one.
     var isOfFullServer: Bool { message == DataSourceError.fullServerMessage }
 
-    /// Whether the connection is gone, so that it is unknown what the server has done since its last answer, or leads to a
-    /// server that is no longer the primary one.
+    /// Whether the connection is lost, so that the effects of the last statements are unknown, or leads to a server that is no
+    /// longer the primary.
     var isLoss: Bool { code == .storeUnavailable || code == .storeReadOnly }
 
-    /// Whether the server has ended a transaction in favour of another one, so that it can be tried again.
+    /// Whether the server has rolled a transaction back because of a conflict, so that it can be tried again.
     var isConflict: Bool {
         code == .storeBusy && (cause?.contains("40001") == true || cause?.contains("40P01") == true)
     }
 }
 
 extension String {
-    /// Whether an error's state means that the server has ended the session.
+    /// Whether the SQLSTATE means that the server has ended the session.
     fileprivate var isOfLostSession: Bool {
         hasPrefix("08") || hasPrefix("57P") || hasPrefix("53") || self == "25P03" || self == "25P04"
     }

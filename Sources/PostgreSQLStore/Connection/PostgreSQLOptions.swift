@@ -3,9 +3,8 @@ internal import CPostgreSQL
 internal import Foundation
 package import RowStore
 
-/// How a store on a server is opened.
 package struct PostgreSQLOptions: Sendable {
-    /// A URI or keywords, as libpq reads them.
+    /// A connection string for libpq: a URI or keywords.
     package var connection: String
     /// The store's name in the database.
     package var name: String
@@ -15,32 +14,32 @@ package struct PostgreSQLOptions: Sendable {
     package var resetPolicy: ResetPolicy
     /// Whether nothing is made or changed.
     var isReadOnly = false
-    /// The settings that lead to one of several servers; empty for whichever answers.
+    /// The settings that lead to one of several servers; empty for any server that answers.
     var server: [String: String] = [:]
-    /// The listener for the statements that run once the store is open.
+    /// The handler for the statements that run once the store is open.
     package var tracing: StatementTracing?
-    /// Called while rows are carried over to another model.
+    /// Called while a migration carries rows over.
     package var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-    /// How long leases are kept and waited for.
+    /// The times for keeping leases and waiting for them.
     package var leaseTimes = LeaseTimes()
-    /// Whether the server is asked for notifications; false for tests of servers that have none.
+    /// Whether to listen for notifications; false for tests of servers without notifications.
     package var isNotified = true
-    /// How long an answer of the server may take while no bytes come or go, and the server works on it.
+    /// How long an answer may take while no bytes come or go and the server works on the answer.
     package var patience = Duration.seconds(60)
-    /// After how much of that time the server is asked whether it works on the answer at all.
+    /// After how long without bytes to check whether the server works on the answer.
     package var silence = Duration.seconds(10)
-    /// How long a connection that reads is kept while nobody reads with it.
+    /// How long an idle reading connection is kept.
     package var idleReaderTime = Duration.seconds(30)
-    /// How long main waits for the server.
+    /// The longest time that main waits for the server.
     package var mainPatience = Duration.seconds(10)
-    /// How long to ask for the outcome of a transaction whose answer was lost.
+    /// How long to look for the outcome of a transaction whose answer was lost.
     package var settlingPatience = Duration.seconds(30)
-    /// How long a transaction of any program may be open until it is reported, because it makes tables grow.
+    /// The age at which an open transaction of any program is reported, because it makes tables grow.
     package var oldTransactionAge = Duration.seconds(600)
-    /// Waits before something is tried again.
+    /// Waits before another try.
     package var wait: @Sendable (Duration) -> Void = { Thread.sleep(forTimeInterval: $0 / .seconds(1)) }
 
-    /// The longest value that a store on a server takes, in bytes.
+    /// The longest value that a store on a server can keep, in bytes.
     static let longestValue = min(RowSnapshot.longestValue, 256 << 20)
 
     package init(
@@ -61,15 +60,14 @@ package struct PostgreSQLOptions: Sendable {
     }
 }
 
-/// The address of a server, and how long to wait for it.
 struct ConnectionTarget: Sendable {
-    /// A URI or keywords, as libpq reads them. It may contain a password, so no error and no log shows it.
+    /// A connection string for libpq: a URI or keywords. It may contain a password, so no error and no log shows it.
     let connection: String
-    /// Whether a standby will do.
+    /// Whether a standby is accepted.
     var isReadOnly = false
-    /// The settings that lead to one of several servers; empty for whichever answers.
+    /// The settings that lead to one of several servers; empty for any server that answers.
     var server: [String: String] = [:]
-    /// How long an answer may take, and after how much of that time the server is asked whether it works on it.
+    /// How long an answer may take, and after how long without bytes to check whether the server works on the answer.
     var patience: Duration
     var silence = Duration.seconds(10)
 
@@ -78,17 +76,17 @@ struct ConnectionTarget: Sendable {
 
     var programName: String { ProcessInfo.processInfo.processName }
 
-    /// - Throws: `invalidRequest` for text that libpq cannot read. libpq's message may show parts of the password, so it is not
-    ///   passed on.
+    /// - Throws: `invalidRequest` if libpq cannot read the connection string. The error has no message of libpq, which may show
+    ///   parts of the password.
     func check() throws(DataSourceError) {
         let options = PQconninfoParse(connection, nil)
         defer { PQconninfoFree(options) }
         var isReadable = options != nil
         var option = options
-        // In a URI, only a database whose name has an @ is refused with it.
+        // As a side effect, a URI is refused if the name of its database has an @.
         let isURI = ["postgres://", "postgresql://"].contains { connection.hasPrefix($0) }
         while let found = option?.pointee, let keyword = found.keyword {
-            // A password with an @ or a / that was not written as %40 or %2F ends up there.
+            // If an @ or a / in a password was not written as %40 or %2F, parts of the password end up there.
             let isOfAddress = ["host", "port"].contains(String(cString: keyword))
             if isOfAddress || (isURI && String(cString: keyword) == "dbname"), let value = found.val,
                 String(cString: value).contains("@")
@@ -102,7 +100,7 @@ struct ConnectionTarget: Sendable {
     }
 }
 
-/// What a server must be, and what is set on each connection.
+/// The requirements for a server, and the settings of each connection.
 extension Connection {
     /// The oldest server version that is known to work.
     private static let oldestServer: Int32 = 130_000
@@ -126,16 +124,16 @@ extension Connection {
     /// How long a statement waits for a lock, in milliseconds.
     private static let longestLock = "10000"
 
-    /// Has statements of the open transaction wait for locks as long as elsewhere.
+    /// Sets the usual lock timeout for the open transaction.
     static let lockTimeout = Request("SET LOCAL lock_timeout = \(longestLock)")
-    /// Has statements of the open transaction wait for locked rows no longer than other saves may be held up.
+    /// Sets a lock timeout for the open transaction that is short enough not to hold up other saves.
     static let rowLockTimeout = Request("SET LOCAL lock_timeout = 200")
-    /// The same where rows are known to be locked, and it is found out which.
+    /// Sets a very short lock timeout for the open transaction, to find out which rows are locked.
     static let shortLockTimeout = Request("SET LOCAL lock_timeout = 20")
 
-    /// Sets everything that the library relies on, whatever the server's defaults are.
+    /// Sets all settings that the library relies on, regardless of the server's defaults.
     ///
-    /// - Returns: When the server's process began, as the server writes it.
+    /// - Returns: The start time of the server process, as the server writes it.
     func settle() throws(DataSourceError) -> String {
         let settings = [
             "search_path": "''", "standard_conforming_strings": "on", "jit": "off",
@@ -146,7 +144,7 @@ extension Connection {
         ]
         let process = try pipeline(
             settings.sorted(by: { $0.key < $1.key }).map { Request("SET \($0) = \($1)", isKept: false) } + [
-                // Newer servers have them.
+                // Only newer servers have these settings.
                 Request(
                     """
                     SELECT set_config(name, '0', false) FROM pg_settings WHERE name IN ('idle_session_timeout', 'transaction_timeout')

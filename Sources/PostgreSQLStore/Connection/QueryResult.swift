@@ -13,7 +13,7 @@ final class QueryResult {
     var rowCount: Int { Int(PQntuples(handle)) }
     var columnCount: Int { Int(PQnfields(handle)) }
 
-    /// How many rows the statement has inserted, changed or deleted.
+    /// The number of rows that the statement has inserted, changed or deleted.
     var changedRows: Int { Int(String(cString: PQcmdTuples(handle))) ?? 0 }
 
     func isNull(_ row: Int, _ column: Int) -> Bool { PQgetisnull(handle, Int32(row), Int32(column)) == 1 }
@@ -48,7 +48,7 @@ final class QueryResult {
 
     func copy(_ row: Int, _ column: Int) -> [UInt8] { Array(bytes(row, column)) }
 
-    /// All rows, as values. For what the store keeps about itself; rows of entities are read directly into snapshots.
+    /// All rows, as values. For the store's own tables; rows of entities are read directly into snapshots.
     var values: [[RowValue]] {
         (0..<rowCount).map { row in (0..<columnCount).map { value(row, $0) } }
     }
@@ -65,7 +65,7 @@ final class QueryResult {
 
     func isTrue(_ row: Int, _ column: Int) -> Bool { integer(row, column) != 0 }
 
-    /// Puts a value into a row of the store.
+    /// Copies a value into a column of a row.
     func copy(_ row: Int, _ column: Int, to snapshot: inout RowSnapshot, at target: Int, as storage: ColumnStorage) {
         if isNull(row, column) { return snapshot.setNull(target) }
         switch storage {
@@ -75,7 +75,7 @@ final class QueryResult {
         }
     }
 
-    /// A field of an error: what the server reports besides its message.
+    /// A field of a server error.
     func field(_ code: Character) -> String? {
         guard let scalar = code.unicodeScalars.first,
             let text = PQresultErrorField(handle, Int32(scalar.value))
@@ -85,16 +85,16 @@ final class QueryResult {
 }
 
 extension Connection {
-    /// How many bytes of rows are sent at a time.
+    /// The number of bytes of rows to send at a time.
     private static let copiedBytes = 64 << 10
 
-    /// Sends rows with `COPY ... FROM STDIN (FORMAT binary)`. The server inserts rows while later ones are made.
+    /// Sends rows with `COPY ... FROM STDIN (FORMAT binary)`. The server inserts rows while later rows are encoded.
     ///
     /// - Parameters:
     ///   - sql: The statement.
     ///   - rows: The rows, in their order.
-    ///   - append: Appends one of them.
-    /// - Throws: What `append` throws, or the error of the server; no row was inserted then.
+    ///   - append: Encodes one row.
+    /// - Throws: The errors of `append`, or the error of the server. If the call throws, no row was inserted.
     func copy<Row>(
         _ sql: String, _ rows: [Row], _ append: (Row, inout WireBuffer) throws(DataSourceError) -> Void
     ) throws(DataSourceError) {
@@ -134,7 +134,7 @@ extension Connection {
         }
         guard isTaken == 1 else { throw lost() }
         buffer.removeAll()
-        // What is not sent yet must not grow.
+        // Waits, so that unsent bytes do not pile up.
         try wait(handle) { false }
     }
 }

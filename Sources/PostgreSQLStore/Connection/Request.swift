@@ -6,7 +6,7 @@ internal import Synchronization
 struct Request {
     let sql: String
     let parameters: [WireValue]
-    /// Whether the server should keep the statement for the next time.
+    /// Whether the server should keep the prepared statement for the next time.
     let isKept: Bool
 
     init(_ sql: String, _ parameters: [WireValue] = [], isKept: Bool = true) {
@@ -17,7 +17,7 @@ struct Request {
 
     init(_ statement: SQLStatement) { self.init(statement.sql, statement.values.map { WireValue($0) }) }
 
-    /// Calls the body with the parameters in libpq's form, all in the binary format.
+    /// Passes the parameters to the body in libpq's form, all in the binary format.
     func withPointers<R>(
         _ body: (UnsafePointer<UnsafePointer<CChar>?>?, UnsafePointer<Int32>?, UnsafePointer<Int32>?, Int32) -> R
     ) -> R {
@@ -67,7 +67,6 @@ struct WireValue {
         }
     }
 
-    /// The value of a row's column.
     init(_ row: RowSnapshot, _ column: Int, _ storage: ColumnStorage) {
         if row.isNull(column) {
             self = .null
@@ -93,11 +92,11 @@ struct WireValue {
 struct WireBuffer {
     private(set) var bytes: [UInt8] = []
 
-    /// An array of that many values.
+    /// An array with a number of values.
     init(_ storage: ColumnStorage, count: Int) {
         bytes.reserveCapacity(20 + count * 12)
         append(raw: Int32(count == 0 ? 0 : 1))
-        // There may be nulls.
+        // The flag for an array that may have nulls.
         append(raw: Int32(1))
         append(raw: storage.elementType)
         guard count > 0 else { return }
@@ -105,12 +104,12 @@ struct WireBuffer {
         append(raw: Int32(1))
     }
 
-    /// Rows for COPY in the binary format, to be filled part by part.
+    /// Rows for COPY in the binary format, to be filled and sent in parts.
     init(capacity: Int) {
         bytes.reserveCapacity(capacity)
         bytes.append(contentsOf: "PGCOPY\n".utf8)
         bytes.append(contentsOf: [0xFF, 0x0D, 0x0A, 0])
-        // No flags, and no more of a header.
+        // No flags, and no header extension.
         append(raw: Int64(0))
     }
 
@@ -120,7 +119,7 @@ struct WireBuffer {
     /// Ends the rows for COPY.
     mutating func endRows() { append(raw: Int16(-1)) }
 
-    /// Takes what is in it, to go on with an empty one.
+    /// Empties the buffer, but keeps its memory.
     mutating func removeAll() { bytes.removeAll(keepingCapacity: true) }
 
     mutating func appendNull() { append(raw: Int32(-1)) }
@@ -140,7 +139,7 @@ struct WireBuffer {
         bytes.append(contentsOf: value)
     }
 
-    /// Appends bytes; nil is NULL.
+    /// Appends bytes, or NULL for nil.
     mutating func append(_ value: [UInt8]?) {
         guard let value else { return appendNull() }
         value.withUnsafeBytes { append($0) }
@@ -171,7 +170,7 @@ struct WireBuffer {
 }
 
 extension ColumnStorage {
-    /// The type of such a column on the server.
+    /// The server's type for columns with this storage.
     var typeName: String {
         switch self {
         case .integer: "bigint"
@@ -181,7 +180,7 @@ extension ColumnStorage {
         }
     }
 
-    /// The number of that type: `int8`, `float8`, `text`, `bytea` in `pg_type.dat`.
+    /// The OID of the type: `int8`, `float8`, `text`, `bytea` in `pg_type.dat`.
     fileprivate var elementType: Int32 {
         switch self {
         case .integer: 20
@@ -193,7 +192,7 @@ extension ColumnStorage {
 }
 
 extension ColumnStorage {
-    /// - Parameter type: The number of a type of the server. What is not a number and no bytes is read as a string.
+    /// - Parameter type: The OID of a server type. Types other than numbers and bytes are read as strings.
     init(type: UInt32) {
         switch type {
         // Also `int4`.
@@ -209,18 +208,18 @@ extension FixedWidthInteger {
     fileprivate var wireBytes: [UInt8] { withUnsafeBytes(of: bigEndian) { Array($0) } }
 }
 
-/// What a store has done so far. It can be read on any thread.
+/// Counts a store's work. It can be read on any thread.
 package final class PostgreSQLCounters: Sendable {
     private let statements = Atomic(0)
     private let rows = Atomic(0)
     private let answers = Atomic(0)
 
-    /// How many statements read rows.
+    /// The number of statements that read rows.
     package var statementsRun: Int { statements.load(ordering: .relaxed) }
-    /// How many rows were inserted, updated or deleted, in transactions that were committed.
+    /// The number of rows that were inserted, updated or deleted in committed transactions.
     package var rowsWritten: Int { rows.load(ordering: .relaxed) }
 
-    /// How often a connection has waited for an answer of the server, except the one that listens.
+    /// How often a connection has waited for an answer of the server. The listening connection is not counted.
     package var roundTrips: Int { answers.load(ordering: .relaxed) }
 
     func count(statements: Int = 0, rows: Int = 0, roundTrips: Int = 0) {
