@@ -4,9 +4,9 @@ internal import MigrationSQL
 internal import ModelMigration
 internal import RowStore
 
-/// Carries the rows of one generation of a store over to the next one, which has tables for another model.
+/// Carries the rows of one generation of a store over to the next generation, whose tables are for another model.
 ///
-/// It is a part of the transaction that makes the new generation and ends the old one.
+/// The migration is a part of the transaction that makes the new generation and ends the old one.
 struct GenerationMigration {
     private let connection: Connection
     private let old: PostgreSQLSchema
@@ -20,17 +20,18 @@ struct GenerationMigration {
         let firstFreeKey: Int64
     }
 
-    /// How many rows are copied between two progress reports.
+    /// The number of rows to copy between two progress reports.
     private static let batchSize: Int64 = 10_000
-    /// The most rows, and bytes of strings, that are read to derive others from them.
+    /// The largest number of rows, and bytes of strings, to read at a time to derive strings from.
     private static let (derivedRows, derivedBytes): (Int64, Int64) = (2_000, 4 << 20)
 
-    /// Plans it from the store's metadata.
+    /// Plans the migration from the store's metadata.
     ///
     /// - Parameters:
     ///   - new: The schema of the next generation, which need not exist yet.
-    ///   - wanted: The keys that the store gets.
-    /// - Throws: `notMigratable` with the reason in words; `storeCorrupt` if the store is damaged, which is no reason for a reset.
+    ///   - wanted: The new keys of the store.
+    /// - Throws: `notMigratable`, with the reason as its message; `storeCorrupt` if the store is damaged, which is no reason
+    ///   for a reset.
     init(
         _ connection: Connection, _ found: StoreMetadata, from entry: Registry.Entry, to new: PostgreSQLSchema,
         wanted: StoreIdentity, purpose: MigrationPurpose
@@ -45,13 +46,12 @@ struct GenerationMigration {
             wanted: wanted)
     }
 
-    /// What it would do. It changes nothing.
+    /// The result of the migration. It changes nothing.
     func report() throws(DataSourceError) -> MigrationReport { try statements.report(connection) }
 
-    /// Keeps everybody else from the old tables until the transaction ends, programs without this library too: what they would
-    /// write now would be lost.
+    /// Locks the old tables until the transaction ends, also against programs without this library, whose writes would be lost.
     ///
-    /// - Throws: `storeBusy` if somebody has them open for too long.
+    /// - Throws: `storeBusy` if a transaction keeps the tables locked for too long.
     func lock() throws(DataSourceError) {
         try run("SET LOCAL lock_timeout = '10s'")
         let shared = [PostgreSQLSchema.keys, PostgreSQLSchema.feed, PostgreSQLSchema.members].map(old.term)
@@ -59,7 +59,7 @@ struct GenerationMigration {
         try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE")
     }
 
-    /// Fills the tables of the new generation, which are there and empty.
+    /// Fills the empty tables of the new generation.
     ///
     /// - Throws: `notMigratable` if the rows do not fit the new model.
     func run(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
@@ -102,15 +102,16 @@ struct GenerationMigration {
         return Outcome(report: report, dropped: dropped, firstFreeKey: key)
     }
 
-    /// The highest key from which on there are enough for any number of links.
+    /// The highest key that leaves enough keys for any number of links.
     private static let highestKey = Int64(1) << 62
 
     /// Drops the old generation.
     ///
-    /// - Throws: `modelChanged` if others have added something that depends on it, which a migration must not destroy.
+    /// - Throws: `modelChanged` if an object of another program depends on the generation. A migration must not destroy such an
+    ///   object.
     func dropOld() throws(DataSourceError) { try GenerationTables(connection, old.name).drop() }
 
-    /// A statement that is used once.
+    /// Runs a statement that is used only once.
     @discardableResult
     private func run(_ sql: String, _ values: [WireValue] = []) throws(DataSourceError) -> QueryResult {
         try connection.pipeline([Request(sql, values, isKept: false)])[0]
@@ -132,7 +133,7 @@ struct GenerationMigration {
         if !copy.missingStrings.isEmpty { try deriveStrings(copy) }
     }
 
-    /// Writes the strings that are derived from others.
+    /// Writes the strings that are derived from other strings.
     private func deriveStrings(_ copy: RowCopy) throws(DataSourceError) {
         let table = try new.table(copy.new.layout.index)
         let strings = copy.missingStrings.sorted { $0.key < $1.key }
@@ -160,10 +161,10 @@ struct GenerationMigration {
         }
     }
 
-    /// Reads the next rows, as many as parameter 2 says and no more than fit into the memory for them, but at least one.
+    /// Reads the next rows: at most the number in parameter 2 and the byte limit, but at least one row.
     private func sourceSQL(_ sources: [String], _ table: String) -> String {
         let key = StoredTable.key
-        // Several strings may be derived from one.
+        // Several strings may be derived from the same source.
         let names = sources.indices.map { "s\($0)" }
         let selected = zip(sources, names).map { "\($0) AS \($1)" }
         let size = sources.map { "coalesce(octet_length(\($0)), 0)::bigint" }.joined(separator: " + ")
@@ -176,9 +177,8 @@ struct GenerationMigration {
     }
 }
 
-/// The SQL of a migration as the server needs it.
 struct PostgreSQLDialect: SQLDialect {
-    // The server has other rules for letters.
+    // The server changes case by other rules.
     let derivesStrings = false
 
     func type(_ storage: ColumnStorage) -> String { storage.typeName }
@@ -191,7 +191,7 @@ struct PostgreSQLDialect: SQLDialect {
         case .decimal: return "\(term)::text"
         case .double, .float:
             let number = "\(term)::\(widening == .float ? "real" : "double precision")"
-            // An integer above that number becomes 2^63 as a floating-point number, which no integer can be.
+            // A larger integer becomes 2^63 as a floating-point number, which is too large for the cast back to an integer.
             let bound = widening == .float ? "9223371487098961920" : "9223372036854774784"
             return "CASE WHEN \(term) <= \(bound) AND \(number)::bigint = \(term) THEN \(number)::double precision END"
         }

@@ -1,12 +1,13 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Brings the indexes of an opened store to those of the model. They are not part of the hash, and no answer depends on them.
+/// Builds and drops indexes of an opened store to match the model. Indexes are not part of the model's hash, and no result of a
+/// query depends on them.
 struct IndexBuilding {
     let connection: Connection
     let schema: PostgreSQLSchema
 
-    /// How long building beside others waits for each of their transactions.
+    /// How long a concurrent build waits for each transaction of other members.
     private static let patience = "10s"
 
     /// Whether this role may build and drop indexes.
@@ -16,13 +17,13 @@ struct IndexBuilding {
         ).isTrue(0, 0)
     }
 
-    /// The indexes that are missing. One that was not built to its end counts as missing.
+    /// The missing indexes. An index that was not built to its end counts as missing.
     func missing() throws(DataSourceError) -> [PostgreSQLTable.Index] {
         let valid = try present(isValid: true)
         return schema.tables.compactMap(\.self).flatMap(\.indexes).filter { !valid.contains($0.name) }
     }
 
-    /// Builds what is missing and drops what the model no longer has, while no one else has the store open.
+    /// Builds missing indexes and drops superfluous ones. Only while no other member has the store open.
     func updateAlone() throws(DataSourceError) {
         let wanted = Set(schema.tables.compactMap(\.self).flatMap(\.indexes).map(\.name))
         let unfinished = try present(isValid: false)
@@ -31,14 +32,14 @@ struct IndexBuilding {
         for index in try missing() { _ = try connection.pipeline([Request(index.createSQL(), isKept: false)]) }
     }
 
-    /// Builds what is missing while others write. It holds up none of their saves, and must not be called while the store is held:
-    /// it waits for their transactions, and so for those who wait for the store.
+    /// Builds missing indexes while other members write. Their saves are not held up. Do not call it while the store is locked:
+    /// the build waits for transactions of members that may wait for the store.
     ///
-    /// An index that cannot be built, because somebody reads for long, is missing until the store is opened again.
+    /// If long reads prevent an index from being built, the index is missing until the store is opened again.
     ///
     /// - Throws: `storeUnavailable`.
     func buildBesideOthers() throws(DataSourceError) {
-        // Whoever holds it builds them.
+        // If another process has the lock, it builds the indexes.
         let lock = "hashtext('coredatasource index'), hashtext(\(schema.name.quotedText))"
         guard try connection.rows("SELECT pg_try_advisory_lock(\(lock))").isTrue(0, 0) else { return }
         defer { try? connection.run("SELECT pg_advisory_unlock(\(lock))") }
@@ -67,7 +68,7 @@ struct IndexBuilding {
         "DROP INDEX \(isConcurrent ? "CONCURRENTLY " : "")IF EXISTS \(schema.name.quoted).\(name.quoted)"
     }
 
-    /// The names of the indexes of this library that are there.
+    /// The names of this library's indexes in the schema.
     private func present(isValid: Bool) throws(DataSourceError) -> Set<String> {
         let found = try connection.rows(
             """

@@ -7,13 +7,13 @@ struct ReadOnlyOpening {
 
     struct Result {
         let schema: PostgreSQLSchema
-        /// The position of its newest save.
+        /// The position of the newest save.
         let position: Int64
-        /// The settings that lead to the server that has it. Others may be behind or ahead of it.
+        /// The settings that lead to the server of that state. Other servers may have older or newer states.
         let server: [String: String]
     }
 
-    /// - Throws: `notAFile` if there is no store, `modelChanged` if it would have to be reset or migrated.
+    /// - Throws: `notAFile` if there is no store, `modelChanged` if the store needs a reset or migration.
     func run() throws(DataSourceError) -> Result {
         let connection = try Connection(options.target)
         defer { connection.close() }
@@ -25,10 +25,10 @@ struct ReadOnlyOpening {
                     return try look(connection, found)
                 }
             } catch  where error.code == .storeCorrupt && connection.isUsable {
-                // The tables are gone if another process has just reset the store.
+                // If another process has just reset the store, its tables are gone.
                 if try Registry(connection).existingEntry(options.name) == found { throw error }
             } catch  where error.isConflict && connection.isUsable {
-                // A reset locks the tables in another order.
+                // A reset locks the tables in another order, so the server may have ended this transaction.
             }
         }
     }

@@ -21,7 +21,7 @@ struct StoreOpening {
     func run() throws(DataSourceError) -> sending Result {
         try checkName()
         let connection = try Connection(options.target)
-        // Large tables may be counted, and indexes built, for as long as the server works on it.
+        // No limit: the server may need long to count large tables and to build indexes.
         connection.patience = nil
         defer { connection.patience = options.patience }
         try requirePrimary(connection)
@@ -37,8 +37,9 @@ struct StoreOpening {
         }
     }
 
-    /// - Parameter unbuilt: The indexes that were built since the last call; nil if there was none. Set if some must be built.
-    /// - Returns: nil if indexes must be built first, without holding the store.
+    /// - Parameter unbuilt: The indexes that were built since the last call; nil if there was no build. Set if indexes must be
+    ///   built.
+    /// - Returns: Nil if indexes must be built first, while the store is not locked.
     private func open(
         _ registry: Registry, _ unbuilt: inout IndexBuilding?
     ) throws(DataSourceError) -> Result? {
@@ -50,7 +51,7 @@ struct StoreOpening {
         if startup.reason == .current {
             try schema.checkTables(connection, options.name)
             let indexes = IndexBuilding(connection: connection, schema: schema)
-            // A role that may not has the indexes that the store's owner built.
+            // A role that may not build indexes uses the indexes that the store's owner has built.
             if try !indexes.isAllowed() {
                 unbuilt = nil
             } else if try Members(connection, schema).reports(besides: nil).isEmpty {
@@ -80,11 +81,11 @@ struct StoreOpening {
         )
     }
 
-    /// The settings of a connection that writes.
+    /// Sets a writing connection up.
     ///
-    /// A client that stops in the middle of a transaction, or loses its network, blocks others for a few seconds only.
+    /// If a client stops in the middle of a transaction, or loses its network, it blocks other members only for a few seconds.
     ///
-    /// - Parameter idleLimit: How long it may do nothing in the middle of a transaction.
+    /// - Parameter idleLimit: The longest idle time in the middle of a transaction.
     func settleWriter(
         _ connection: Connection, idleLimit: Duration = .seconds(5)
     ) throws(DataSourceError) {
@@ -105,7 +106,7 @@ struct StoreOpening {
 
     // MARK: Making and replacing
 
-    /// How many objects a generation has, of any model.
+    /// The number of objects of a generation, of any model.
     func count(_ connection: Connection, _ entry: Registry.Entry) throws(DataSourceError) -> Int {
         try GenerationTables(connection, entry.schema).count()
     }
@@ -113,8 +114,8 @@ struct StoreOpening {
     /// Makes a generation, and enters it in the registry.
     ///
     /// - Parameters:
-    ///   - storeID: The number of the store whose rows it gets; nil for a store without rows.
-    ///   - body: Called when the tables are there and empty.
+    ///   - storeID: The ID of the store whose rows the generation gets; nil for a new ID.
+    ///   - body: Called when the tables exist and are empty.
     func create(
         _ registry: Registry, _ old: Registry.Entry?, firstFreeKey: Int64 = 1, storeID: String? = nil,
         _ body: (PostgreSQLSchema) throws(DataSourceError) -> Void
@@ -155,9 +156,9 @@ struct StoreOpening {
             """, [WireValue(name), number, text])
     }
 
-    /// Replaces a generation by an empty one, in one transaction. The old one becomes a backup, or is dropped.
-    /// - Throws: `storeInUse`, with their names, if others have the store open; `modelChanged` if others have added something
-    ///   that would be dropped.
+    /// Replaces a generation with an empty one, in one transaction. The old generation becomes a backup, or is dropped.
+    /// - Throws: `storeInUse`, which names the members, if others have the store open; `modelChanged` if an object of another
+    ///   program would be dropped.
     func replace(
         _ registry: Registry, _ old: Registry.Entry, _ reason: StoreStartup.Reason, besides own: Membership? = nil
     ) throws(DataSourceError) -> Registry.Entry {
@@ -173,10 +174,11 @@ struct StoreOpening {
         }
     }
 
-    /// Waits until it is known whether others have the store open.
+    /// Waits until it is known whether other members have the store open. Ends the open transactions of members that ended
+    /// without leaving.
     ///
-    /// - Returns: What those have reported last that have ended without leaving. What they have open on the server is ended.
-    /// - Throws: `storeInUse`, with their names, if others have the store open.
+    /// - Returns: The last reports of the members that ended without leaving.
+    /// - Throws: `storeInUse`, which names the members, if others have the store open.
     @discardableResult
     func checkAlone(
         _ connection: Connection, _ schema: PostgreSQLSchema, besides own: Membership?
@@ -190,7 +192,7 @@ struct StoreOpening {
         return silent
     }
 
-    /// - Throws: `storeInUse`, with their names, if there are others.
+    /// - Throws: `storeInUse`, which names the members, if there are others.
     func refuse(_ others: [StoreMember]) throws(DataSourceError) {
         if others.isEmpty { return }
         throw DataSourceError("The store \(options.name)", openIn: others, cannotBe: "reset or migrated")
@@ -204,7 +206,7 @@ struct StoreOpening {
 
     // MARK: Joining
 
-    /// Makes the process that has replaced a generation the only member of the new one, under the same number.
+    /// Makes the member that has replaced a generation the only member of the new generation, with the same number.
     private func rejoin(
         _ connection: Connection, _ schema: PostgreSQLSchema, _ own: Membership
     ) throws(DataSourceError) {
@@ -213,7 +215,7 @@ struct StoreOpening {
         try Members(connection, schema).add(own)
     }
 
-    /// The state that this member then works with.
+    /// The state of this member after it has replaced a generation.
     func rejoined(
         _ connection: Connection, _ entry: Registry.Entry, _ own: Membership
     ) throws(DataSourceError) -> Result {
@@ -229,7 +231,7 @@ struct StoreOpening {
     ) throws(DataSourceError) -> (Membership, Int64) {
         try Members(connection, schema).forgetOld()
         return try connection.transaction { () throws(DataSourceError) in
-            // No other member may get the number again.
+            // Committed durably, so that no other member ever gets the number again.
             try connection.run("SET LOCAL synchronous_commit = on")
             let joined = try connection.rows(
                 """
@@ -247,9 +249,9 @@ struct StoreOpening {
     }
 }
 
-/// Deciding what to do with the generation that is there.
+/// Deciding what to do with the present generation.
 extension StoreOpening {
-    /// Makes a generation, keeps the one that is there, or replaces it.
+    /// Makes a generation, keeps the present one, or replaces it.
     func decide(
         _ registry: Registry, _ found: Registry.Entry?
     ) throws(DataSourceError) -> (Registry.Entry, StoreStartup) {
@@ -270,7 +272,7 @@ extension StoreOpening {
         }
     }
 
-    /// The default never loses rows of other users.
+    /// The default policy never drops a store that other users may share.
     private var policy: ResetPolicy {
         guard options.resetPolicy.withoutMigration == .standard else { return options.resetPolicy }
         return options.resetPolicy.migrates ? .migrate(otherwise: .fail) : .fail
@@ -300,7 +302,7 @@ extension StoreOpening {
         }
     }
 
-    /// Does what the policy says if rows cannot be carried over. Of a part that cannot be kept, nothing is.
+    /// Applies the reset policy if rows cannot be carried over. If a part cannot be kept, the whole store is reset.
     private func fallBack(
         from failed: StartupDecision, rows: [String: RowValue], cause: String, in registry: Registry,
         found: Registry.Entry
@@ -337,11 +339,12 @@ extension StoreOpening {
                 + "old model.", cause: [error.cause, obstacle, occupants].compactMap(\.self).joined(separator: "; "))
     }
 
-    /// Replaces a generation by one with tables for the present model and the rows that are carried over, in one transaction.
+    /// Replaces a generation with one whose tables are for the present model and that has the carried rows, in one transaction.
     ///
-    /// - Parameter purpose: A migration drops the old generation; for a reset, the policy says what becomes of it.
-    /// - Throws: `notMigratable`; `storeInUse`, with their names, if others have the store open; `storeBusy` if another program has
-    ///   its tables open; `modelChanged` if another program has added something that depends on them.
+    /// - Parameter purpose: A migration drops the old generation. For a reset, the policy decides whether the old generation is
+    ///   kept.
+    /// - Throws: `notMigratable`; `storeInUse`, which names the members, if others have the store open; `storeBusy` if another
+    ///   program has locked the tables; `modelChanged` if an object of another program depends on the tables.
     private func carryOver(
         in registry: Registry, from old: Registry.Entry, metadata found: StoreMetadata, reason: StoreStartup.Reason,
         _ purpose: MigrationPurpose
@@ -359,7 +362,7 @@ extension StoreOpening {
         let entry = try create(registry, old, firstFreeKey: firstFreeKey, storeID: found.storeID) {
             new throws(DataSourceError) in
             try migration.lock()
-            // One that had not answered for long may have come back.
+            // A silent member may have come back.
             try refuse(Members(connection, schema).changed(from: silent, besides: nil))
             let outcome = try migration.run(options.migrationProgress)
             (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)
