@@ -1,9 +1,10 @@
 internal import PredicateSQL
 internal import RowStore
 
-/// Predicates as a server evaluates them. What it cannot do is left to this side.
+/// The SQL of predicates for a server. Predicates that SQL cannot express are evaluated by the client.
 struct PostgreSQLPredicateDialect: PredicateDialect {
-    /// The server has a stack, the protocol has 16 bits for the number of values, and with many tables planning takes long.
+    /// The server's stack is limited, the protocol has 16 bits for the number of values, and planning takes long with many
+    /// tables.
     static let limits = PredicateLimits(nesting: 50, values: 10_000, tables: 100, predicates: .max)
 
     var limits: PredicateLimits { PostgreSQLPredicateDialect.limits }
@@ -12,14 +13,14 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
     var isDifferent: String { "IS DISTINCT FROM" }
     var decimalCollation: String? { nil }
 
-    /// It is cast to its type, so that the server need not guess.
+    /// Cast to its type, so that the server need not infer it.
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String { "$\(number)::\(storage.castName)" }
 
     func null(_ storage: ColumnStorage) -> String { "NULL::\(storage.castName)" }
 
     func comparable(_ relation: ComparisonOperator, _ value: RowValue) -> (ComparisonOperator, RowValue)? {
         guard case .text(let text) = value, let end = text.utf8.firstIndex(of: 0) else { return (relation, value) }
-        // Of strings without NUL, those that are less than `a\0b` are `a` and everything less than `a`.
+        // For strings without NUL, less than `a\0b` means: equal to `a`, or less than `a`.
         let start = RowValue.text(String(text[..<end]))
         switch relation {
         case .less, .lessOrEqual: return (.lessOrEqual, start)
@@ -28,7 +29,7 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
         }
     }
 
-    /// An index can find both.
+    /// An index can find the rows of both parts.
     func negation(of column: String, _ relation: ComparisonOperator, _ value: String) -> String {
         "(\(column) \(relation.negated.sql) \(value) OR \(column) IS NULL)"
     }
@@ -39,7 +40,7 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
         "\(value) = ANY(\(writer.add(.list(list, storage), storage))[])"
     }
 
-    /// It can use an index as a whole. Where null comes first, no null comes after a value.
+    /// An index can find the rows of a comparison of several columns. Nulls come first, so no null comes after a value.
     func rowComparison(
         _ cursor: RowCursor, _ sort: [SortKey], level: Int, _ writer: inout PredicateWriter
     ) -> SQLPredicate? {
@@ -74,21 +75,21 @@ struct PostgreSQLPredicateDialect: PredicateDialect {
         }
     }
 
-    /// A server refuses more than one, which only another program can have written.
+    /// Only another program can have written more than one row, and a server would refuse the statement.
     func value(of query: String) -> String { "(\(query) LIMIT 1)" }
 
     func existence(of query: String) -> String { "(CASE WHEN EXISTS (\(query)) THEN 1 ELSE 0 END)::bigint" }
 
     func aggregate(_ function: String, of query: String) -> String { "(SELECT \(function) FROM (\(query)) AS related)" }
 
-    /// Sums could overflow there, and only this side adds reals exactly and orders decimals.
+    /// Sums could overflow on the server, and only the client adds reals exactly and orders decimals.
     func aggregateName(_ function: FetchFunction, _ kind: ValueKind) -> String? {
         (function == .min || function == .max) && kind != .decimal && kind.storage != .blob ? function.rawValue : nil
     }
 }
 
 extension ColumnStorage {
-    /// The type of a value in SQL.
+    /// The type of a cast in SQL.
     var castName: String {
         switch self {
         case .integer: "bigint"

@@ -7,12 +7,12 @@ struct SQLValue {
     let storage: ColumnStorage
 }
 
-/// Values calculated from rows.
+/// Writing expressions as SQL.
 ///
 /// A server refuses a whole statement if an integer overflows or a number is divided by zero, and it counts code points instead
-/// of characters. So only expressions are written that cannot fail and mean the same.
+/// of characters. So only expressions are written that cannot fail and have the same result.
 extension PredicateWriter {
-    /// - Returns: Nil for a value that only this side can calculate.
+    /// - Returns: Nil for a value that only the client can calculate.
     mutating func value(_ expression: RowExpression, level: Int) -> SQLValue? {
         guard level < PostgreSQLPredicateDialect.limits.nesting else { return nil }
         switch expression {
@@ -27,7 +27,7 @@ extension PredicateWriter {
         case .conditional(let predicate, let lhs, let rhs):
             let written = self.predicate(predicate, level: level + 1)
             guard written.isExact else { return nil }
-            // Null counts as false on the server too.
+            // Null counts as false on the server, too.
             return combined(lhs, with: rhs, level: level) { "CASE WHEN \(written.sql) THEN \($0) ELSE \($1) END" }
         case .arithmetic(let lhs, let operation, let rhs, .integer):
             guard let sign = operation.bitSign,
@@ -56,7 +56,7 @@ extension PredicateWriter {
         case .integer: return SQLValue(sql: add(value, .integer), storage: .integer)
         case .real(let real):
             return real.isNaN ? nil : SQLValue(sql: add(value, .real), storage: .real)
-        // Two constants have no column that determines their order.
+        // A collation, because two constants have no column that determines their order.
         case .text: return SQLValue(sql: add(value, .text) + " COLLATE \"C\"", storage: .text)
         case .blob: return SQLValue(sql: add(value, .blob), storage: .blob)
         }
@@ -72,11 +72,11 @@ extension PredicateWriter {
 }
 
 extension PredicateWriter {
-    /// Whether two values with the same storage have that relation.
+    /// The comparison of two values with the same storage.
     mutating func relation(
         _ lhs: RowExpression, _ relation: ComparisonOperator, _ rhs: RowExpression, isNegated: Bool, level: Int
     ) -> SQLPredicate {
-        // Only `=` can use an index, and it is not true for null.
+        // `=` can use an index, but is not true for null.
         let isNeverNull = lhs.isNeverNull || rhs.isNeverNull
         guard let lhs = value(lhs, level: level), let rhs = value(rhs, level: level), lhs.storage == rhs.storage else {
             return .unknown
@@ -93,7 +93,7 @@ extension PredicateWriter {
 }
 
 extension RowExpression {
-    /// Whether it has a value in every row.
+    /// Whether the expression has a value in every row.
     fileprivate var isNeverNull: Bool {
         switch self {
         case .key: true
@@ -104,7 +104,7 @@ extension RowExpression {
 }
 
 extension ArithmeticOperator {
-    /// Only bit operators that have a result for all integers.
+    /// Nil for other operators than bit operators with a result for all integers.
     fileprivate var bitSign: String? {
         switch self {
         case .bitwiseAnd: "&"
@@ -115,7 +115,7 @@ extension ArithmeticOperator {
     }
 }
 
-/// String operators that compare bytes. Folded strings, characters and regular expressions are left to this side.
+/// String operators that compare bytes. The client evaluates folded strings, characters and regular expressions.
 extension PredicateWriter {
     mutating func text(
         _ value: RowExpression, _ matcher: StringMatcher, isNegated: Bool, level: Int
@@ -126,13 +126,13 @@ extension PredicateWriter {
         if matcher.comparison == .like {
             return like(value, WildcardLiterals(matcher.pattern), isNegated: isNegated)
         }
-        // No string on a server contains NUL, so this string matches nothing.
+        // No string on a server contains NUL, so a pattern with NUL matches nothing.
         if matcher.pattern.hasNUL { return .constant(isNegated) }
         let pattern = add(.text(matcher.pattern), .text)
         return find(pattern, in: value.sql, matcher.comparison, isNegated: isNegated)
     }
 
-    /// A right side that is calculated for each row.
+    /// The right side is calculated for each row.
     mutating func text(
         _ value: RowExpression, _ comparison: StringOperator, _ pattern: RowExpression, isNegated: Bool, level: Int
     ) -> SQLPredicate {
@@ -148,14 +148,15 @@ extension PredicateWriter {
         let sql =
             switch comparison {
             case .beginsWith: "starts_with(\(value), \(pattern))"
-            // UTF-8 strings have the same ending if their last characters are the same.
+            // Two UTF-8 strings have the same ending if their last characters are the same.
             case .endsWith: "right(\(value), char_length(\(pattern))) = \(pattern)"
             default: "strpos(\(value), \(pattern)) > 0"
             }
         return SQLPredicate(isNegated ? "(\(sql)) IS NOT TRUE" : sql)
     }
 
-    /// Wildcards match characters as a person sees them, which a server does not know. It can search for the literal parts.
+    /// Wildcards match characters as a person sees them, which a server does not know. The server can search for the literal
+    /// parts.
     private mutating func like(_ value: SQLValue, _ literals: WildcardLiterals, isNegated: Bool) -> SQLPredicate {
         guard literals.hasWildcards else {
             if literals.longest.hasNUL { return .constant(isNegated) }
@@ -174,7 +175,7 @@ extension PredicateWriter {
     }
 }
 
-/// The literal parts of a LIKE pattern. Every string that matches contains them, byte by byte.
+/// The literal parts of a LIKE pattern. Every matching string contains their bytes.
 struct WildcardLiterals {
     private(set) var hasWildcards = false
     /// The part before the first wildcard.
@@ -204,6 +205,6 @@ struct WildcardLiterals {
 }
 
 extension String {
-    /// Whether it contains a character that a string on a server cannot have.
+    /// Whether the string contains NUL, which a string on a server cannot contain.
     fileprivate var hasNUL: Bool { utf8.contains(0) }
 }

@@ -1,33 +1,33 @@
 package import PredicateSQL
 package import RowStore
 
-/// A query as a server answers it: the SQL, and the work that is left for this side.
+/// The SQL of a query, and the work that remains for the client.
 ///
-/// The server lacks this library's functions and orders. What it cannot evaluate is evaluated on this side, row by row. If
-/// anything is left to evaluate or to sort, limit and offset are applied on this side, too.
+/// A server lacks this library's functions and orders. The client evaluates the rest of the predicate for each row. If the
+/// client must evaluate or sort, it also applies limit and offset.
 package struct QueryStatement {
-    /// Returns the key, ``columns`` and ``joined``, or one number if ``isCount``. Its values are `$1`, `$2`...
+    /// Returns the key, ``columns`` and ``joined``, or one number if ``isCount``. The parameters are `$1`, `$2`...
     package let sql: String
     package let parameters: [SQLParameter]
-    /// The columns that each row has, in the order of the results after the key.
+    /// The columns of each row, in the order of the results after the key.
     package let columns: [Int]
-    /// The numbers of the joined columns after them. The query's other joined columns are null.
+    /// The numbers of the joined columns, which follow. The query's other joined columns are null.
     package let joined: [Int]
-    /// The predicate for each row on this side; nil for none.
+    /// The predicate that the client evaluates for each row; nil for none.
     package let filter: RowPredicate?
-    /// Whether the rows come in the order of the query, or it has none.
+    /// Whether the rows come in the order of the query, or the query has no order.
     package let isSorted: Bool
-    /// Whether the server applies limit and offset, or the query has none.
+    /// Whether the server applies limit and offset, or the query has neither.
     package let hasWindow: Bool
     /// Whether the server returns the number of rows, as the only column of one row.
     package let isCount: Bool
-    /// Whether no row can match, so that the server need not be asked.
+    /// Whether no row can match, so that the statement need not be sent.
     package let isEmpty: Bool
 
     package let query: RowQuery
     let layout: EntityLayout
 
-    /// The most rows that the server returns; nil for any number.
+    /// The largest number of rows that the server returns; nil for any number.
     package var rowLimit: Int? { isCount ? 1 : hasWindow ? query.limit : nil }
 
     /// - Parameters:
@@ -66,8 +66,8 @@ package struct QueryStatement {
     }
 }
 
-/// The columns that a statement returns after the key: requested ones, and those that rows are sorted and filtered by on this
-/// side.
+/// The columns that a statement returns after the key: requested columns, sort columns, and columns that the client needs for
+/// its predicate.
 private struct ResultColumns {
     let columns: [Int]
     let joined: [Int]
@@ -91,7 +91,7 @@ private struct ResultColumns {
 }
 
 extension SortKey {
-    /// Whether a server can order by it as this side does.
+    /// Whether a server and the client order by the key in the same way.
     fileprivate func isPortable(_ layout: EntityLayout) -> Bool {
         let column = layout.order(of: column)
         return !column.isDecimal && (column.storage != .text || order == .bytes)
@@ -99,7 +99,7 @@ extension SortKey {
 }
 
 extension PredicateWriter {
-    /// Rows that compare equal come in the order of their row keys.
+    /// Adds the row key, so that rows with equal sort keys are in the order of their row keys.
     fileprivate mutating func order(_ sort: [SortKey], _ results: ResultColumns) -> String {
         var columns: [String] = []
         for key in sort {
@@ -114,7 +114,7 @@ extension PredicateWriter {
 }
 
 extension QueryStatement {
-    /// The work on this side with the rows that the server returns.
+    /// The work of the client with the rows that the server returns.
     package var stepsHere: [String] {
         var steps: [String] = []
         if let filter { steps.append("TEST EACH ROW OUTSIDE OF POSTGRESQL" + names(filter)) }
@@ -123,7 +123,7 @@ extension QueryStatement {
         return steps
     }
 
-    /// The columns that the test needs.
+    /// The columns that the client's predicate needs.
     private func names(_ filter: RowPredicate) -> String {
         var columns: Set<Int> = []
         _ = filter.collectColumns(&columns)
@@ -133,9 +133,9 @@ extension QueryStatement {
     }
 }
 
-/// Reading the rows of a statement, and doing the rest of the work on this side.
+/// Reading the rows of a statement, and doing the client's work.
 extension QueryStatement {
-    /// Passes on the rows of the query, in order and within limit and offset.
+    /// Passes the rows of the query to the body, in order and within limit and offset.
     func forEachRow(
         from reader: some StatementReader, _ body: (StoredRow) -> Void
     ) throws(DataSourceError) {
@@ -153,7 +153,7 @@ extension QueryStatement {
         }
     }
 
-    /// How many rows match.
+    /// The number of matching rows.
     func count(from reader: some StatementReader) throws(DataSourceError) -> Int {
         if isEmpty { return 0 }
         var count = 0
@@ -168,7 +168,7 @@ extension QueryStatement {
         return count
     }
 
-    /// The least number of rows that are read before rows outside of the window are dropped.
+    /// The smallest number of rows to read before rows outside of the window are dropped.
     private static let leastKept = 1024
 
     private func sortedRows(from reader: some StatementReader) throws(DataSourceError) -> ArraySlice<StoredRow> {
@@ -189,7 +189,7 @@ extension QueryStatement {
         return kept.dropFirst(offset)
     }
 
-    /// Sorts rows and drops those after the end of the window.
+    /// Sorts the rows and drops rows after the end of the window.
     private func keep(_ end: Int, of rows: inout [StoredRow]) {
         rows.sort { $0.precedes($1, by: query.sort, layout) }
         if rows.count > end { rows.removeSubrange(end...) }

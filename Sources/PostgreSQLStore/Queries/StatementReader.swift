@@ -1,18 +1,17 @@
 package import PredicateSQL
 package import RowStore
 
-/// Sends statements to a server and decodes what it returns, to answer queries.
+/// Sends statements to a server and decodes the results, to answer queries.
 package protocol StatementReader: StoreReader, RowView {
-    /// The tables of all concrete entities and of all links, by the numbers of their layouts.
+    /// The tables of all concrete entities and of all links, by layout index.
     var tables: [Int: QueryTable] { get }
 
-    /// Reads the rows of a statement page by page, and passes on each until the closure returns false; then no further page is
-    /// read.
+    /// Reads the rows of a statement in pages, and passes each row to the closure until the closure returns false.
     ///
     /// - Parameters:
-    ///   - statement: Its `columns` and `joined` say what each row has after the key; other columns are null. The row of a
+    ///   - statement: Its `columns` and `joined` are the values of each row after the key; other columns are null. The row of a
     ///     count has the number instead of the key.
-    ///   - goOn: Whether another row is needed.
+    ///   - goOn: Returns whether another row is needed.
     func read(
         _ statement: QueryStatement, _ goOn: (StoredRow) throws(DataSourceError) -> Bool
     ) throws(DataSourceError)
