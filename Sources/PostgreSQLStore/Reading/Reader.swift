@@ -2,7 +2,7 @@
 internal import PredicateSQL
 internal import RowStore
 
-/// One reading connection of the pool.
+/// A reading connection of the pool.
 ///
 /// Guarded by: the pool, which gives it to one caller at a time.
 final class Reader: @unchecked Sendable {
@@ -11,16 +11,16 @@ final class Reader: @unchecked Sendable {
     private let schema: PostgreSQLSchema
     let tables: [Int: QueryTable]
     private let counters: PostgreSQLCounters
-    /// The position of the newest save in the state that is read.
+    /// The position of the newest save in the state that the reader sees.
     private(set) var position: Int64 = 0
     private var cursorNumber = 0
 
-    /// How many rows are requested at once: few at first, because many queries have few.
+    /// The number of rows in the first page: small, because many queries have few rows.
     private static let firstPage = 256
     private static let longestPage = 4096
-    /// The approximate bytes of a page, estimated from the previous page.
+    /// The approximate size of a page in bytes, estimated from the previous page.
     private static let pageBytes = 8 << 20
-    /// A statement with more parameters than this seldom comes back.
+    /// A statement with more parameters is not kept, because it seldom comes again.
     private static let keptParameters = 40
 
     init(
@@ -40,7 +40,7 @@ final class Reader: @unchecked Sendable {
 
     func close() { connection.close() }
 
-    /// Begins a state that all reads share, and notes its position.
+    /// Begins a transaction with one state for all reads, and reads the state's position.
     func begin() throws(DataSourceError) {
         let results = try pipeline([
             Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
@@ -50,7 +50,7 @@ final class Reader: @unchecked Sendable {
         position = results[1].integer(0, 0)
     }
 
-    /// Runs statements of the state.
+    /// Runs statements in the transaction.
     ///
     /// - Throws: `storeReset` if the tables are gone because another process has reset the store meanwhile.
     private func pipeline(_ requests: [Request]) throws(DataSourceError) -> [QueryResult] {
@@ -59,7 +59,7 @@ final class Reader: @unchecked Sendable {
         }
     }
 
-    /// Ends that state. A connection that fails to do so cannot be used any more.
+    /// Ends the transaction. If that fails, the connection cannot be used any more.
     func end() {
         guard connection.isUsable else { return }
         do throws(DataSourceError) { try connection.run("ROLLBACK") } catch { connection.close() }
@@ -103,7 +103,7 @@ extension Reader: StatementReader {
     ) throws(DataSourceError) {
         counters.count(statements: 1)
         let parameters = statement.parameters.map { WireValue($0) }
-        // A few rows need no cursor, and so only one round trip.
+        // A few rows need no cursor, so one round trip suffices.
         if let most = statement.rowLimit, most <= Reader.firstPage {
             let request = Request(statement.sql, parameters, isKept: parameters.count <= Reader.keptParameters)
             let found = try pipeline([request])[0]
@@ -112,7 +112,7 @@ extension Reader: StatementReader {
             }
             return
         }
-        // Many rows come page by page. The first page comes with the cursor itself.
+        // Many rows come in pages. The first page comes with the cursor.
         cursorNumber += 1
         let cursor = "_c\(cursorNumber)"
         func fetch(_ count: Int) -> Request { Request("FETCH \(count) FROM \(cursor)", isKept: false) }
@@ -144,12 +144,12 @@ extension Reader: StatementReader {
 }
 
 extension QueryStatement {
-    /// Whether a few rows may be many bytes.
+    /// Whether few rows may have many bytes.
     fileprivate var hasLongColumns: Bool { columns.contains { layout.columns[$0].storage == .blob } }
 }
 
 extension QueryResult {
-    /// A row of the store: the key comes first, followed by those columns.
+    /// A row of a result: the key comes first, followed by the given columns.
     fileprivate func row(_ row: Int, _ layout: EntityLayout, _ columns: [Int]) -> StoredRow {
         var snapshot = RowSnapshot(columnCount: layout.columns.count)
         for (place, column) in columns.enumerated() {
@@ -174,7 +174,6 @@ extension QueryResult {
 }
 
 extension PostgreSQLSchema {
-    /// The tables, for queries.
     fileprivate var queryTables: [Int: QueryTable] {
         var found: [Int: QueryTable] = [:]
         for (number, table) in tables.enumerated() {

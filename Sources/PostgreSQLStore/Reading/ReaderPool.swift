@@ -2,19 +2,19 @@
 internal import Dispatch
 internal import RowStore
 
-/// The connections that read: made when needed, given to one caller at a time, and kept for the next.
+/// The reading connections: made when needed, given to one caller at a time, and kept for later callers.
 ///
-/// Main never waits for the others: it has a connection of its own.
+/// Main never waits for other callers, because it has its own connection.
 final class ReaderPool: Sendable {
-    /// The most readers at once, apart from main's. Further callers wait.
+    /// The largest number of readers at a time, not counting main's. Further callers wait.
     static let limit = 8
 
     private struct State {
-        /// The one that was used last comes last.
+        /// The most recently used reader is the last.
         var idle: [(reader: Reader, since: ContinuousClock.Instant)] = []
         var isShrinking = false
         var schema: PostgreSQLSchema
-        /// Changes with each schema, so that no reader of an old one is kept.
+        /// Changes with each schema, so that no reader of an old schema is kept.
         var generation = 0
         var isClosed = false
     }
@@ -42,7 +42,7 @@ final class ReaderPool: Sendable {
         return try body(reader)
     }
 
-    /// A reader whose state has begun. If its connection was lost while it was not used, it is replaced.
+    /// A reader whose transaction has begun. If the connection of an idle reader was lost, another reader is made.
     private func begun() throws(DataSourceError) -> (Reader, Int) {
         while true {
             let (idle, schema, generation, isClosed) = state.withLock { state in
@@ -56,7 +56,7 @@ final class ReaderPool: Sendable {
             } catch {
                 reader.close()
                 guard idle != nil, error.isLoss else { throw error }
-                // The others lead to the same server, and are as old.
+                // The other idle connections lead to the same server, so they are probably lost, too.
                 for other in takeIdle() { other.close() }
             }
         }
@@ -78,7 +78,7 @@ final class ReaderPool: Sendable {
         if isKept { shrinkLater() } else { reader.close() }
     }
 
-    /// Closes connections that nobody has read with for a while.
+    /// Closes connections that have been idle for a while.
     private func shrinkLater() {
         let isFirst = state.withLock { state in
             if state.isShrinking || state.idle.isEmpty { return false }
@@ -101,7 +101,7 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Runs the body while there are no reads.
+    /// Runs the body while no read runs.
     func pause<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try permits.pause(body)
     }
@@ -117,7 +117,7 @@ final class ReaderPool: Sendable {
         for reader in old { reader.close() }
     }
 
-    /// Waits until all readers were returned, and closes them. The pool gives out no more readers.
+    /// Closes all readers once they are returned. Later reads throw `storeClosed`.
     func close() {
         let idle = state.withLock { state in
             state.isClosed = true

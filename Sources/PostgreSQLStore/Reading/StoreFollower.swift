@@ -1,12 +1,12 @@
 #if PostgreSQL
 internal import RowStore
 
-/// What reads a store and follows what others write to it, for members and for those that may only read.
+/// Reads a store and follows the saves of members, for a member or a read-only store.
 final class StoreFollower: Sendable {
     let options: PostgreSQLOptions
     let heartbeats = Heartbeats()
     let trustKeeper = TrustKeeper()
-    /// Nil for one that is no member: nobody waits for it.
+    /// Nil for a read-only store, which is no member.
     private let membership: Membership?
     private let readers: ReaderPool
     private let feed: Guarded<FeedReader?>
@@ -31,12 +31,12 @@ final class StoreFollower: Sendable {
 
     deinit { listener.withLock { $0 }?.end() }
 
-    /// Runs a call that may wait for the server. Main waits only for a while.
+    /// Runs a call that may wait for the server. Main waits only until its limit.
     func inTime<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try MainWait.limited(to: options.mainPatience, body)
     }
 
-    /// Each read sees one state, whose position determines which rows must be laid over it.
+    /// Each read sees one state. The position of the state determines which pending rows lie over it.
     func read<R>(_ body: (any StoreReader) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try inTime { () throws(DataSourceError) in try readers.read(body) }
     }
@@ -66,7 +66,7 @@ final class StoreFollower: Sendable {
 
     // MARK: Generations
 
-    /// Runs the body while nothing is read, and nothing follows the store: a follower only knows one generation.
+    /// Runs the body while nothing reads or follows the store, because a follower knows only one generation.
     ///
     /// - Parameter schema: The generation to follow afterwards; nil to follow none.
     func pause<R>(
@@ -97,7 +97,7 @@ final class StoreFollower: Sendable {
         readers.set(schema)
     }
 
-    /// Waits for reads under way. Nothing is read or reported afterwards.
+    /// Waits for running reads. Nothing is read or reported afterwards.
     func close() {
         readers.close()
         let listener = listener.withLock { listener in
