@@ -1,10 +1,10 @@
 #if PostgreSQL
 package import RowStore
 
-/// A store that is opened for reading only: as a role that may only read its tables, or on a standby.
+/// A store that is opened read-only: with a role that may only read the tables, or on a standby.
 ///
-/// It follows what others save, and is no member: nobody waits for it, and a reset does not ask for it. After a reset its reads throw
-/// `storeReset`.
+/// It follows the saves of members, but is no member itself: no member waits for it, and a reset ignores it. After a reset its
+/// reads throw `storeReset`.
 package final class PostgreSQLReadOnlyStore: PersistentStore {
     /// The result of opening the store.
     package let startup = StoreStartup(reason: .current)
@@ -17,15 +17,15 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
     /// A number that no member has.
     private static let noMember: Int64 = -1
 
-    /// Opens the store. Nothing is made or changed.
+    /// Opens the store without making or changing anything.
     ///
-    /// - Throws: `notAFile` if there is no store; `modelChanged` if it was made for another model or database key; and what opening it
-    ///   for writing throws if the server cannot be used.
+    /// - Throws: `notAFile` if there is no store; `modelChanged` if the store was made for another model or database key; if
+    ///   the server cannot be used, the errors of opening the store for writing.
     package static func open(_ options: PostgreSQLOptions) throws(DataSourceError) -> PostgreSQLReadOnlyStore {
         var options = options
         options.isReadOnly = true
         let opened = try ReadOnlyOpening(options: options).run()
-        // Connections to several standbys would show states of different times.
+        // All connections must lead to one server, because several standbys would have states of different times.
         options.server = opened.server
         return PostgreSQLReadOnlyStore(options, opened.schema, opened.position)
     }

@@ -4,11 +4,12 @@ internal import MigrationSQL
 package import RowStore
 
 extension PostgreSQLStore {
-    /// Compares the model and keys that the store was made for with the options, and lists who has it open. Nothing is changed,
-    /// so a read-only server is good enough.
+    /// Compares the store's model and keys with the options, and lists the members that have the store open. It changes
+    /// nothing, so a read-only server suffices.
     ///
-    /// - Returns: The result of a reset whenever the model or keys differ: the reason, and how many objects the store has.
-    /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
+    /// - Returns: The result of a reset, even if the policy would not reset: the reason, and the number of objects in the
+    ///   store.
+    /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func forecast(
         _ options: Options, countsRows: Bool = false
     ) throws(DataSourceError) -> (startup: StoreStartup, occupants: StoreOccupants) {
@@ -23,13 +24,13 @@ extension PostgreSQLStore {
         } ?? (startup: StoreStartup(reason: .firstLaunch), occupants: StoreOccupants(isOpen: false, members: []))
     }
 
-    /// Runs the body in a transaction that only reads one state of the database; nil if there is no store.
+    /// Runs the body in a read-only transaction with one state of the database; nil if there is no store.
     private static func look<R>(
         _ options: Options, _ body: (Connection, Registry.Entry) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R? {
         let connection = try Connection(options.target)
         defer { connection.close() }
-        // Large tables may be counted, for as long as the server works on it.
+        // No limit: the server may need long to count large tables.
         connection.patience = nil
         return try connection.look { () throws(DataSourceError) in
             guard let entry = try Registry(connection).existingEntry(options.name) else { return nil }
@@ -42,7 +43,7 @@ extension PostgreSQLStore {
     ) throws(DataSourceError) -> StoreStartup {
         let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
         var startup = StoreStartup(reason: .current)
-        // Only the app knows the keys of data sources.
+        // The keys of data sources are ignored, because only the app knows them.
         if case .reset(let reason, _) = try StartupDecision(.metadata(rows), options.identity, .discard) {
             startup.reason = reason
         }
@@ -56,15 +57,15 @@ extension PostgreSQLStore {
         return startup
     }
 
-    /// What a migration would do; nil if the store was made for this model, or does not exist. Nothing is changed.
+    /// What a migration would do; nil if the store was made for this model, or does not exist. It changes nothing.
     ///
-    /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
+    /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func migrationForecast(_ options: Options) throws(DataSourceError) -> MigrationForecast? {
         try look(options) { (connection, entry) throws(DataSourceError) -> MigrationForecast? in
             let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
             return try MigrationForecast(.metadata(rows), options.identity) { found throws(DataSourceError) in
                 let next = try PostgreSQLSchema(options.layout, name: entry.schema)
-                // Only the app knows the keys of data sources.
+                // The keys of data sources are ignored, because only the app knows them.
                 return try GenerationMigration(
                     connection, found, from: entry, to: next, wanted: options.identity,
                     purpose: .migration(dropsByKey: false)
@@ -73,10 +74,10 @@ extension PostgreSQLStore {
         } ?? nil
     }
 
-    /// The outlook of a store that would be kept; nil if it does not exist, or was made for another model or key. Nothing is
-    /// changed.
+    /// Facts about a store that would be kept; nil if the store does not exist, or was made for another model or key. It
+    /// changes nothing.
     ///
-    /// - Throws: What opening would throw, except `modelChanged` and `storeInUse`.
+    /// - Throws: The errors of opening the store, except `modelChanged` and `storeInUse`.
     package static func outlook(_ options: Options) throws(DataSourceError) -> StoreOutlook? {
         try look(options) { (connection, entry) throws(DataSourceError) -> StoreOutlook? in
             let rows = try PostgreSQLSchema(named: entry.schema).metadataRows(connection)
@@ -87,11 +88,11 @@ extension PostgreSQLStore {
         } ?? nil
     }
 
-    /// Replaces a store by an empty one, for the model and database key of the options. Does nothing if there is no store. The
-    /// reset policy determines whether the old one is set aside.
+    /// Replaces a store with an empty one, for the model and database key of the options. Does nothing if there is no store.
+    /// The reset policy decides whether the old store is kept as a backup.
     ///
-    /// - Parameter onlyIfNeeded: Whether a store that was made for this model and key is left alone.
-    /// - Throws: What ``open(_:)`` throws; `storeInUse`, with their names, if others have the store open.
+    /// - Parameter onlyIfNeeded: Whether to keep a store that was made for this model and key.
+    /// - Throws: The errors of ``open(_:)``; `storeInUse`, which names the members, if others have the store open.
     package static func reset(_ options: Options, onlyIfNeeded: Bool = false) throws(DataSourceError) -> StoreStartup {
         let connection = try Connection(options.target)
         defer { connection.close() }

@@ -2,14 +2,14 @@
 internal import Foundation
 package import RowStore
 
-/// Rows in a PostgreSQL database, for any number of processes on any number of machines.
+/// A store in a PostgreSQL database, for any number of processes on any number of machines.
 ///
-/// Its connections: one writes, one more writes rows of large saves while their hooks run, one changes leases, one reads what
-/// others have written, one listens, up to eight read rows, and one more reads for main.
+/// The store's connections: one writes, a second writes rows of large saves while their hooks run, one changes leases, one
+/// reads the feed, one listens, up to eight read rows, and one more reads for main.
 package final class PostgreSQLStore: PersistentStore {
     package typealias Options = PostgreSQLOptions
 
-    /// The state that belongs to one generation of the store.
+    /// The parts that belong to one generation of the store.
     private struct State {
         var writer: Writer?
         var schema: PostgreSQLSchema
@@ -27,13 +27,13 @@ package final class PostgreSQLStore: PersistentStore {
     private let state: Guarded<State>
     let clerk: Guarded<LeaseClerk?>
 
-    /// Opens the store, makes it if there is none, and resets it if it was made for another model or database key and the
-    /// policy allows that.
+    /// Opens the store. Makes it if there is none. If it was made for another model or database key, resets it if the policy
+    /// allows that.
     ///
     /// - Throws: `storeUnavailable` if the server cannot be reached; `permissionDenied`, `notADatabase`, `invalidRequest`,
-    ///   `storeUnreadable` (a server that is too old, a database of another encoding, a connection pool in between),
+    ///   `storeUnreadable` (a server that is too old, a database with another encoding, a connection pool in between),
     ///   `storeReadOnly` (a standby), `modelChanged`, `storeInUse`, `storeBusy`, `newerFormat`, `storeCorrupt`,
-    ///   `unreadableModel`. In every case an existing store is unchanged.
+    ///   `unreadableModel`. If the call throws, an existing store is unchanged.
     package static func open(_ options: Options) throws(DataSourceError) -> PostgreSQLStore {
         let opening = StoreOpening(options: options)
         return PostgreSQLStore(opening, try opening.run())
@@ -58,7 +58,7 @@ package final class PostgreSQLStore: PersistentStore {
 
     // MARK: Rows
 
-    /// Keys are reserved in the store: ``reserveKeys(_:)``.
+    /// Unused: the store reserves keys with ``reserveKeys(_:)``.
     package var firstFreeKey: Int64 { 1 }
 
     package func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
@@ -78,7 +78,7 @@ package final class PostgreSQLStore: PersistentStore {
         try follower.inTime { () throws(DataSourceError) in
             try state.withLockInTime { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
-                // What failed may have been committed, too.
+                // Even a call that failed may have committed.
                 defer { notifyOthers(writer) }
                 return try body(writer)
             }
@@ -97,9 +97,9 @@ package final class PostgreSQLStore: PersistentStore {
 
     package func report(to handler: @escaping @Sendable (DataSourceError) -> Void) { follower.report(to: handler) }
 
-    /// Replaces this store by an empty one, as another generation.
+    /// Replaces this store with an empty one, as a new generation.
     ///
-    /// - Throws: `storeInUse`, with their names, if others have the store open.
+    /// - Throws: `storeInUse`, which names the members, if others have the store open.
     package func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         let present = { self.state.withLock { $0.writer == nil ? nil : $0.schema } }
         return try follower.pause(thenFollow: present) { () throws(DataSourceError) in
@@ -110,7 +110,7 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     private func replace() throws(DataSourceError) -> StoreStartup {
-        // Whoever wants leases meanwhile gets those of the new generation.
+        // The clerk is locked meanwhile, so that a member that takes leases gets leases of the new generation.
         let (startup, schema) = try clerk.withLock { (clerk) throws(DataSourceError) in
             let (startup, schema) = try state.withLock { (state) throws(DataSourceError) in
                 guard let writer = state.writer else { throw DataSourceError.storeClosed }
@@ -129,7 +129,7 @@ package final class PostgreSQLStore: PersistentStore {
         return startup
     }
 
-    /// Waits for reads and writes under way, and reports to the others that this member has left.
+    /// Waits for running reads and writes, and tells the other members that this member has left.
     package func close() {
         follower.close()
         clerk.withLock { clerk in
@@ -144,7 +144,7 @@ package final class PostgreSQLStore: PersistentStore {
 }
 
 extension PostgreSQLStore: EarlyWriteStore {
-    /// So many that there is at most one round trip for 1,000 rows.
+    /// Large enough for at most one round trip for each 1,000 rows.
     package var rowsWrittenEarly: ClosedRange<Int> { 2048...8192 }
     package var earlyRows: Int { state.withLock { $0.writer?.early?.rows.count ?? 0 } }
 
@@ -179,10 +179,10 @@ extension PostgreSQLStore: LeaseStore {
     package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
         try follower.feeding { (feed) throws(DataSourceError) in
             var news = try feed.news(after: position)
-            // A save with an unknown outcome may or may not be there.
+            // A save with an unknown outcome may turn out to be in the store.
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
             if isSettled { news.foundOutsideWrites = true }
-            // Before anybody builds on what is reloaded, so that it is not refused.
+            // Done before the lost saves are reloaded, so that later saves are not refused.
             if news.isOtherHistory {
                 state.withLockIfAvailable { state in
                     state.writer?.noteOtherHistory()
