@@ -1,10 +1,10 @@
 #if PostgreSQL
 internal import RowStore
 
-/// The tables that this library has made for the objects of a generation, whatever its model is.
+/// The tables that this library has made for the objects of a generation, of any model.
 ///
-/// Other programs may have added tables to the schema, so that neither their place nor their names show whose they are. The
-/// trigger that notes writes from outside shows it.
+/// Other programs may have added tables to the schema with any name. The library's tables are found by the trigger that records
+/// outside writes.
 struct GenerationTables {
     private let connection: Connection
     private let schema: PostgreSQLSchema
@@ -14,7 +14,7 @@ struct GenerationTables {
         self.schema = try PostgreSQLSchema(named: schema)
     }
 
-    /// As SQL names them.
+    /// The names, as SQL.
     func names() throws(DataSourceError) -> [String] {
         let found = try connection.rows(
             """
@@ -29,7 +29,7 @@ struct GenerationTables {
         return (0..<found.rowCount).map { schema.term(found.text($0, 0)) }
     }
 
-    /// How many objects they have. Links of objects that have rows of their own are none.
+    /// The number of objects. Links with separate rows are not counted.
     func count() throws(DataSourceError) -> Int {
         var count = 0
         for name in try names() where try !holdsLinks(name) {
@@ -54,9 +54,9 @@ struct GenerationTables {
         return true
     }
 
-    /// Drops what this library has made, in the open transaction.
+    /// Drops the tables and functions of this library, in the open transaction.
     ///
-    /// - Throws: `modelChanged` if others have added something that would be dropped with it. The cause lists it.
+    /// - Throws: `modelChanged` if an object of another program would be dropped, too. The cause lists such objects.
     func drop() throws(DataSourceError) {
         let own = try names() + PostgreSQLSchema.names.map(schema.term)
         do throws(DataSourceError) {
@@ -76,7 +76,7 @@ struct GenerationTables {
         }
     }
 
-    /// Lets programs write to the tables of a generation that is no store any more: nobody follows it.
+    /// Lets programs write to the tables of a backup, without recording the writes.
     func endNotes() throws(DataSourceError) {
         let function = schema.outsideFunction
         guard try connection.rows("SELECT to_regprocedure($1) IS NOT NULL", [WireValue("\(function)()")]).isTrue(0, 0)

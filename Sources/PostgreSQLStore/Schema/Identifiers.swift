@@ -1,11 +1,11 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Names that the server can store: at most 63 bytes. Longer names are cut, and end in a hash.
+/// Names that the server can store: at most 63 bytes. A longer name is cut, and ends in a hash.
 enum Identifiers {
-    /// The longest name of a server, in bytes: `NAMEDATALEN` less one.
+    /// The longest name of a server, in bytes: `NAMEDATALEN` minus 1.
     private static let byteLimit = 63
-    /// Names that every table of the server already has.
+    /// Names of columns that every table of the server has.
     static let systemColumns = ["tableoid", "xmin", "cmin", "xmax", "cmax", "ctid"]
 
     /// Unique names of tables or columns.
@@ -13,12 +13,12 @@ enum Identifiers {
         SQLNames(reserved: reserved, key: \.self, fitting: fitting)
     }
 
-    /// The same number for the same name, in every process.
+    /// A hash that is the same for the same name in every process.
     static func hash(_ name: String) -> UInt64 {
         name.utf8.reduce(0xcbf2_9ce4_8422_2325) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
     }
 
-    /// The name itself, or its beginning and a hash of the whole.
+    /// The name itself, or its beginning and a hash of the whole name.
     static func fitting(_ name: String) -> String {
         guard name.utf8.count > byteLimit else { return name }
         let digits = String(hash(name), radix: 16)

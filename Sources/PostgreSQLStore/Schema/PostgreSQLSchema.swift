@@ -2,17 +2,17 @@
 internal import ManagedModel
 internal import RowStore
 
-/// The tables of one generation of a store: those of its model, and those by which processes share it.
+/// The tables of one generation of a store: the tables of its model, and the tables by which processes share the store.
 ///
-/// A generation has a schema of its own in the database. `_feed` has one row: the lowest position that `_changes` has, how often
-/// the leases have changed, and the number of the newest member.
+/// Each generation has its own schema in the database. `_feed` has one row: the lowest position in `_changes`, the number of
+/// changes of the leases, and the number of the newest member.
 ///
-/// What each save writes is a new row, found by its key: the server keeps old versions of rows for as long as any transaction of the
-/// database may need them, and would have to pass by all those of a row that each save changes.
+/// Each save inserts new rows with new keys instead of updating rows. The server keeps old versions of rows as long as any
+/// transaction of the database may need them, and would have to skip all old versions of a row that every save updates.
 struct PostgreSQLSchema: Sendable {
     let layout: ModelLayout
     let name: String
-    /// By the entities' numbers; nil for abstract ones.
+    /// By entity index; nil for an abstract entity.
     let tables: [PostgreSQLTable?]
 
     static let feed = "_feed"
@@ -20,13 +20,13 @@ struct PostgreSQLSchema: Sendable {
     static let leases = "_leases"
     static let tickets = "_tickets"
     static let members = "_members"
-    /// What each member has reserved, and which of its transactions are refused.
+    /// The keys that each member has reserved, and the member's refused transactions.
     static let writers = "_writers"
     /// The number of each member's newest transaction.
     static let saves = "_saves"
     static let metadata = "_metadata"
     static let keys = "_keys"
-    /// The entities that transactions of other programs that are not committed yet have written.
+    /// The entities that open transactions of other programs have written.
     static let outside = "_outside"
     static let names = [feed, changes, leases, tickets, members, writers, saves, metadata, keys, outside]
 
@@ -59,12 +59,12 @@ struct PostgreSQLSchema: Sendable {
         }
     }
 
-    /// The position of the newest save, as an SQL expression; 0 before the first. That save is never forgotten.
+    /// The position of the newest save, as an SQL expression; 0 before the first save. The feed always keeps the newest save.
     var position: String {
         "(SELECT coalesce(max(position), 0) FROM \(term(PostgreSQLSchema.changes)) WHERE position > 0)"
     }
 
-    /// Quoted, with the schema.
+    /// The name of a table with its schema, quoted.
     func term(_ table: String) -> String { name.quoted + "." + table.quoted }
 
     func table(_ entity: Int) throws(DataSourceError) -> PostgreSQLTable {
@@ -74,12 +74,12 @@ struct PostgreSQLSchema: Sendable {
         return table
     }
 
-    /// The name of the channel on which members of the store notify each other.
+    /// The name of the channel for notifications between members.
     var channel: String { Identifiers.fitting("coredatasource " + name) }
 
     // MARK: Making it
 
-    /// Columns with numbers that members count up. The check keeps everyone from storing a number that could not be counted up.
+    /// Columns with counters of members. The check prevents a number that is too large to be counted up.
     private func numbers(_ names: String...) -> String {
         names.map { "\($0) bigint NOT NULL CHECK (\($0) BETWEEN 0 AND \(Int64(1) << 62))" }.joined(separator: ", ")
     }
@@ -130,32 +130,33 @@ struct PostgreSQLSchema: Sendable {
         return sql
     }
 
-    /// The statements that make what tables get once their first rows are there: indexes and triggers.
+    /// The statements that make the indexes and triggers, after the first rows were written.
     var completionSQL: [String] {
         tables.compactMap(\.self).flatMap { $0.indexes.map { $0.createSQL() } } + outsideSQL
     }
 
-    /// The names of the function that notes writes from outside, and of the triggers that call it.
+    /// The names of the function that records outside writes, and of the triggers that call it.
     static let (outsideName, outsideTrigger) = ("_note_outside_write", "_outside")
 
-    /// That function, as SQL.
+    /// The function that records outside writes, as SQL.
     var outsideFunction: String { term(PostgreSQLSchema.outsideName) }
-    /// The function that makes a save of what that one has noted, as SQL.
+    /// The function that makes a save of the recorded writes, as SQL.
     var publishingFunction: String { term("_publish_outside_write") }
 
-    /// The first key that no object has, also above keys that another program has inserted, as a term over the table of keys.
+    /// The first key that no object has, also above keys that another program has inserted, as an SQL term over the table of
+    /// keys.
     var firstFreeKey: String {
         let highest = tables.compactMap { $0?.name }.map { name in
             "(SELECT least(coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0), \(Int64.max - 1)) + 1 FROM \(name))"
         }
-        // A bound that no store has given is damage, or was set while an object had the highest key.
+        // A larger bound is damage, or was set while an object had the highest key.
         let next = "CASE WHEN next > \(Int64(1) << 62) THEN 1 ELSE next END"
         return "greatest(\(([next, "1"] + highest).joined(separator: ", ")))"
     }
 }
 
 extension PostgreSQLSchema {
-    /// Makes sure that the tables of the model exist, with their columns and types.
+    /// Checks that the tables of the model exist, with their columns and types.
     ///
     /// - Throws: `storeCorrupt`, with the first difference.
     func checkTables(_ connection: Connection, _ store: String) throws(DataSourceError) {
@@ -189,11 +190,12 @@ extension PostgreSQLSchema {
     }
 }
 
-/// What the server does when other programs write.
+/// The triggers for writes of other programs.
 extension PostgreSQLSchema {
-    /// Notes that another program has written: a transaction of a program that is not a member adds a save with unknown
-    /// content. It does so as it commits, because nobody can save between the save's position and the commit. If its isolation level
-    /// hides a save that was made since it began, it fails as any such transaction does, and can be tried again.
+    /// Records writes of other programs: a transaction of a program that is not a member adds a save with unknown content. The
+    /// save is added just before the commit, because no other save may come between its position and the commit. If the
+    /// isolation level of the transaction hides a save since its begin, the transaction fails with a serialization failure and
+    /// can be tried again.
     var outsideSQL: [String] {
         let (function, publishing) = (outsideFunction, publishingFunction)
         var sql = [
@@ -222,7 +224,7 @@ extension PostgreSQLSchema {
         return sql
     }
 
-    /// Makes a save of what the triggers have noted.
+    /// Makes a save of the recorded writes.
     private var publishingSQL: String {
         """
         CREATE FUNCTION \(publishingFunction)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$

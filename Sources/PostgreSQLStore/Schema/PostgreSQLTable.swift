@@ -3,14 +3,14 @@ internal import ManagedModel
 internal import MigrationSQL
 internal import RowStore
 
-/// The table of one concrete entity, or of links that have rows of their own.
+/// The table of one concrete entity, or of the links of a many-to-many relationship.
 struct PostgreSQLTable: Sendable {
     let layout: EntityLayout
     /// Quoted, with its schema.
     let name: String
     /// Without quotes and schema, as in the server's errors.
     let bareName: String
-    /// The quoted name of each stored column, by its number, and the same without quotes.
+    /// The name of each stored column by its index, quoted, and without quotes.
     let columns: [Int: String]
     let bareColumns: [Int: String]
     /// The stored columns, in the order in which all statements list them.
@@ -19,28 +19,28 @@ struct PostgreSQLTable: Sendable {
     let indexes: [Index]
     let createSQL: String
     let insertSQL: String
-    /// Inserts any number of rows, each column given as an array.
+    /// Inserts any number of rows. Each column is an array.
     let insertManySQL: String
     /// Takes rows in the binary format of COPY.
     let copySQL: String
     let deleteSQL: String
     let selectSQL: String
     let keySQL: String
-    /// Finds a row by each of the uniqueness constraints.
+    /// The statement that finds a row by each uniqueness constraint.
     let constraintSQL: [String]
 
     static let keyName = "_key"
-    /// The most columns of a table on a server.
+    /// The largest number of columns of a table on a server.
     private static let columnLimit = 1600
 
-    /// Columns that together are unique.
+    /// Columns that are unique together.
     struct Constraint: Sendable {
-        /// Its number in the layout.
+        /// The constraint's index in the layout.
         let number: Int
         let name: String
         let columns: [Int]
 
-        /// It is checked only at the end of a save, because rows may exchange unique values.
+        /// Deferred: the server checks it only at the end of a save, because rows may exchange unique values.
         fileprivate func definition(_ term: (Int) -> String) -> String {
             "CONSTRAINT \(name.quoted) UNIQUE (\(columns.map(term).joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"
         }
@@ -48,10 +48,10 @@ struct PostgreSQLTable: Sendable {
 
     struct Index: Sendable {
         let name: String
-        /// The table and what of it is indexed, as SQL.
+        /// The table and the indexed columns, as SQL.
         fileprivate let definition: String
 
-        /// - Parameter isConcurrent: Whether others write meanwhile.
+        /// - Parameter isConcurrent: Whether other members may write during the build.
         func createSQL(isConcurrent: Bool = false) -> String {
             "CREATE INDEX \(isConcurrent ? "CONCURRENTLY " : "")IF NOT EXISTS \(name.quoted) ON \(definition)"
         }
@@ -108,13 +108,13 @@ struct PostgreSQLTable: Sendable {
         }
     }
 
-    /// The statement that writes those columns of one row: the key is parameter 1, the values follow.
+    /// The statement that writes the columns of one row. Parameter 1 is the key; the values follow.
     func updateSQL(_ columns: [Int]) -> String {
         let settings = columns.enumerated().map { "\(self.columns[$1] ?? "") = $\($0 + 2)" }
         return "UPDATE \(name) SET \(settings.joined(separator: ", ")) WHERE \(PostgreSQLTable.keyName.quoted) = $1"
     }
 
-    /// The statement that writes those columns of any number of rows, keys and values given as arrays.
+    /// The statement that writes the columns of any number of rows. Keys and values are arrays.
     func updateManySQL(_ columns: [Int]) -> String {
         let settings = columns.enumerated().map { "\(self.columns[$1] ?? "") = _new.v\($0)" }
         let arrays = columns.enumerated().map { ", $\($0 + 2)::\(layout.columns[$1].storage.typeName)[]" }
@@ -126,9 +126,10 @@ struct PostgreSQLTable: Sendable {
 }
 
 extension PostgreSQLTable {
-    /// The indexes of the model. An index name contains the definition, so an index with the right name is the right index.
+    /// The indexes of the model. An index name contains the definition, so an index with the same name has the same definition.
     ///
-    /// An ordered index over strings would refuse long ones, so strings and data have one that only finds equal values.
+    /// An ordered index would refuse long strings, so columns of strings and data have a hash index, which finds only equal
+    /// values.
     private static func indexes(
         of layout: EntityLayout, on table: String, columns: [Int: String],
         declared: [[(column: Int, isAscending: Bool)]]
@@ -146,7 +147,7 @@ extension PostgreSQLTable {
                     + (positions[column].map { [(column: $0, isAscending: true)] } ?? []))
         }
         if layout.links != nil {
-            // The first column has no index of its own, because the constraint begins with it.
+            // The first column has no separate index, because the constraint begins with it.
             for (owner, position) in positions where unique.contains(owner) {
                 all.append([(column: owner, isAscending: true), (column: position, isAscending: true)])
             }
@@ -175,7 +176,7 @@ extension ColumnLayout {
 }
 
 extension PostgreSQLSchema {
-    /// The tables as a migration reads and fills them.
+    /// The tables for a migration to read and fill.
     var storedModel: StoredModel {
         let tables = tables.map { $0.map(StoredTable.init) }
         return StoredModel(

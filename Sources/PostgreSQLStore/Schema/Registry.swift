@@ -1,10 +1,10 @@
 #if PostgreSQL
 internal import RowStore
 
-/// The list of a database's stores: the schema of the newest generation of each, and the schemas of backups.
+/// The list of a database's stores: the schema of each store's newest generation, and the schemas of backups.
 ///
-/// They are tables in a separate schema, `coredatasource`; a role that may not use that has one of its own. Only one process at
-/// a time opens, resets or migrates a store.
+/// The tables of the registry are in a separate schema, `coredatasource`. A role that may not use that schema has a registry of
+/// its own. Only one process at a time opens, resets or migrates a store.
 struct Registry {
     let connection: Connection
     private let schema: String
@@ -17,7 +17,7 @@ struct Registry {
     private static let (storeTable, backupTable) = ("stores", "backups")
     private var stores: String { schema.quoted + "." + Registry.storeTable.quoted }
     private var backups: String { schema.quoted + "." + Registry.backupTable.quoted }
-    /// The first number of the advisory locks of this library in a database; the second one of the registry's is 1.
+    /// The first number of this library's advisory locks in a database. The second number of the registry's lock is 1.
     private static let lock: Int32 = 1_129_271_888
 
     /// - Throws: `permissionDenied` if the registry belongs to a role that is not trusted.
@@ -26,9 +26,9 @@ struct Registry {
         schema = try RegistryHome(connection).schema
     }
 
-    /// Runs the body while no other process opens, resets or migrates that store.
+    /// Runs the body while no other process opens, resets or migrates the store.
     ///
-    /// - Throws: `storeBusy` if another one takes long.
+    /// - Throws: `storeBusy` if another process takes too long.
     func holding<R>(
         _ store: String, _ body: () throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -50,18 +50,18 @@ struct Registry {
         return try body()
     }
 
-    /// - Throws: `storeCorrupt` if its tables are not those that this library makes.
+    /// - Throws: `storeCorrupt` if the tables differ from those that this library makes.
     private func exists() throws(DataSourceError) -> Bool {
         let hasStores = try RegistryHome.check(Registry.storeTable, in: schema, connection)
         let hasBackups = try RegistryHome.check(Registry.backupTable, in: schema, connection)
         return hasStores && hasBackups
     }
 
-    /// The registry; made if there is none.
+    /// The registry. It is made if there is none.
     func prepared() throws(DataSourceError) -> Registry {
         if try exists() { return self }
         return try holding(1, "a store of the database") { () throws(DataSourceError) in
-            // Another role may have made one meanwhile.
+            // Another role may have made a registry meanwhile.
             let home = try RegistryHome(connection)
             let registry = try Registry(connection)
             try registry.make(isThere: home.isThere)
@@ -97,7 +97,7 @@ struct Registry {
         return Entry(generation: found.integer(0, 0), schema: schema)
     }
 
-    /// The entry of a store, if there is a registry at all.
+    /// The entry of a store; nil without a registry.
     func existingEntry(_ name: String) throws(DataSourceError) -> Entry? {
         try exists() ? try entry(name) : nil
     }
@@ -110,7 +110,7 @@ struct Registry {
             """, [WireValue(name), WireValue(entry.generation), WireValue(entry.schema)])
     }
 
-    /// The generation after another one, whose schema does not exist yet.
+    /// The next generation. Its schema does not exist yet.
     func next(after entry: Entry?, _ name: String) throws(DataSourceError) -> Entry {
         var generation = (entry?.generation ?? 0) &+ 1
         while true {
@@ -122,14 +122,14 @@ struct Registry {
 
     // MARK: Backups
 
-    /// Sets the schema of a generation aside, and drops the store's oldest backups.
+    /// Renames the schema of a generation to a backup, or drops it, and drops the store's oldest backups.
     ///
-    /// - Parameter count: How many backups stay, including that one; 0 drops them all.
-    /// - Throws: `modelChanged` if others have added something that would be dropped.
+    /// - Parameter count: The number of backups to keep, including this generation; 0 drops all of them.
+    /// - Throws: `modelChanged` if an object of another program would be dropped.
     func retire(
         _ entry: Entry, of name: String, keeping count: Int, isEmpty: Bool = false
     ) throws(DataSourceError) {
-        // A backup of nothing would take the place of one with objects.
+        // An empty backup must not replace a backup with objects.
         if count > 0, !isEmpty {
             let backup = try freeBackup(of: name, entry.generation)
             try connection.run("ALTER SCHEMA \(entry.schema.quoted) RENAME TO \(backup.quoted)")
@@ -140,7 +140,7 @@ struct Registry {
         } else {
             try GenerationTables(connection, entry.schema).drop()
         }
-        // A backup that was dropped by hand may have made room for a store.
+        // If a backup was dropped by hand, a store may have its schema name now.
         let found = try connection.rows(
             """
             SELECT schema, EXISTS (SELECT FROM \(stores) s WHERE s.schema = b.schema) FROM \(backups) b \
@@ -153,7 +153,7 @@ struct Registry {
         }
     }
 
-    /// A name for the schema of a backup that no other schema has, such as that of a store whose name ends in "backup".
+    /// A name for the schema of a backup that no other schema has, such as the schema of a store whose name ends in "backup".
     private func freeBackup(of name: String, _ generation: Int64) throws(DataSourceError) -> String {
         var number = 1
         while true {
@@ -174,7 +174,7 @@ struct Registry {
 }
 
 extension Connection {
-    /// Runs the body in a transaction. If it throws, nothing has happened.
+    /// Runs the body in a transaction. If the body throws, the transaction is rolled back.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try run("BEGIN")
         do throws(DataSourceError) {

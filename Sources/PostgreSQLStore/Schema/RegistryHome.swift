@@ -2,11 +2,11 @@
 internal import ManagedModel
 internal import RowStore
 
-/// The schema that a role has its registry in.
+/// The schema with a role's registry.
 ///
-/// Code of whoever owns a table, such as a trigger or a function of a view, runs with the rights of those who use the table. So
-/// only tables of roles are used that the present role has to trust anyway, or wants to: of itself, of superusers, of the
-/// database's owner, and of groups that it is a member of. A role that can log in may make any other its member, so it is no
+/// Code of a table's owner, such as a trigger or a function of a view, runs with the rights of the role that uses the table. So
+/// this library uses only tables of trusted roles: the present role, superusers, the database's owner, and groups with the
+/// present role as a member. A role that can log in may make any other role its member, so such a role does not count as a
 /// group.
 struct RegistryHome {
     let schema: String
@@ -20,9 +20,9 @@ struct RegistryHome {
         OR (NOT o.rolcanlogin AND pg_has_role(current_user, o.oid, 'MEMBER')))
         """
 
-    /// Finds the registry: that of the role alone, if there is one; otherwise the one that all share who may use it.
+    /// Finds the registry: the role's own registry if there is one, otherwise the shared registry.
     ///
-    /// - Throws: `permissionDenied` if it belongs to a role that is not trusted.
+    /// - Throws: `permissionDenied` if the registry belongs to a role that is not trusted.
     init(_ connection: Connection) throws(DataSourceError) {
         let found = try connection.rows(
             """
@@ -63,10 +63,10 @@ struct RegistryHome {
         )
     }
 
-    /// Makes sure that a table of the registry is one, and that using it runs no code.
+    /// Checks that a table of the registry is intact, and that using the table runs no code.
     ///
-    /// - Returns: Whether it is there.
-    /// - Throws: `storeCorrupt` if it is not what this library makes.
+    /// - Returns: Whether the table exists.
+    /// - Throws: `storeCorrupt` if the table differs from the one that this library makes.
     static func check(_ table: String, in schema: String, _ connection: Connection) throws(DataSourceError) -> Bool {
         let found = try connection.rows(
             """
@@ -89,9 +89,9 @@ struct RegistryHome {
     }
 }
 
-/// Inspecting a store that others may have open, without changing anything.
+/// Inspecting a store that other members may have open, without changing anything.
 extension Connection {
-    /// Runs the body in a transaction that only reads one state of the database.
+    /// Runs the body in a read-only transaction with one state of the database.
     func look<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         try run("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY")
         defer { if isUsable { try? run("ROLLBACK") } }
@@ -100,12 +100,11 @@ extension Connection {
 }
 
 extension PostgreSQLSchema {
-    /// The schema of a store whose model is not known yet: the tables by which processes share it.
+    /// The schema of a store whose model is not known yet: only the tables by which processes share the store.
     init(named name: String) throws(DataSourceError) {
         try self.init(ModelLayout(ManagedObjectModel(name: "", entities: [])), name: name)
     }
 
-    /// The store's metadata.
     func metadataRows(_ connection: Connection) throws(DataSourceError) -> [String: RowValue] {
         let found = try connection.rows("SELECT name, number, text FROM \(term(PostgreSQLSchema.metadata))")
         var rows: [String: RowValue] = [:]
