@@ -1,23 +1,23 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Reads what other members have written, on a connection of its own, because a reader of rows may have to take that in first,
-/// and must not wait for a reader of the pool.
+/// Reads the saves of other members. It has its own connection, because a reader of rows may have to wait for the feed, and so
+/// the feed must not wait for a reader of the pool.
 ///
-/// Guarded by: ``PostgreSQLStore``.
+/// Guarded by: ``StoreFollower``.
 final class FeedReader {
     private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
     private var decoder: FeedDecoder
-    /// Nil if there are no saves of its own.
+    /// The number of this member, whose saves are left out; nil for a store that is no member.
     private let own: Int64?
     private let heartbeats: Heartbeats
     private var connection: Connection?
-    /// The position up to which was read, and the token of the save there. A server that has lost its newest saves has others
-    /// at their positions.
+    /// The position up to which the feed was read, and the token of the save there. If the server has lost its newest saves,
+    /// another save may have the same position, but not the same token.
     private var last: (position: Int64, token: [UInt8])?
 
-    /// The most saves that are read at once, and approximately how many bytes of them.
+    /// The largest number of saves to read at a time, and approximately their largest number of bytes.
     private static let pageSize = 256
     private static let pageBytes = 8 << 20
 
@@ -34,7 +34,7 @@ final class FeedReader {
         connection = nil
     }
 
-    /// Runs the body with the connection, and once more if it was lost while it was not used.
+    /// Runs the body with the connection, and once more if an idle connection was lost.
     private func reading<R>(_ work: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         func body(_ connection: Connection) throws(DataSourceError) -> R {
             try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in try work(connection) }
@@ -46,7 +46,8 @@ final class FeedReader {
             }
         }
         let made = try Connection(options.target)
-        // The server plans its statements while the feed is still small, and keeps these plans when it is not.
+        // The server plans the statements while the feed is small and keeps the plans, so plans that suit only a small feed are
+        // ruled out.
         for setting in ["enable_seqscan", "enable_bitmapscan"] { try made.run("SET \(setting) = off") }
         connection = made
         return try body(made)
@@ -69,14 +70,14 @@ final class FeedReader {
         if let last, last.position == start, !found.isNull(0, 8) { isOther = isOther || found.copy(0, 8) != last.token }
         news.isOtherHistory = isOther
         guard position != start || isOther else {
-            // Nothing is known yet about the save there.
+            // The first read at this position records the token of the save there.
             if last == nil, !found.isNull(0, 8) { last = (start, found.copy(0, 8)) }
             return news
         }
         guard !isOther, start &+ 1 >= lowest, !found.isNull(0, 3) else {
             last = nil
             news.skip(to: position)
-            // It is unknown who made the saves that are not listed.
+            // The members that made the skipped saves are unknown.
             news.foundOutsideRows = true
             return news
         }
@@ -92,9 +93,9 @@ final class FeedReader {
         return news
     }
 
-    /// The state of the feed, and the saves after a position with it: at most a page of them.
+    /// The state of the feed, and at most one page of the saves after a position.
     private func saves(after start: Int64, _ connection: Connection) throws(DataSourceError) -> QueryResult {
-        // One statement, so that all of it is of one state.
+        // One statement, so that all results are from one state.
         return try connection.rows(
             """
             SELECT \(schema.position), f.lowest, f.leases, c.position, c.member, c.unknown, c.changes, c.token, \

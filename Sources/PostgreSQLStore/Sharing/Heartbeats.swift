@@ -1,10 +1,10 @@
 #if PostgreSQL
 internal import RowStore
 
-/// What a process has seen of the others, and when, by its own clock, which never goes back.
+/// The reports of other members, and when this process has seen them, by this process's monotonic clock.
 ///
-/// Neither the server's clock nor those of others decide who lives: they may be set at any time. A member lives as long as its
-/// reports change. Whoever did not look for a while counts anew.
+/// A member lives as long as its reports change. The clocks of the server and of other members do not matter, because they may
+/// be set at any time. If this process did not look for a while, it starts to count again.
 package final class Heartbeats: Sendable {
     private struct Sight: Sendable {
         let report: Int64
@@ -18,7 +18,7 @@ package final class Heartbeats: Sendable {
         var firsts: [String: ContinuousClock.Instant] = [:]
     }
 
-    /// After that long without a look, it is unknown how long the others have been silent.
+    /// If this process did not look for longer, it does not know how long other members have been silent.
     package static let pause = Duration.seconds(3)
 
     private let start = ContinuousClock.now
@@ -26,13 +26,13 @@ package final class Heartbeats: Sendable {
 
     package init() {}
 
-    /// Notes what the store shows now.
+    /// Records the present state of the store.
     ///
     /// - Parameters:
-    ///   - reports: What each member that has not left has reported last.
-    ///   - names: The names of the leases and tickets that are there.
-    /// - Returns: How long each of them has been silent; and when each lease and ticket was first seen, in milliseconds of this
-    ///   process, which it is now, too.
+    ///   - reports: The last report of each member that has not left.
+    ///   - names: The names of the present leases and tickets.
+    /// - Returns: How long each member has been silent; when each lease and ticket was first seen, and the present time, both
+    ///   in milliseconds of this process's clock.
     package func note(
         _ reports: [Int64: Int64], _ names: [String], at now: ContinuousClock.Instant = .now
     ) -> (silence: [Int64: Duration], firsts: [String: Int64], now: Int64) {
@@ -54,24 +54,24 @@ package final class Heartbeats: Sendable {
     }
 
     private func milliseconds(_ instant: ContinuousClock.Instant) -> Int64 {
-        // Instants that a test makes may be earlier.
+        // In a test, instants may be earlier than the start.
         max(0, Int64((instant - start) / .milliseconds(1)))
     }
 }
 
-/// What the parts of a store find out about how far its container may rely on what it has read.
+/// Knows for how long the container may rely on rows that it has read.
 final class TrustKeeper: Sendable {
     private struct State {
         var number = 0
-        /// When this member last reached the server, as far as is known; nil if it is not known.
+        /// When this member last reached the server; nil if that is unknown.
         var beat: ContinuousClock.Instant?
-        /// Whether there is a save of which nobody knows whether it is stored.
+        /// Whether there is a save with an unknown outcome.
         var isUnsettled = false
     }
 
     private let state = Guarded(State())
 
-    /// The part of the time after which others take this member's leases.
+    /// Three quarters of the time after which other members take this member's leases.
     private static let silence = Duration.milliseconds(Members.silence) * 3 / 4
 
     var trust: LeaseTrust? {
@@ -81,15 +81,15 @@ final class TrustKeeper: Sendable {
         }
     }
 
-    /// A message of this member has reached the server.
+    /// Records that a message of this member has reached the server.
     ///
     /// - Parameter time: When the message was sent.
     func didBeat(at time: ContinuousClock.Instant) { state.withLock { $0.beat = time } }
 
-    /// Nothing that was read before is relied on: a connection was lost, or a save was not written as it should have been.
+    /// Ends the trust in earlier reads: a connection was lost, or a save was not written as expected.
     func end() { state.withLock { $0.number += 1 } }
 
-    /// The connection by which this member reaches the server was lost.
+    /// Ends the trust in earlier reads until the next beat: the connection of the beats was lost.
     func endBeats() {
         state.withLock { state in
             state.beat = nil
@@ -100,13 +100,13 @@ final class TrustKeeper: Sendable {
     func setUnsettled(_ isUnsettled: Bool) { state.withLock { $0.isUnsettled = isUnsettled } }
 }
 
-/// Looks for transactions in the database that have been open for long. While they are, the server keeps all rows that were changed or
-/// deleted since, and has to pass by them.
+/// Looks for transactions in the database that have been open for a long time. During such a transaction, the server keeps all
+/// rows that are changed or deleted, and must skip them.
 struct OldTransactions {
-    /// How long one may be open until it is reported.
+    /// The age from which an open transaction is reported.
     let age: Duration
     private var nextLook: ContinuousClock.Instant
-    /// The one that was reported last.
+    /// The transaction that was last reported.
     private var reported: String?
 
     init(age: Duration) {
@@ -114,10 +114,10 @@ struct OldTransactions {
         nextLook = .now + age / OldTransactions.looks
     }
 
-    /// How often it looks in that time.
+    /// How many looks there are in that time.
     private static let looks = 10
 
-    /// What to report; nil if there is nothing new.
+    /// The report of an old transaction; nil if there is nothing new.
     ///
     /// A role sees transactions of other roles if it is a superuser or a member of `pg_read_all_stats`.
     mutating func look(_ connection: Connection) throws(DataSourceError) -> DataSourceError? {

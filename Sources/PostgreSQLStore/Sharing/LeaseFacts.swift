@@ -2,10 +2,10 @@
 internal import RowStore
 
 extension LeaseFacts {
-    /// Reads the leases, the tickets, and who lives.
+    /// Reads the leases, the tickets, and the living members.
     ///
-    /// - Parameter heartbeats: What this process has seen so far, whose clock counts then; nil to go by the server's clock, for
-    ///   people to read.
+    /// - Parameter heartbeats: The reports that this process has seen, whose clock then counts; nil to use the server's clock,
+    ///   for people to read.
     init(
         _ connection: Connection, _ schema: PostgreSQLSchema, _ heartbeats: Heartbeats?
     ) throws(DataSourceError) {
@@ -32,9 +32,9 @@ extension LeaseFacts {
         }
     }
 
-    /// The entities of which members have lost the leases without giving them back.
+    /// The entities whose leases a change has taken from members, by member.
     ///
-    /// - Parameter own: The member that made the changes, which may give back its own.
+    /// - Parameter own: The member that makes the change. It may release its own leases.
     func losses(_ changed: LeaseDesk, but own: Int64) -> [Int64: Set<String>] {
         var lost: [Int64: Set<String>] = [:]
         for (entity, lease) in desk.leases where changed.leases[entity]?.holder != lease.holder {
@@ -64,10 +64,10 @@ extension PostgreSQLSchema {
 }
 
 extension LeaseDesk {
-    /// The names of the leases and the tickets.
+    /// The names of the leases and tickets for ``Heartbeats``.
     fileprivate var names: [String] { leases.map { LeaseDesk.name($0, $1) } + tickets.map { "\($0.number)" } }
 
-    /// Another one for each holder.
+    /// A different name for each holder.
     private static func name(_ entity: String, _ lease: Lease) -> String {
         "\(entity)\n\(lease.epoch)\n\(lease.holder ?? 0)"
     }

@@ -4,13 +4,14 @@ internal import Foundation
 internal import RowStore
 internal import Synchronization
 
-/// Listens for the saves of others, and reports regularly that this member lives: a thread with a connection of its own.
+/// Listens for saves of other members, and reports regularly that this member lives: a thread with its own connection.
 ///
-/// A notification only says that there may be news. Without any, the store is checked after each beat, so that a server which
-/// does not pass notifications on works as well, only slower. A server that refuses to send them is checked more often.
+/// A notification only says that there may be new saves. The store is also checked after each beat, so a server that passes no
+/// notifications on is only slower. If a server refuses to send notifications, the store is checked more often.
 ///
-/// It also sends the notifications of this member, after the transaction that made the news. A commit with a notification holds a lock
-/// of the whole server until it is on the disk, so that the commits of all stores on it would come one after the other.
+/// The listener also sends the notifications of this member, after the transaction of the save. A commit with a notification
+/// locks the whole server until the commit is on the disk, so such commits of all stores on the server would wait for each
+/// other.
 final class Listener: Sendable {
     private struct State {
         var handler: (@Sendable () -> Void)?
@@ -20,18 +21,18 @@ final class Listener: Sendable {
 
     private let options: PostgreSQLOptions
     private let schema: PostgreSQLSchema
-    /// Nil for one that may only read: nobody waits for its reports.
+    /// Nil for a read-only store, which reports nothing.
     private let membership: Membership?
     private let trust: TrustKeeper
     private let state = Guarded(State())
     private let isEnding = Atomic(false)
-    /// Whether others have to be notified.
+    /// Whether other members must be notified.
     private let hasNewsForOthers = Atomic(false)
     private let ended = DispatchSemaphore(value: 0)
     private let queue = DispatchQueue(label: "CoreDataSource.listener")
-    /// Whether a call waits on the queue.
+    /// Whether a call of the handler waits on the queue.
     private let isCalling = Atomic(false)
-    /// Written to end the thread's wait. Nobody waits to write or to read.
+    /// A pipe that ends the thread's wait. Neither end ever blocks.
     private let wakeUp: (read: Int32, write: Int32)
 
     init(_ options: PostgreSQLOptions, _ schema: PostgreSQLSchema, membership: Membership?, trust: TrustKeeper) {
@@ -41,7 +42,7 @@ final class Listener: Sendable {
         self.membership = membership
         var ends: [Int32] = [-1, -1]
         pipe(&ends)
-        // Child processes of this process do not need them.
+        // Child processes do not inherit the pipe.
         for end in ends {
             _ = fcntl(end, F_SETFD, FD_CLOEXEC)
             _ = fcntl(end, F_SETFL, O_NONBLOCK)
@@ -66,7 +67,8 @@ final class Listener: Sendable {
         state.withLock { $0.report = handler }
     }
 
-    /// Notifies the other members soon, once for all that is new until then. One that is not notified looks after its next beat.
+    /// Notifies the other members soon, once for all saves until then. A member that misses the notification looks after its
+    /// next beat.
     func notifyOthers() {
         if !hasNewsForOthers.exchange(true, ordering: .sequentiallyConsistent) { wake() }
     }
@@ -76,11 +78,11 @@ final class Listener: Sendable {
         _ = write(wakeUp.write, &byte, 1)
     }
 
-    /// Returns when no handler is called any more.
+    /// Ends the thread. After the return, no handler is called.
     func end() {
         guard !isEnding.exchange(true, ordering: .sequentiallyConsistent) else { return }
         wake()
-        // A handler that the thread itself calls cannot wait for the thread.
+        // A handler on this thread cannot wait for the thread.
         if Thread.current.name != "CoreDataSource.listener" {
             if MainQueue.isCurrent { _ = ended.wait(timeout: .now() + .seconds(10)) } else { ended.wait() }
         }
@@ -97,7 +99,7 @@ final class Listener: Sendable {
             do throws(DataSourceError) {
                 if let connection {
                     try listen(on: connection, until: nextBeat, isNotified)
-                    // No matter how often it is called meanwhile.
+                    // The beat is due regardless of the number of notifications.
                     if ContinuousClock.now >= nextBeat {
                         try beat(connection)
                         nextBeat = .now + .milliseconds(Members.beat)
@@ -122,15 +124,15 @@ final class Listener: Sendable {
             }
         }
         if let connection {
-            // What was just saved is the last that others hear of this member.
+            // The last notification, for the newest saves.
             do throws(DataSourceError) { try sendNotification(connection) } catch {}
             connection.close()
         }
         trust.endBeats()
     }
 
-    /// Another program's notification may hold the lock for long. The thread must beat meanwhile, so this one is given up then: the
-    /// others look after their next beat.
+    /// Sends the notification of this member. A notification of another program may hold the lock for a long time, and the
+    /// thread must beat meanwhile. So this notification is given up after a second; other members look after their next beats.
     private func sendNotification(_ connection: Connection) throws(DataSourceError) {
         guard hasNewsForOthers.exchange(false, ordering: .sequentiallyConsistent) else { return }
         do throws(DataSourceError) {
@@ -143,11 +145,11 @@ final class Listener: Sendable {
 
     private func connected() throws(DataSourceError) -> (Connection, isNotified: Bool) {
         let connection = try Connection(options.target)
-        // Others take this member for ended after that.
+        // After that time without a beat, other members take this member for ended.
         (connection.patience, connection.silence) = (min(options.patience, .milliseconds(Members.silence)), nil)
-        // Neither a beat nor a notification has to survive a crash, and neither may wait for a disk or a standby.
+        // Beats and notifications need not survive a crash, and must not wait for a disk or a standby.
         try connection.run("SET synchronous_commit = off")
-        // A standby sends none.
+        // A standby sends no notifications.
         let isStandby = try connection.rows("SELECT pg_is_in_recovery()").isTrue(0, 0)
         var isNotified = options.isNotified && !isStandby
         if isNotified {
@@ -169,8 +171,8 @@ final class Listener: Sendable {
         trust.didBeat(at: sent)
     }
 
-    /// Waits for a notification, but at most until the next beat, after which the store is checked, too; without notifications,
-    /// only a moment.
+    /// Waits for a notification, at most until the next beat. Then the store is checked even without a notification. On a
+    /// server without notifications, the wait is short.
     private func listen(
         on connection: Connection, until nextBeat: ContinuousClock.Instant, _ isNotified: Bool
     ) throws(DataSourceError) {
@@ -182,7 +184,7 @@ final class Listener: Sendable {
         if isCalled || !isNotified || ContinuousClock.now >= nextBeat { call() }
     }
 
-    /// Waits until there is something to read, or the end.
+    /// Waits until the socket or the pipe can be read, or the time is over.
     private func wait(_ socket: Int32, _ milliseconds: Int32) {
         var polled = [
             pollfd(fd: wakeUp.read, events: Int16(POLLIN), revents: 0),
@@ -194,7 +196,7 @@ final class Listener: Sendable {
         _ = read(wakeUp.read, &bytes, 16)
     }
 
-    /// Calls the handlers on a queue of its own, because the thread must beat however long they take.
+    /// Calls the handler on a separate queue, because the thread must beat however long the handler takes.
     private func call() {
         guard let handler = state.withLock({ $0.handler }), !isCalling.exchange(true, ordering: .acquiringAndReleasing)
         else { return }
@@ -204,7 +206,7 @@ final class Listener: Sendable {
         }
     }
 
-    /// Reports the loss of the server once.
+    /// Reports the loss of the server, once.
     private func note(_ error: DataSourceError?) {
         let report = state.withLock { state -> (@Sendable (DataSourceError) -> Void)? in
             defer { state.isAway = error != nil }

@@ -1,8 +1,8 @@
 #if PostgreSQL
 internal import RowStore
 
-/// A container that has the store open, and a token that no other has: a server that has lost its newest commits may give the
-/// member's number again.
+/// A container that has the store open, with a unique token: a server that has lost its newest commits may give the member's
+/// number again.
 struct Membership: Sendable {
     let member: StoreMember
     let token: Int64
@@ -15,7 +15,7 @@ struct Membership: Sendable {
     var values: [WireValue] { [WireValue(member.number), WireValue(token)] }
 }
 
-/// The members that have the store open. Each reports regularly that it lives.
+/// The members that have the store open. Each member reports regularly that it lives.
 struct Members {
     private let connection: Connection
     private let table: String
@@ -24,12 +24,14 @@ struct Members {
     private let feed: String
     private let namespace: String
 
-    /// How often a member reports, and how long without a report until it counts as ended, in milliseconds.
+    /// The time between two reports of a member, and the time without a report after which a member counts as ended, in
+    /// milliseconds.
     static let beat: Int32 = 1500
     static let silence: Int64 = 6000
-    /// How often a member looks for saves on a server that sends no notifications, in milliseconds.
+    /// The time between two looks for saves on a server without notifications, in milliseconds.
     static let look: Int32 = 250
-    /// How long ended members are remembered, to name who made a save, and to settle a save after a long sleep.
+    /// How long ended members are kept, to name the member that made a save, and how long their saves are kept, to settle an
+    /// outcome after a long sleep.
     private static let (memory, memoryOfSaves) = ("1 hour", "30 days")
 
     init(_ connection: Connection, _ schema: PostgreSQLSchema) {
@@ -41,20 +43,19 @@ struct Members {
         feed = schema.term(PostgreSQLSchema.feed)
     }
 
-    /// A member as the store has it.
+    /// A member in the store's tables.
     struct Known {
         let member: StoreMember
-        /// Differs whenever the member has reported; nil if it has left.
+        /// Changes with each report of the member; nil if the member has left.
         let report: Int64?
-        /// How long ago that was, by the server's clock, in milliseconds. Nothing is decided by it.
+        /// The time since the last report by the server's clock, in milliseconds. For people to read: no decision uses it.
         let silence: Int64
     }
 
-    /// What is taken off the time of a member that has left. The rest says when.
+    /// Subtracted from the time of a member that has left. The rest is the time when it left.
     private static let farAway = "interval '1000 years'"
     private static let hasLeft = "seen < '1500-01-01'"
 
-    /// All known members.
     func all() throws(DataSourceError) -> [Known] {
         let found = try connection.rows(
             """
@@ -69,22 +70,22 @@ struct Members {
         }
     }
 
-    /// Those that have reported lately by the server's clock, for people to read.
+    /// The members that have reported lately by the server's clock, for people to read.
     func recent() throws(DataSourceError) -> [StoreMember] {
         try all().filter { $0.report != nil && $0.silence < Members.silence }.map(\.member)
     }
 
-    /// The members that have not left, and what they have reported last.
+    /// The last reports of the members that have not left.
     func reports(besides own: Int64?) throws(DataSourceError) -> [Int64: Int64] {
         var reports: [Int64: Int64] = [:]
         for known in try all() where known.member.number != own { reports[known.member.number] = known.report }
         return reports
     }
 
-    /// Those that live: which report while this waits, or have joined. Of those that have neither left nor live, it takes a while to
-    /// know that.
+    /// Waits until it is known which members live: a member that reports during the wait, or joins, lives. Without such a
+    /// member, the wait ends when every member has been silent for long enough.
     ///
-    /// - Returns: Those that live; empty if nobody does. And what the others had reported.
+    /// - Returns: The living members; and the last report of each member.
     func living(
         besides own: Int64?, _ wait: (Duration) -> Void
     ) throws(DataSourceError) -> (living: [StoreMember], reports: [Int64: Int64]) {
@@ -100,7 +101,7 @@ struct Members {
         }
     }
 
-    /// Those that have reported since then.
+    /// The members that have reported since the given reports.
     func changed(from reports: [Int64: Int64], besides own: Int64?) throws(DataSourceError) -> [StoreMember] {
         try all().filter { known in
             known.member.number != own && known.report != nil && known.report != reports[known.member.number]
@@ -118,9 +119,9 @@ struct Members {
         try markSaves(membership)
     }
 
-    /// Forgets members that ended long ago.
+    /// Deletes members that ended long ago, and the rows of their saves.
     func forgetOld() throws(DataSourceError) {
-        // A member that lives may make no save for longer than that.
+        // A living member may make no save for longer than that.
         let isGone = "(member, token) NOT IN (SELECT number, token FROM \(table))"
         for (name, condition) in [
             (
@@ -149,7 +150,7 @@ struct Members {
         try connection.rows("SELECT 1 FROM \(table) WHERE number = $1 AND token = $2", membership.values).rowCount == 1
     }
 
-    /// Reports that a member lives, and adds it again if it was silent for so long that it was forgotten.
+    /// Reports that a member lives. Adds the member again if it was deleted after a long silence.
     ///
     /// - Throws: `storeReset` if another member has its number.
     func beat(_ membership: Membership) throws(DataSourceError) {
@@ -163,7 +164,7 @@ struct Members {
         }
     }
 
-    /// Adds the rows by which a lost answer is settled, if they are gone.
+    /// Adds the rows by which a lost answer is settled, if they are missing.
     func markSaves(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.pipeline([
             Request("INSERT INTO \(writers) VALUES ($1, $2, 0, 0) ON CONFLICT DO NOTHING", membership.values),
@@ -175,14 +176,14 @@ struct Members {
         ])
     }
 
-    /// Makes the session known as one in which the member writes.
+    /// Marks the session as one in which the member writes.
     func mark(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.rows(
             "SELECT pg_advisory_lock_shared(hashtext($1), ($2::bigint & 2147483647)::integer)",
             [WireValue(namespace), WireValue(membership.member.number)])
     }
 
-    /// No lease is taken over, and no save is made, before the transaction ends.
+    /// Locks the feed. Until the transaction ends, no lease is taken over and no save gets a position.
     ///
     /// - Throws: `storeReset` if another process has this member's number.
     func lockFeed(_ membership: Membership, _ store: String) throws(DataSourceError) {
@@ -194,13 +195,13 @@ struct Members {
         if found.isTrue(0, 0) { throw DataSourceError(numberGivenAgain: ()) }
     }
 
-    /// Ends the sessions in which a member writes to certain tables. A process that was halted in the middle of a transaction
-    /// would keep its rows locked, and unique values taken.
+    /// Ends the sessions in which a member writes to tables. If a process was halted in the middle of a transaction, its
+    /// session would keep rows locked and unique values taken.
     ///
-    /// Other sessions stay, such as one that only writes what it still may. A session of another role is ended if this one may:
-    /// as a member of `pg_signal_backend`, for one.
+    /// Other sessions of the member stay. A session of another role is ended only if the present role may do so, for example as
+    /// a member of `pg_signal_backend`.
     ///
-    /// - Parameter tables: Their names; nil for all of the store.
+    /// - Parameter tables: The names of the tables; nil for all tables of the store.
     func endTransactions(of member: Int64, writing tables: [String]? = nil) throws(DataSourceError) {
         let names = tables.map { tables in
             var names = WireBuffer(.text, count: tables.count)
@@ -222,7 +223,7 @@ struct Members {
                 """, [WireValue(namespace), WireValue(member), names ?? .null]))
     }
 
-    /// The member has closed the store.
+    /// Records that the member has left.
     func remove(_ membership: Membership) throws(DataSourceError) {
         _ = try connection.pipeline([
             Request(
@@ -235,8 +236,8 @@ struct Members {
 }
 
 extension Connection {
-    /// Runs a statement of the open transaction as the role that has connected. One that acts as a group may not even end its own
-    /// sessions.
+    /// Runs a statement of the open transaction as the role that has connected. A role that acts as a group may not even end
+    /// its own sessions.
     func runAsSessionUser(_ request: Request) throws(DataSourceError) {
         _ = try pipeline([
             Request(
@@ -249,7 +250,7 @@ extension Connection {
 }
 
 extension DataSourceError {
-    /// Another process has the member's number.
+    /// The error if another process has the member's number.
     init(numberGivenAgain: Void) {
         self.init(
             .storeReset,
