@@ -1,7 +1,7 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Sends the rows of change sets to the server, many in one round trip.
+/// Sends the rows of change sets to the server, many rows in one round trip.
 struct RowWriter {
     private let connection: Connection
     private let schema: PostgreSQLSchema
@@ -10,22 +10,22 @@ struct RowWriter {
 
     private struct Waiting {
         let request: Request
-        /// Nil for a statement that does not write rows.
+        /// Nil for a statement that writes no rows.
         var table: PostgreSQLTable?
-        /// How many rows it must change; nil if that does not matter.
+        /// The number of rows that the statement must change; nil for any number.
         var expected: Int?
     }
 
-    /// The most rows of one statement, and the most statements and bytes of one round trip.
+    /// The largest number of rows of one statement, and the largest numbers of statements and bytes of one round trip.
     private static let rowLimit = 4000
     private static let statementLimit = 64
     private static let byteLimit = 4 << 20
-    /// From how many new rows of one table on they are sent by COPY, which needs round trips of its own.
+    /// The number of new rows of a table from which they are sent by COPY, which needs separate round trips.
     private static let copiedRows = 1000
     /// The largest row that fits into one message to the server, which may have 1 GB.
     private static let longestRow = 900 << 20
 
-    /// - Parameter first: The statements to send before everything else.
+    /// - Parameter first: The statements to send before all others.
     init(_ connection: Connection, _ schema: PostgreSQLSchema, first: [Request] = []) {
         self.connection = connection
         self.schema = schema
@@ -43,13 +43,14 @@ struct RowWriter {
         }
     }
 
-    /// Writes what is left of a save.
+    /// Writes the remaining work of a save with early rows.
     mutating func write(_ remainder: EarlyRows.Remainder) throws(DataSourceError) {
         for wrong in remainder.wrong { try delete(wrong.rows, schema.table(wrong.entity)) }
         try write(remainder.changes)
     }
 
-    /// Inserts rows of a save that is still being made, and waits until the server has them. Unique values are checked later.
+    /// Inserts rows of a save that is still being made, and waits until the server has the rows. The server checks unique
+    /// values later.
     mutating func insert(_ new: NewRows) throws(DataSourceError) {
         let table = try schema.table(new.entity)
         for row in new.rows { try check(row.row, table) }
@@ -66,8 +67,8 @@ struct RowWriter {
 
     /// Waits until the server has all rows and has checked unique values.
     ///
-    /// - Parameter last: The statements to send after that, in the same round trip.
-    /// - Returns: Their results.
+    /// - Parameter last: The statements to send after the check, in the same round trip.
+    /// - Returns: The results of `last`.
     @discardableResult
     mutating func finish(_ last: [Request] = []) throws(DataSourceError) -> [QueryResult] {
         check()
@@ -125,7 +126,7 @@ struct RowWriter {
         }
     }
 
-    /// Inserts rows while they are put into the server's format.
+    /// Inserts rows by COPY, while later rows are encoded.
     private mutating func copy(_ rows: [StoredRow], _ table: PostgreSQLTable) throws(DataSourceError) {
         _ = try flush(and: [])
         let columns = table.stored.map { (number: $0, storage: table.layout.columns[$0].storage) }
@@ -150,7 +151,7 @@ struct RowWriter {
         }
     }
 
-    /// Writes only the columns that changed, for rows together that have the same changed columns.
+    /// Writes only the changed columns. Rows with the same changed columns are written together.
     private mutating func update(_ rows: [UpdatedRow], _ table: PostgreSQLTable) throws(DataSourceError) {
         var groups: [ColumnSet: [UpdatedRow]] = [:]
         var order: [ColumnSet] = []
@@ -162,7 +163,7 @@ struct RowWriter {
             let columns = table.stored.filter { set.contains($0) }
             let group = groups[set] ?? []
             if columns.isEmpty { continue }
-            // The server keeps the statement only if it is likely to be used again.
+            // The server keeps the statement only for a single row, whose statement is likely to be used again.
             if group.count == 1, let row = group.first {
                 let values = try columns.map { column throws(DataSourceError) in try table.value(row.row, column) }
                 try add(table.updateSQL(columns), [WireValue(row.key)] + values, table, expected: 1)
@@ -176,7 +177,7 @@ struct RowWriter {
         }
     }
 
-    /// Rows in parts that are small enough for one statement.
+    /// Divides rows into parts that are small enough for one statement.
     private func parts<Row>(of rows: [Row], _ snapshot: (Row) -> RowSnapshot) -> [ArraySlice<Row>] {
         var parts: [ArraySlice<Row>] = []
         var (start, bytes) = (0, 0)
@@ -225,7 +226,7 @@ extension PostgreSQLTable {
 extension PostgreSQLSchema {
     var hasConstraints: Bool { tables.contains { $0?.constraints.isEmpty == false } }
 
-    /// An error of the server, with the names of constraints replaced by names of the model.
+    /// The server's error, in which the name of a constraint is replaced by names of the model.
     func named(_ error: DataSourceError) -> DataSourceError {
         guard error.code == .uniquenessViolated, let name = error.attributeName else { return error }
         for table in tables.compactMap(\.self) {
@@ -240,17 +241,17 @@ extension PostgreSQLSchema {
     }
 }
 
-/// The keys that a member has reserved, and those that it must not use, because a server that has lost its newest commits may
-/// have given them again.
+/// The keys that a member has reserved, and the lost keys, which the member must not use: a server that has lost its newest
+/// commits may have given them again.
 struct KeyReservations {
-    /// In the order in which they were made.
+    /// In the order of the reservations.
     private var ranges: [Range<Int64>] = []
     private var lost: [Range<Int64>] = []
 
-    /// Of older reservations it is enough to know that they were made.
+    /// Older reservations are dropped from the list.
     private static let rangeLimit = 256
 
-    /// The end of the newest reservation; 0 if there is none.
+    /// The end of the newest reservation; 0 without reservations.
     var bound: Int64 { ranges.last?.upperBound ?? 0 }
 
     mutating func add(_ range: Range<Int64>) {
@@ -259,12 +260,12 @@ struct KeyReservations {
         if ranges.count > KeyReservations.rangeLimit { ranges.removeFirst() }
     }
 
-    /// Where the reservations begin that the server does not know.
+    /// The start of the first reservation that the server does not know.
     ///
-    /// - Parameter known: The end of the newest reservation that it knows; 0 for none.
+    /// - Parameter known: The end of the newest reservation that the server knows; 0 for none.
     func start(after known: Int64) -> Int64? { ranges.first { $0.lowerBound >= known }?.lowerBound }
 
-    /// Reservations that the server does not know may belong to others now.
+    /// Marks the reservations that the server does not know as lost: other members may have the keys now.
     mutating func lose(after known: Int64) {
         lost += ranges.filter { $0.lowerBound >= known }
         if lost.count > KeyReservations.rangeLimit { lost.removeFirst(lost.count - KeyReservations.rangeLimit) }

@@ -1,26 +1,26 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Saves that follow each other and can be written at once, with one statement for the rows of a table.
+/// Consecutive saves that are written together, with one statement for the rows of a table.
 ///
-/// The result must be the same as if they were written one after the other. So a save is not added to a run if it changes a row
-/// of an earlier save in it, or makes room for a unique value of one.
+/// The result must be the same as that of writing the saves in their order. So a save does not join a run if it changes a row
+/// of an earlier save in the run, or frees unique values.
 struct SaveRun {
     private var entities: [Int: EntityChanges] = [:]
-    /// The keys of the rows, by entity; empty as long as the run is of one save.
+    /// The keys of the rows, by entity; not kept for a large first save.
     private var keys: [Int: Set<Int64>] = [:]
     private var rowCount = 0
     private var saveCount = 0
 
-    /// A save with more rows is written alone: joining it would cost more than its statements.
+    /// The largest number of rows of a run with several saves. For more rows, joining would cost more than the separate
+    /// statements.
     private static let joinedRows = 1000
 
-    /// The rows of all saves of the run.
     var changes: ChangeSet {
         ChangeSet(entities: entities.sorted { $0.key < $1.key }.map(\.value))
     }
 
-    /// Divides a group of saves.
+    /// Divides a group of saves into runs.
     static func runs(of saves: [ChangeSet], _ schema: PostgreSQLSchema) throws(DataSourceError) -> [ChangeSet] {
         if saves.count == 1 { return saves }
         var runs: [ChangeSet] = []
@@ -64,7 +64,7 @@ extension EntityChanges {
 }
 
 extension PostgreSQLTable {
-    /// Whether other rows may have unique values after the changes that they could not have before.
+    /// Whether the changes may free unique values for other rows.
     fileprivate func givesUpValues(_ changes: EntityChanges) -> Bool {
         if constraints.isEmpty { return false }
         let unique = constraints.flatMap(\.columns)

@@ -4,14 +4,14 @@ internal import RowStore
 
 /// Keys and leases, which this member needs before it can write.
 extension Writer {
-    /// Keys that no other member gives; fewer, or none, near the highest possible key.
+    /// Reserves keys that no other member uses; fewer or no keys near the highest possible key.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
         let keys = schema.term(PostgreSQLSchema.keys)
         let first = schema.firstFreeKey
         return try reconnecting { (connection) throws(DataSourceError) in
             let results = try connection.pipeline([
                 Request("BEGIN"),
-                // No other member may get them again.
+                // Committed durably, so that no other member ever gets the keys.
                 Request("SET LOCAL synchronous_commit = on"),
                 Request("SELECT next FROM \(keys) FOR UPDATE"),
                 Request(
@@ -20,7 +20,8 @@ extension Writer {
                     UPDATE \(keys) SET next = CASE WHEN first > \(Int64.max) - $1::bigint THEN \(Int64.max) \
                     ELSE first + $1::bigint END FROM old RETURNING first, next
                     """, [WireValue(count)]),
-                // Its earlier reservation must be known, or its loss would never be noticed.
+                // The server must know the member's earlier reservation; otherwise the loss of that reservation would never be
+                // noticed.
                 Request(
                     """
                     UPDATE \(schema.term(PostgreSQLSchema.writers)) SET keys = (SELECT next FROM \(keys)) \
@@ -40,8 +41,8 @@ extension Writer {
         }
     }
 
-    /// Makes sure that the server knows which keys this member has reserved. If it has forgotten them and given some to others,
-    /// inserts with these keys are refused.
+    /// Checks that the server knows the keys that this member has reserved. If the server has lost a reservation and given keys
+    /// to other members, inserts with these keys are refused.
     func checkKeys(_ connection: Connection) throws(DataSourceError) {
         if keys.bound == 0 { return }
         let (writers, table) = (schema.term(PostgreSQLSchema.writers), schema.term(PostgreSQLSchema.keys))
@@ -56,10 +57,9 @@ extension Writer {
             let known = own.integer(0, 0)
             guard let start = keys.start(after: known) else { return }
             if next.integer(0, 0) > start {
-                // It stays in place even if the answer to the commit is lost: too many reserved keys are better than one key
-                // given twice.
+                // The keys stay lost even if the answer to the commit is lost: unused keys are better than a duplicate key.
                 keys.lose(after: known)
-                // Other members then get other keys.
+                // All rows must be reloaded.
                 hasNews = true
             }
             let bound = [WireValue(keys.bound)]
@@ -69,8 +69,8 @@ extension Writer {
         }
     }
 
-    /// Makes sure that the server has all saves of this member. If it has lost some, the leases are given up: pending saves may
-    /// have been made from rows that are gone, and are refused; and every batch reads again.
+    /// Checks that the server has all saves of this member. If the server has lost a save, the member releases its leases:
+    /// pending saves may depend on lost rows and are refused, and every batch reads its rows again.
     func checkHistory(_ connection: Connection) throws(DataSourceError) {
         try connection.transaction { () throws(DataSourceError) in
             try connection.run("SET LOCAL synchronous_commit = on")
@@ -88,12 +88,13 @@ extension Writer {
         }
     }
 
-    /// The server has lost saves. If they were this member's, its leases are given up now, and not only when it writes.
+    /// The server has lost saves. If they were saves of this member, its leases are released now, and not only with the next
+    /// save.
     func noteOtherHistory() {
         _ = try? reconnecting { (_) throws(DataSourceError) in try rejoin() }
     }
 
-    /// Makes all leases of this member free. The feed is locked.
+    /// Releases all leases of this member. The feed must be locked.
     func giveUpLeases(_ connection: Connection) throws(DataSourceError) {
         try connection.run("UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = leases + 1")
         _ = try connection.rows(
@@ -102,7 +103,7 @@ extension Writer {
         hasNewsForOthers = true
     }
 
-    /// - Throws: `leaseLost` if the save inserts rows with keys that others may have.
+    /// - Throws: `leaseLost` if the save inserts rows with lost keys.
     func checkKeys(_ changes: ChangeSet) throws(DataSourceError) {
         if !keys.hasLost { return }
         for entity in changes.entities where entity.inserted.contains(where: { keys.isLost($0.key) }) {
@@ -115,7 +116,8 @@ extension Writer {
     }
 }
 
-/// Changes the leases, on a connection of its own: a member whose commit takes long still answers those who wait for its leases.
+/// Changes the leases over a separate connection, so that a member with a long commit still answers members that wait for its
+/// leases.
 ///
 /// Guarded by: ``PostgreSQLStore``.
 final class LeaseClerk {
@@ -144,7 +146,7 @@ final class LeaseClerk {
 
     /// Changes the leases in one transaction.
     ///
-    /// - Returns: The leases, and whether others have to be notified.
+    /// - Returns: The leases, and whether other members must be notified.
     func change(_ change: LeaseChange) throws(DataSourceError) -> (table: LeaseTable, isChanged: Bool) {
         do throws(DataSourceError) { return try once(change) } catch {
             guard error.isLoss || error.isConflict else { throw error }
@@ -186,7 +188,7 @@ final class LeaseClerk {
 }
 
 extension PostgreSQLSchema {
-    /// The names of the tables of entities, and of those of their links.
+    /// The names of the tables of the entities and of their links.
     fileprivate func tables(of entities: Set<String>) -> [String] {
         layout.entities.filter { entity in
             if entities.contains(entity.name) { return true }

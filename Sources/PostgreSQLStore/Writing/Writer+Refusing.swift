@@ -1,15 +1,15 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Groups of which some saves cannot be written, or not now.
+/// Groups with saves that cannot be written, or not now.
 extension Writer {
     /// Writes the saves of a group that can be written now.
     ///
-    /// A save that was made under a lost lease is refused for that reason and no other: its rows may have been deleted, and its
-    /// unique values taken, by the member that has the lease now.
+    /// A save under a lost lease is refused only for the lost lease, before its rows are tried: the member with the lease now
+    /// may have deleted the rows, or taken the unique values.
     ///
-    /// - Parameter failure: Why the group could not be written as a whole; nil if that is to be tried.
-    /// - Returns: Why the others were refused or postponed.
+    /// - Parameter failure: The error of writing the whole group; nil if that was not tried.
+    /// - Returns: The refused and postponed saves, with their errors.
     /// - Complexity: For each refused or postponed save, about as many round trips as the number of saves has binary digits.
     func commitSome(
         _ group: [ChangeSet], failure: DataSourceError?
@@ -26,7 +26,7 @@ extension Writer {
                             selection.lost[place] = error
                         }
                     }
-                    // What has landed before needs no lease any more.
+                    // A save that was committed before needs no lease any more.
                     try write(
                         group.indices.filter { !landed.contains(group[$0].number) }[...], of: &selection, connection)
                     outcome = CommitOutcome(refused: selection.refusals.errors, postponed: selection.postponed)
@@ -37,7 +37,7 @@ extension Writer {
                 }
                 return outcome
             } catch {
-                // A lease was lost meanwhile.
+                // A lease was lost during the transaction.
                 guard error.code == .leaseLost else { throw error }
                 guard attempt < Writer.attempts else {
                     throw DataSourceError(
@@ -49,15 +49,15 @@ extension Writer {
         return outcome
     }
 
-    /// What is known of the saves of a group while they are written.
+    /// The results for the saves of a group while they are written.
     private struct Selection {
         let group: [ChangeSet]
-        /// Why they cannot be written all together, if that is known.
+        /// The error of writing all saves together, if it is known.
         let failure: DataSourceError?
-        /// The saves whose leases were lost, by their places.
+        /// The errors of saves whose leases were lost, by index.
         var lost: [Int: DataSourceError] = [:]
         var refusals = Refusals()
-        /// Why saves have to wait, by their places.
+        /// The errors of postponed saves, by index.
         var postponed: [Int: DataSourceError] = [:]
         var written: [Int] = []
         private var waitingOrigins: Set<Int> = []
@@ -67,7 +67,7 @@ extension Writer {
             self.failure = failure
         }
 
-        /// Whether a save cannot be written because an earlier one cannot.
+        /// Whether a save must be left out because an earlier save of the same origin was.
         mutating func leavesOut(_ place: Int) -> Bool {
             if refusals.refusesDependent(group[place], at: place) { return true }
             guard waitingOrigins.contains(group[place].origin) else { return false }
@@ -82,7 +82,7 @@ extension Writer {
         }
     }
 
-    /// Writes saves together; if that fails, each half of them, and so on.
+    /// Writes saves together. If that fails, writes each half, and so on.
     private func write(
         _ places: ArraySlice<Int>, of selection: inout Selection, _ connection: Connection
     ) throws(DataSourceError) {
@@ -100,16 +100,16 @@ extension Writer {
         try write(places[(places.count / 2)...], of: &selection, connection)
     }
 
-    /// - Returns: Why the saves cannot be written together; nothing of them is written then.
+    /// - Returns: The error of writing the saves together; they are then rolled back. Nil if they were written.
     private func failureOfWriting(
         _ saves: [ChangeSet], _ connection: Connection
     ) throws(DataSourceError) -> DataSourceError? {
-        // What is wrong may be found before anything is sent.
+        // Set first, because an error may be found before any row is sent.
         try connection.run("SAVEPOINT some_saves")
         do throws(DataSourceError) {
             var rows = RowWriter(connection, schema)
             try write(saves, &rows)
-            // A row that is missing is found afterwards.
+            // The server's answers show whether a row was missing.
             try rows.finish()
             try connection.run("RELEASE some_saves")
             return nil
@@ -121,16 +121,16 @@ extension Writer {
     }
 }
 
-/// Lost answers of the server, and generations that are gone.
+/// Settling lost answers of the server.
 extension Writer {
     /// Finds out the outcome of a transaction whose answer was lost.
     ///
-    /// The server's process of the transaction is ended, and then the transaction is refused on a new connection. That waits
-    /// for the old one, so exactly one of them wins, and only then is the save reported as not written.
+    /// The old server process is ended, and the transaction is refused over a new connection. The refusal waits for the old
+    /// process, so either the commit or the refusal wins. Only then the save is reported as not written.
     ///
-    /// - Parameter patience: How long to ask the server; zero for a later save, which is then not written.
-    /// - Returns: Whether it was committed; false if there is nothing to settle.
-    /// - Throws: `outcomeUnknown` if the server cannot be reached in time. The next save asks again.
+    /// - Parameter patience: How long to try; zero before a later save, which then fails.
+    /// - Returns: Whether the transaction was committed; false if there is nothing to settle.
+    /// - Throws: `outcomeUnknown` if the server cannot be reached in time. The next save tries again.
     @discardableResult
     func settle(patience: Duration) throws(DataSourceError) -> Bool {
         guard let open = unsettled else { return false }
@@ -161,8 +161,9 @@ extension Writer {
         }
     }
 
-    /// Refuses a transaction unless it was committed, and returns which of the two happened.
+    /// Refuses a transaction, unless it was committed.
     ///
+    /// - Returns: Whether the transaction was committed.
     /// - Throws: `outcomeUnknown` if the server has forgotten this member.
     private func refuse(_ open: Unsettled) throws(DataSourceError) -> Bool {
         let transaction = membership.values + [WireValue(open.number)]
@@ -172,7 +173,7 @@ extension Writer {
                 UPDATE \(schema.term(PostgreSQLSchema.writers)) SET refused = greatest(refused, $3) \
                 WHERE member = $1 AND token = $2 RETURNING 1
                 """, transaction),
-            // A statement of its own, which sees what that one has waited for.
+            // A separate statement, which sees the commits that the first statement has waited for.
             Request(
                 "SELECT 1 FROM \(schema.term(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2 AND number = $3",
                 transaction),
@@ -188,7 +189,7 @@ extension Writer {
 
     /// Finds out the outcome of a transaction that was reported as unknown, if the server can be reached now.
     ///
-    /// - Returns: Whether everything must be reloaded.
+    /// - Returns: Whether all rows must be reloaded.
     func settleSoon() -> Bool {
         guard unsettled != nil || hasNews else { return false }
         do throws(DataSourceError) { try settle(patience: .zero) } catch { if unsettled != nil { return false } }

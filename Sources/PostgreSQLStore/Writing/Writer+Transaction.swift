@@ -1,22 +1,22 @@
 #if PostgreSQL
 internal import RowStore
 
-/// One transaction: the rows and the notes for followers; and then, in one message, the position in the order of all saves, the
-/// check of the leases, and the commit.
+/// The transaction of a group: first the rows and the entries of the feed; then, in one message, the positions, the check of
+/// the leases, and the commit.
 ///
-/// The row that determines the order is locked only by statements that are at the server as a whole. A process that is halted
-/// in the middle of a save keeps nobody from saving.
+/// The row of the feed, which determines the order of all saves, is locked only by statements that the server has as a whole.
+/// So a process that is halted in the middle of a save blocks no other saves.
 extension Writer {
-    /// Saves whose rows and notes were written in a transaction that is not committed yet.
+    /// Saves whose rows and feed entries were written in the open transaction.
     struct Written {
         let saves: [ChangeSet]
-        /// The number of the first note.
+        /// The temporary position of the first feed entry.
         let firstNote: Int64
     }
 
-    /// Runs a transaction, and again if the server has ended it in favour of another one.
+    /// Runs a transaction, and again if the server has rolled it back because of a conflict.
     ///
-    /// - Parameter body: Begins the transaction, and writes rows and notes.
+    /// - Parameter body: Begins the transaction, and writes rows and feed entries.
     func transaction(
         _ body: (Connection) throws(DataSourceError) -> Written
     ) throws(DataSourceError) {
@@ -25,14 +25,14 @@ extension Writer {
             do throws(DataSourceError) {
                 return try transactionOnce(body)
             } catch {
-                // Nothing of it was written.
+                // The transaction was rolled back.
                 if error.isLoss, unsettled == nil {
-                    // The server had forgotten this member, and knows it again now.
+                    // The server had forgotten this member, and has added it again.
                     if isForgotten, !wasForgotten {
                         wasForgotten = true
                         continue
                     }
-                    // The connection may have been cut while it was not used.
+                    // An idle connection may have been cut.
                     if connection?.isUsable != true, !wasCut {
                         wasCut = true
                         continue
@@ -67,7 +67,7 @@ extension Writer {
             committedNumber = number
             counters.count(rows: saves.reduce(0) { $0 + $1.rowCount })
         } catch {
-            // The answer that the server is shutting down does not show the outcome of a commit that waited for another server.
+            // If the server is shutting down, its answer does not show the outcome of a commit that waited for a standby.
             if isCommitting, error.isLoss, !isForgotten {
                 unsettled = Unsettled(number: number, saves: Set(saves.map(\.number)))
                 giveUpConnection()
@@ -81,9 +81,9 @@ extension Writer {
         }
     }
 
-    /// Members that join may have forgotten one that was silent for long.
+    /// Adds this member again if it was deleted after a long silence, and checks its keys and saves.
     ///
-    /// - Throws: `storeReset` if it cannot continue.
+    /// - Throws: `storeReset` if another process has this member's number.
     func rejoin() throws(DataSourceError) {
         guard let connection, connection.isUsable else { return }
         try Members(connection, schema).beat(membership)
@@ -94,13 +94,13 @@ extension Writer {
 
     // MARK: Position and leases
 
-    /// The statements that mark a transaction, take the positions of its saves, check their leases, and give their notes the
-    /// positions. Each divides by zero if the transaction must not be committed.
+    /// The statements that mark the transaction, lock the feed, check the leases, and give the feed entries their positions. A
+    /// statement divides by zero if the transaction must not be committed.
     private func placing(_ written: Written, _ number: Int64) -> [Request] {
         let (saves, feed) = (schema.term(PostgreSQLSchema.saves), schema.term(PostgreSQLSchema.feed))
         let count = WireValue(Int64(written.saves.count))
         return [
-            // Those who have these rows have them for one message only.
+            // These rows are locked only during one message.
             Connection.lockTimeout,
             Request(
                 """
@@ -125,7 +125,7 @@ extension Writer {
         ]
     }
 
-    /// A statement of its own, after the row of the feed was locked, because it sees what others have committed until then.
+    /// A separate statement after the lock of the feed, because it must see the commits until then.
     private func checkingLeases(of saves: [ChangeSet]) -> Request {
         let used = Dictionary(saves.flatMap(\.leases).map { ($0.entity, $0.epoch) }) { first, _ in first }
             .sorted { $0.key < $1.key }
@@ -139,7 +139,7 @@ extension Writer {
             """, [WireValue(names), WireValue(used.map(\.value)), WireValue(membership.member.number)])
     }
 
-    /// Why a transaction was not committed: ``placing(_:_:)``.
+    /// The reason why the transaction was not committed: see ``placing(_:_:)``.
     private func failure(_ error: DataSourceError, _ place: Int?, _ saves: [ChangeSet]) -> DataSourceError {
         guard error.cause?.hasPrefix("PostgreSQL 22012") == true else { return error }
         if place == 2 {
@@ -156,7 +156,7 @@ extension Writer {
             [WireValue(membership.member.number)])
     }
 
-    /// - Throws: `leaseLost` if others have got a lease that the save was made under, or keys that it uses.
+    /// - Throws: `leaseLost` if another member has got a lease of the save, or keys that the save uses.
     func check(_ changes: ChangeSet, _ epochs: [Int: Int64]) throws(DataSourceError) {
         try checkKeys(changes)
         try changes.checkLeases(epochs, schema.layout)
@@ -164,10 +164,10 @@ extension Writer {
 
     // MARK: The feed
 
-    /// A number that no note has yet, and no other transaction gives: positions are above zero.
+    /// A random temporary position for feed entries, below zero. Final positions are above zero.
     var firstNote: Int64 { -.random(in: (1 << 60)...(1 << 62)) }
 
-    /// The statements that note the changes of saves for followers, under descending numbers until they have positions.
+    /// The statements that write saves into the feed, with descending temporary positions.
     func note(_ saves: [ChangeSet], from first: Int64) -> [Request] {
         let notes = saves.enumerated().map { place, set in
             let words = encoding.words(set)
@@ -187,15 +187,15 @@ extension Writer {
         return requests
     }
 
-    /// The changes of a save, as followers read them.
+    /// A feed entry of a save.
     private struct SaveNote {
         let position: Int64
-        /// The names of the entities, for a save that is too large to note its rows.
+        /// The names of the changed entities, for a save whose rows are too many for the feed.
         let entities: String
         let bytes: [UInt8]?
     }
 
-    /// About how many bytes of notes one statement may have.
+    /// The approximate number of bytes of feed entries in one statement.
     private static let noteLimit = 4 << 20
 
     private func request(_ notes: ArraySlice<SaveNote>) -> Request {
@@ -217,7 +217,7 @@ extension Writer {
             ])
     }
 
-    /// The statements that forget saves that are too old, or too many. Members that have not read them reload.
+    /// The statements that delete saves from the feed that are too old or too many. Members that have not read them reload.
     private func forgetting(_ saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) -> [Request] {
         retention.note(saves: saves.count, bytes: 0)
         guard retention.takeTurn() else { return [] }

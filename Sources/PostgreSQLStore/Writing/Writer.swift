@@ -1,12 +1,12 @@
 #if PostgreSQL
 internal import RowStore
 
-/// Writes change sets, one transaction for a group, over a connection of its own.
+/// Writes change sets over a separate connection, one transaction for each group.
 ///
-/// The statements of a transaction come in this order: the rows, and their notes for followers; then, in one message, the mark
-/// of this member's transaction, by which a lost answer is settled; the lock of the feed's row, which is held until the end, so
-/// that positions are in the order of the commits; under that lock, each in a statement of its own, the epochs of the leases and the
-/// positions; and the commit. A takeover locks the same row first.
+/// The statements of a transaction have this order: first the rows and the feed entries. Then, in one message: the mark of this
+/// member's transaction, by which a lost answer is settled; the lock of the feed's row, which is kept until the end, so that
+/// positions are in the order of the commits; the check of the leases and the positions, each in a separate statement; and the
+/// commit. A member that takes a lease over locks the same row first.
 final class Writer {
     let opening: StoreOpening
     let schema: PostgreSQLSchema
@@ -17,27 +17,27 @@ final class Writer {
     let trust: TrustKeeper
     /// Nil while the server cannot be reached.
     var connection: Connection?
-    /// What is written of a save that is still being made.
+    /// The rows that were written early, of a save that is still being made.
     var early: EarlyTransaction?
-    /// The connection for the next such save, once there was one.
+    /// The connection for the next early write, once there was an early write.
     var spare: Connection?
-    /// The server's process of a lost connection, which may still keep rows locked.
+    /// The server process of a lost connection, which may still have rows locked.
     var abandoned: ServerProcess?
     /// The number of this member's newest transaction.
     var transactionNumber: Int64 = 0
-    /// Whether the newest transaction failed because another one kept rows locked that it changes.
+    /// Whether the newest transaction failed because another transaction had its rows locked.
     var metLock = false
     /// Whether the newest transaction was refused because the server does not know this member, or not all of its keys.
     var isForgotten = false
-    /// A transaction with an unknown outcome, and the server's process that had it.
+    /// A transaction with an unknown outcome.
     var unsettled: Unsettled? { didSet { trust.setUnsettled(unsettled != nil) } }
-    /// The newest transaction of this member that is known to be committed.
+    /// The number of this member's newest transaction that is known to be committed.
     var committedNumber: Int64 = 0
-    /// The saves of a transaction that was reported as unknown, and turned out to be committed.
+    /// The saves of a transaction that was reported as unknown, and then turned out to be committed.
     var landed: Set<Int64> = []
-    /// Whether a transaction was reported as unknown, so that everything must be reloaded once it is settled.
+    /// Whether a transaction was reported as unknown, so that all rows must be reloaded once it is settled.
     var hasNews = false
-    /// Whether something was committed, or may have been, that others have to be notified of.
+    /// Whether a call may have committed something of which other members must be notified.
     var hasNewsForOthers = false
     var keys = KeyReservations()
     var retention = FeedRetention()
@@ -52,7 +52,7 @@ final class Writer {
         let start: String
     }
 
-    /// How often a transaction is tried that the server ends in favour of others.
+    /// How often a transaction is tried if the server rolls it back because of conflicts.
     static let attempts = 8
 
     init(_ opening: StoreOpening, _ opened: StoreOpening.Result, counters: PostgreSQLCounters, trust: TrustKeeper) {
@@ -67,7 +67,7 @@ final class Writer {
         connection?.counters = counters
     }
 
-    /// How long the server may take to learn that this member has left. If it does not, others notice after a while.
+    /// How long the server may take to record that this member has left. Otherwise other members notice later.
     private static let leavingPatience = Duration.seconds(5)
 
     func close() {
@@ -89,7 +89,7 @@ final class Writer {
         }
     }
 
-    /// The connection; made again if it was lost.
+    /// The connection. A lost connection is replaced.
     func connected() throws(DataSourceError) -> Connection {
         if let connection, connection.isUsable { return connection }
         giveUpConnection()
@@ -99,7 +99,6 @@ final class Writer {
         return made
     }
 
-    /// Makes a connection that writes.
     func connect() throws(DataSourceError) -> Connection {
         let made = try Connection(opening.options.target)
         made.counters = counters
@@ -109,7 +108,7 @@ final class Writer {
         return made
     }
 
-    /// The connection cannot be used any more.
+    /// Closes the connection, which can no longer be used.
     func giveUpConnection() {
         if let connection {
             abandoned = ServerProcess(number: connection.serverProcess, start: connection.serverProcessStart)
@@ -119,7 +118,7 @@ final class Writer {
         trust.end()
     }
 
-    /// Ends the server's process of a lost connection, if it waits for something that will never come.
+    /// Ends the server process of a lost connection, if the process waits for the client.
     private func endAbandoned(_ connection: Connection) throws(DataSourceError) {
         guard let process = abandoned else { return }
         try connection.transaction { () throws(DataSourceError) in
@@ -133,7 +132,7 @@ final class Writer {
         abandoned = nil
     }
 
-    /// Runs the body with the connection, and once more if that was lost.
+    /// Runs the body with the connection, and once more after a loss or a conflict.
     func reconnecting<R>(_ body: (Connection) throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         func once() throws(DataSourceError) -> R {
             let connection = try connected()
@@ -147,7 +146,7 @@ final class Writer {
         }
     }
 
-    /// Whether there is something that others have to be notified of; false from then on.
+    /// Whether other members must be notified. Resets the flag.
     func takeNewsForOthers() -> Bool {
         defer { hasNewsForOthers = false }
         return hasNewsForOthers
@@ -157,10 +156,10 @@ final class Writer {
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         do throws(DataSourceError) { try settle(patience: .zero) } catch {
-            // An outcome that will never be known is news for all contexts, but no reason to refuse later saves.
+            // An outcome that will never be known makes all contexts reload, but does not refuse later saves.
             if unsettled != nil { throw error }
         }
-        // A save that was tried again and is already there.
+        // A save that is tried again may be in the store already.
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome(CommitOutcome()) }
         metLock = false
@@ -171,7 +170,7 @@ final class Writer {
             try transaction { (connection) throws(DataSourceError) in
                 var rows: RowWriter
                 if let written = early, written.connection === connection {
-                    // If it fails, all rows are written next time.
+                    // If the commit fails, the next try writes all rows.
                     early = nil
                     rows = RowWriter(connection, schema, first: [Connection.rowLockTimeout])
                     try rows.write(written.rows.remainder(of: saves[0]))
@@ -185,7 +184,7 @@ final class Writer {
             }
         } catch {
             guard error.isOfOneSave || metLock else { throw error }
-            // Without the early write, what failed may succeed.
+            // Without the early write, the save may succeed.
             return outcome(try commitSome(group, failure: hasEarlyWrite ? nil : error))
         }
         return outcome(CommitOutcome())
@@ -193,7 +192,7 @@ final class Writer {
 
     func write(_ saves: [ChangeSet], _ rows: inout RowWriter) throws(DataSourceError) {
         for (place, run) in try SaveRun.runs(of: saves, schema).enumerated() {
-            // A later save of the group must not make room for an earlier one.
+            // Checked now, because a later save of the group must not free unique values for an earlier save.
             if place > 0 { rows.check() }
             try rows.write(run.entities)
         }
@@ -206,13 +205,13 @@ final class Writer {
 
     // MARK: Resetting
 
-    /// Replaces the open generation by an empty one.
+    /// Replaces the open generation with an empty one.
     func reset() throws(DataSourceError) -> (StoreStartup, StoreOpening.Result) {
-        // It would wait for that transaction.
+        // The reset would wait for the transaction of the early write.
         abandonEarlyWrite()
         try settle(patience: .zero)
         let connection = try connected()
-        // Large tables may be counted and dropped, for as long as the server works on it.
+        // No limit: the server may need long to count and drop large tables.
         connection.patience = nil
         defer { connection.patience = opening.options.patience }
         let registry = try Registry(connection)
@@ -232,14 +231,14 @@ final class Writer {
         }
     }
 
-    /// The state after a reset whose answer was lost, if it happened; nil if it did not.
+    /// The state after a reset whose answer was lost; nil if the reset did not happen.
     private func resetAfterAll() throws(DataSourceError) -> StoreOpening.Result? {
         let connection = try connected()
         let registry = try Registry(connection)
         return try registry.holding(opening.options.name) { () throws(DataSourceError) in
             guard let found = try registry.entry(opening.options.name), found != entry else { return nil }
             let schema = try PostgreSQLSchema(opening.options.layout, name: found.schema)
-            // Another process may have done it meanwhile, or opened it since.
+            // Another process may have made the reset meanwhile, or opened the store since.
             guard try Members(connection, schema).isThere(membership) else { return nil }
             return try opening.rejoined(connection, found, membership)
         }
@@ -247,35 +246,35 @@ final class Writer {
 }
 
 extension ChangeSet {
-    /// A save that was already written, so that nothing is left to write.
+    /// A save that is in the store already, so that no rows are left to write.
     fileprivate init(landed other: ChangeSet) {
         self = other
         entities = []
     }
 }
 
-/// Rows of a save that is still being made.
+/// Early writes: rows of a save that is still being made.
 ///
-/// They are in a transaction that stays open, on a connection of its own: keys are reserved and leases are kept over the other
-/// one meanwhile. The commit of the save ends it, and then the two connections have changed places.
+/// The rows are in an open transaction of a second connection. Meanwhile keys are reserved over the first connection. The
+/// commit of the save ends the transaction, and the two connections exchange their roles.
 extension Writer {
     struct EarlyTransaction {
         var rows: EarlyRows
         let connection: Connection
     }
 
-    /// Nobody waits for an attempt for longer, and others may have locked a table.
+    /// Short limits, because no call should wait longer for an attempt, and other members may have locked a table.
     private static let earlyPatience = Duration.seconds(2)
     private static let earlyLockTimeout = "100ms"
 
     /// Writes rows of a save that is still being made.
     ///
-    /// - Returns: Whether the rest may follow.
+    /// - Returns: Whether more rows may follow.
     func write(_ new: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         guard unsettled == nil, connection?.isUsable == true else { return false }
         do throws(DataSourceError) {
             if early == nil, earlyWrite.begin() {
-                // If that fails, the early write is over.
+                // If the transaction cannot begin, the early write ends.
                 defer { if early == nil { earlyWrite.close() } }
                 early = try begin(earlyWrite)
             }
@@ -285,7 +284,7 @@ extension Writer {
             self.early?.rows.add(new)
             return true
         } catch {
-            // Whatever it was, the commit of the save reports it if it is still so.
+            // If the error persists, the commit of the save reports it.
             abandonEarlyWrite()
             return false
         }
@@ -302,7 +301,7 @@ extension Writer {
         return EarlyTransaction(rows: EarlyRows(earlyWrite), connection: connection)
     }
 
-    /// Rolls back what was written early, if anything was.
+    /// Rolls back the early write, if there is one.
     func abandonEarlyWrite() {
         guard let early else { return }
         self.early = nil
@@ -311,10 +310,10 @@ extension Writer {
         if early.connection.isUsable { spare = early.connection }
     }
 
-    /// Makes the connection with the rows that were written early the one that writes, if they are those of the group. Otherwise
-    /// they are rolled back.
+    /// If the early rows belong to the group, makes their connection the writing connection. Otherwise rolls the early rows
+    /// back.
     ///
-    /// - Returns: These rows; nil if there are none.
+    /// - Returns: The early rows; nil if there are none for the group.
     func takeEarlyWrite(of group: [ChangeSet]) -> EarlyTransaction? {
         guard let found = early, found.rows.isOf(group), found.connection.isUsable else {
             abandonEarlyWrite()
