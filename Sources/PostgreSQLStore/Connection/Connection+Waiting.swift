@@ -110,7 +110,8 @@ extension Connection {
     }
 
     /// Checks over another connection whether the server works on the present statement, or waits for a lock to do so. A server
-    /// that waits for the client does not work: bytes were lost. Nil without an answer.
+    /// that waits for the client does not work: either the server did not receive the statement, or the client did not receive
+    /// the answer. Nil without an answer.
     private func isServerWorking() -> Bool? {
         // Checks repeatedly: a busy server is slow to accept a connection.
         let end = ContinuousClock.now + target.silence * 3
