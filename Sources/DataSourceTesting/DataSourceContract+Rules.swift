@@ -1,6 +1,6 @@
 internal import CoreDataSource
 
-/// One check for each rule. Each check returns the faults as sentences.
+/// One check for each rule. A check returns the violations as sentences.
 extension DataSourceContract {
     func checkAdding(_ expected: StoredContents) async throws -> [String] {
         let again = try await withSource { container, source in
@@ -116,7 +116,7 @@ extension DataSourceContract {
         return wrong
     }
 
-    /// The traces of a batch that threw, as sentences.
+    /// The effects of a batch that threw, as sentences.
     private func remains(
         _ expected: StoredContents, _ batch: String, in container: PersistentContainer, _ source: Source
     ) async throws -> [String] {

@@ -21,13 +21,20 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     let values: [Value]
     let refused: [Value]
 
-    /// A contract for a data source, with values to try.
+    /// Makes a contract for a data source, with values to try.
+    ///
+    /// ```swift
+    /// let contract = DataSourceContract(
+    ///     ContactDataSource.self, model: .contacts, entity: ContactEntity.self,
+    ///     values: [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")],
+    ///     refused: [Contact(uid: "", name: "")])
+    /// ```
     ///
     /// - Parameters:
-    ///   - source: The class to check.
+    ///   - source: The class of the data source.
     ///   - model: The model of the data source.
-    ///   - entity: The class of the values' objects. If values have objects of several entities, check each entity with values
-    ///     of its own.
+    ///   - entity: The class of the values' objects. If values have objects of several entities, make a contract for each
+    ///     entity.
     ///   - values: At least two values with different keys.
     ///   - refused: Values for which a hook throws.
     public init(
@@ -40,10 +47,14 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 
     /// Checks all rules.
     ///
+    /// ```swift
+    /// for violation in try await contract.violations() { print(violation) }
+    /// ```
+    ///
     /// - Complexity: each hook gets each value about 20 times.
     /// - Throws: The error of adding the values to an empty store, because no rule can be checked without objects;
     ///   `CancellationError`.
-    /// - Returns: The broken rules; empty for a data source that keeps all rules.
+    /// - Returns: The broken rules; empty if the data source keeps all rules.
     public func violations() async throws -> [DataSourceViolation] {
         let expected = try await withSource { try await contents(after: values, in: $0, $1) }
         guard values.count > 1, !expected.isEmpty(of: Object.self) else {
@@ -64,7 +75,11 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
         return violations
     }
 
-    /// Checks all rules.
+    /// Checks all rules, and throws if the data source breaks one.
+    ///
+    /// ```swift
+    /// @Test func contactsKeepTheContract() async throws { try await contract.check() }
+    /// ```
     ///
     /// - Throws: ``DataSourceContractError`` with the broken rules, or an error of ``violations()``.
     public func check() async throws {
@@ -99,8 +114,8 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 }
 
 extension PersistentContainer {
-    /// A new container in memory. An error of opening is passed in a `Result`: if a function throws, optimized code of Swift
-    /// 6.3 does not return to the caller's actor. See https://github.com/swiftlang/swift/issues/88259.
+    /// A new container in memory. A `Result` carries an error of opening: if a function throws, optimized code of Swift 6.3
+    /// does not return to the caller's actor. See https://github.com/swiftlang/swift/issues/88259.
     static func empty(_ model: ManagedObjectModel) async throws -> PersistentContainer {
         try await opened(model).get()
     }

@@ -2,6 +2,11 @@
 public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
     public let rawValue: String
 
+    /// Makes a rule with a name. The rules of the contract are constants, such as ``adding``.
+    ///
+    /// ```swift
+    /// let isAdding = violation.rule == DataSourceRule(rawValue: "adding")
+    /// ```
     public init(rawValue: String) {
         self.rawValue = rawValue
     }
@@ -10,7 +15,7 @@ public struct DataSourceRule: RawRepresentable, Sendable, Hashable, CustomString
     public static let values = DataSourceRule(rawValue: "values")
     /// Adding a value twice has the same result as adding it once.
     public static let adding = DataSourceRule(rawValue: "adding")
-    /// Deleting a value removes its object and no other.
+    /// Deleting a value removes its object and no other object.
     public static let deleting = DataSourceRule(rawValue: "deleting")
     /// Syncing the same list again writes nothing.
     public static let syncing = DataSourceRule(rawValue: "syncing")

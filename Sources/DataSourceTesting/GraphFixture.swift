@@ -1,7 +1,7 @@
 public import CoreDataSource
 public import Foundation
 
-/// The objects at the beginning or the end of a test, in a readable JSON file.
+/// The objects before or after a test, in a readable JSON file.
 ///
 /// ```swift
 /// let fixture = try GraphFixture(
@@ -19,14 +19,19 @@ public struct GraphFixture: Sendable {
     private let dataSources: [EntityDataSource.Type]
     private let keys: [String: String]
 
-    /// A fixture of a graph.
+    /// Makes a fixture of a graph.
+    ///
+    /// ```swift
+    /// let graph = try await container.read { try $0.exportGraph(of: [ContactEntity.self]) }
+    /// let fixture = GraphFixture(graph, model: .contacts, dataSources: [ContactDataSource.self])
+    /// ```
     ///
     /// - Parameters:
     ///   - graph: The objects.
     ///   - model: The model of the container.
-    ///   - dataSources: The classes of the data sources that own the entities of the graph, and of the stores that it is
-    ///     compared with.
-    ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute.
+    ///   - dataSources: The classes of the data sources that own the entities of the graph and of the compared containers.
+    ///   - keys: Key attributes, by entity name. By default, an entity's key is the attribute of its first uniqueness
+    ///     constraint on a single attribute.
     public init(
         _ graph: ObjectGraph, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],
         keys: [String: String] = [:]
@@ -37,14 +42,18 @@ public struct GraphFixture: Sendable {
         self.keys = keys
     }
 
-    /// A fixture from a file.
+    /// Makes a fixture from a file.
+    ///
+    /// ```swift
+    /// let fixture = try GraphFixture(contentsOf: url, model: .contacts, dataSources: [ContactDataSource.self])
+    /// ```
     ///
     /// - Parameters:
-    ///   - url: A file of JSON.
+    ///   - url: A JSON file.
     ///   - model: The model of the container.
-    ///   - dataSources: The classes of the data sources that own the entities of the graph, and of the stores that it is
-    ///     compared with.
-    ///   - keys: The key attribute of an entity, if it is not that of its first uniqueness constraint on a single attribute.
+    ///   - dataSources: The classes of the data sources that own the entities of the graph and of the compared containers.
+    ///   - keys: Key attributes, by entity name. By default, an entity's key is the attribute of its first uniqueness
+    ///     constraint on a single attribute.
     /// - Throws: An error of reading the file; `invalidGraph` if the JSON is not a valid graph.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],
@@ -54,7 +63,12 @@ public struct GraphFixture: Sendable {
             try ObjectGraph(json: Data(contentsOf: url)), model: model, dataSources: dataSources, keys: keys)
     }
 
-    /// A new container in memory, with the objects and the data sources. The caller must close the container.
+    /// Makes a container in memory, with the objects and the data sources. The caller must close the container.
+    ///
+    /// ```swift
+    /// let container = try await fixture.container()
+    /// let contacts = try await container.dataSource(ContactDataSource.self)
+    /// ```
     ///
     /// - Throws: An error of creating the container or the data sources, or of `importGraph`.
     public func container() async throws -> PersistentContainer {
@@ -69,8 +83,11 @@ public struct GraphFixture: Sendable {
         return container
     }
 
-    /// The first difference between the objects of a container and the objects of the fixture, as a sentence; nil if they are
-    /// equal.
+    /// The first difference between the objects of a container and of the fixture, as a sentence; nil if the objects are equal.
+    ///
+    /// ```swift
+    /// #expect(try await after.difference(from: container) == nil)
+    /// ```
     ///
     /// All objects of the data sources' entities are compared by their stored attributes and their links. IDs are not compared.
     /// Attributes that the fixture leaves out have their default values. The sentence may show values of objects.
