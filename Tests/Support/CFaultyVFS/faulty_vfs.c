@@ -11,11 +11,11 @@ typedef struct {
     sqlite3_vfs *base;
 } Way;
 
-// A file of ours is followed in memory by the one of the usual VFS.
+// In memory, a file of this VFS is followed by the file of the usual VFS.
 typedef struct {
     sqlite3_file file;
     Way *way;
-    // SQLite keeps the text for as long as the file is open.
+    // SQLite keeps the string as long as the file is open.
     const char *path;
 } File;
 

@@ -9,7 +9,7 @@ typedef struct {
     uintptr_t implementation;
 } Executor;
 
-// The runtime's own hooks, which exist for tools such as this one.
+// The hooks of the runtime, which exist for tools like this.
 extern SWIFT_CALL void (*swift_task_enqueueGlobal_hook)(void *job, void *original);
 extern SWIFT_CALL Executor (*swift_task_getMainExecutor_hook)(void *original);
 

@@ -1,9 +1,9 @@
 public import RowStore
 public import Testing
 
-/// Expects that the body throws a `DataSourceError` with that code.
+/// Expects a `DataSourceError` with the code.
 ///
-/// - Returns: The error, to expect more of it; nil if the expectation failed.
+/// - Returns: The error, for further expectations; nil if the expectation failed.
 @discardableResult
 public func expectError<Result>(
     _ code: DataSourceError.Code, sourceLocation: SourceLocation = #_sourceLocation, _ body: () throws -> Result
@@ -16,9 +16,9 @@ public func expectError<Result>(
     }
 }
 
-/// Expects that the body throws a `DataSourceError` with that code.
+/// Expects a `DataSourceError` with the code.
 ///
-/// - Returns: The error, to expect more of it; nil if the expectation failed.
+/// - Returns: The error, for further expectations; nil if the expectation failed.
 @discardableResult
 public func expectError<Result>(
     _ code: DataSourceError.Code, sourceLocation: SourceLocation = #_sourceLocation,

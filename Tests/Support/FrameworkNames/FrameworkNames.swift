@@ -1,5 +1,5 @@
-// The names of public types of Apple's frameworks that an app imports beside CoreDataSource. A test imports them together: if a name of
-// the library were one of these, the code of the articles would be ambiguous. Types with a prefix (NS, UI, CA) are left out.
+// Names of public types of Apple's frameworks that an app may import together with CoreDataSource. A test imports the names: if
+// the library had one of them, the code of the articles would be ambiguous. Types with a prefix (NS, UI, CA) are left out.
 
 // MARK: SwiftData
 

@@ -4,10 +4,10 @@ import Synchronization
 
 /// A store in a folder that people can read: one JSON file for each object.
 ///
-///     store.json              for which model and keys it was made
+///     store.json              the model and keys that the store was made for
 ///     ContactEntity/12.json   the object with the key 12
-///     journal.json            saves on their way into the files
-///     lock                    held by the container that has it open
+///     journal.json            saves that are not in the files yet
+///     lock                    locked by the container that has the store open
 public final class JSONFolderStore: PersistentStore {
     public let startup: StoreStartup
     private let rows: InMemoryRows
@@ -16,15 +16,15 @@ public final class JSONFolderStore: PersistentStore {
 
     private struct State {
         var metadata: StoreMetadata
-        /// Why nothing can be written any more.
+        /// The reason why no more saves are accepted; nil while they are.
         var end: DataSourceError?
     }
 
     /// Opens the folder, or makes it.
     ///
     /// - Parameters:
-    ///   - url: The folder: one that this store made, an empty one, or none. The folder around it must exist.
-    ///   - options: What the container wants of the store.
+    ///   - url: The folder: a folder of this store, an empty folder, or none. Its parent folder must exist.
+    ///   - options: The options of the container.
     ///   - didStep: Called after each change to the disk, for tests.
     public init(
         _ url: URL, _ options: StoreOptions, didStep: @escaping @Sendable () -> Void = {}
@@ -85,7 +85,7 @@ public final class JSONFolderStore: PersistentStore {
     }
 
     public func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
-        // What a save has left to be put in place goes too.
+        // The last save may still be in the journal. It must not come back after the reset.
         try folder.finish()
         try write(Dictionary(uniqueKeysWithValues: folder.files().map { ($0, nil) }), firstFreeKey)
         return StoreStartup(reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
@@ -99,7 +99,7 @@ public final class JSONFolderStore: PersistentStore {
         folder.unlock()
     }
 
-    /// Changes files, and says from where on keys are free.
+    /// Changes files, and stores the bound for new keys.
     private func write(_ changes: [String: String?], _ firstFreeKey: Int64) throws(DataSourceError) {
         try state.withLock { (state) throws(DataSourceError) in
             if let end = state.end { throw end }
@@ -114,7 +114,7 @@ public final class JSONFolderStore: PersistentStore {
         }
     }
 
-    /// What the files of changed objects have to contain; nil for those that go.
+    /// The new contents of the files of changed objects; nil for a deleted object.
     private static func files(
         of sets: [ChangeSet], _ layout: ModelLayout
     ) throws(DataSourceError) -> [String: String?] {

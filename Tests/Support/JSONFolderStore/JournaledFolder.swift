@@ -1,14 +1,14 @@
 import CoreDataSourceStores
 import Foundation
 
-/// JSON files of a folder that change together: all of them or none, whatever ends the process.
+/// JSON files of a folder that change together: all of them or none, even if the process is killed.
 ///
-/// What is to change is written to a journal first. Once that has its name it counts, and is carried out; if the process
-/// ends before that is done, whoever opens the folder next does it again.
+/// The changes are first written to a journal. Once the journal has its name, the changes count, and are carried out. If the
+/// process ends before, the next opening of the folder carries them out.
 final class JournaledFolder: Sendable {
     private let url: URL
     private let mode: mode_t
-    /// Whether a power cut must not lose anything either.
+    /// Whether no change may be lost in a power cut.
     private let isSynchronous: Bool
     private let lock: Int32
     private let didStep: @Sendable () -> Void
@@ -32,16 +32,16 @@ final class JournaledFolder: Sendable {
         _ = close(lock)
     }
 
-    /// A process that is just being started may still have a copy of the descriptor, so closing it is not enough.
+    /// Unlocks the folder. Closing the descriptor is not enough, because a child process may still have a copy.
     func unlock() { _ = flock(lock, LOCK_UN) }
 
-    /// The files in the folders of this one, such as `ContactEntity/12.json`.
+    /// The files in the subfolders, such as `ContactEntity/12.json`.
     func files() throws(DataSourceError) -> [String] {
         let paths = try readable("") { try FileManager.default.subpathsOfDirectory(atPath: url.path) }
         return paths.filter { $0.contains("/") && $0.hasSuffix(".json") }.sorted()
     }
 
-    /// What is in a file; nil if there is none.
+    /// The decoded contents of a file; nil if there is no file.
     func decoded<Value: Decodable>(_ type: Value.Type, _ file: String) throws(DataSourceError) -> Value? {
         guard FileManager.default.fileExists(atPath: path(file)) else { return nil }
         let data = try readable(file) { try Data(contentsOf: url.appending(path: file)) }
@@ -50,20 +50,20 @@ final class JournaledFolder: Sendable {
         }
     }
 
-    /// Writes files, and removes those without contents. When it throws, every file is as it was.
+    /// Writes files, and removes files without contents. If it throws, every file is unchanged.
     func change(_ files: [String: String?]) throws(DataSourceError) {
         try finish()
         let new = Self.journal + ".new"
         try put(encoded(files), new)
         try check(rename(path(new), path(Self.journal)), Self.journal)
         do throws(DataSourceError) { try sync("") } catch {
-            // The disk may have the journal, so it has to go.
+            // The disk may have the journal, so the journal must be removed.
             guard unlink(path(Self.journal)) == 0, (try? sync("")) != nil else {
                 throw DataSourceError(.outcomeUnknown, "The last save may be stored. Open the store again to find out.")
             }
             throw error
         }
-        // It counts from here on. If it cannot be carried out now, the next change waits for it.
+        // From here on the changes count. If they cannot be carried out now, the next change does so.
         try? finish()
     }
 
@@ -102,7 +102,7 @@ final class JournaledFolder: Sendable {
         didStep()
     }
 
-    /// Returns once the disk has the names of a folder's files.
+    /// Waits until the disk has the names of a folder's files.
     private func sync(_ folder: String) throws(DataSourceError) {
         didStep()
         guard isSynchronous else { return }
@@ -138,7 +138,7 @@ extension DataSourceError {
         self.init(.storeCorrupt, "\(file) cannot be read. Correct it, or restore it from a copy.", cause: cause)
     }
 
-    /// For a system call that has just failed.
+    /// The error of the system call that has just failed.
     fileprivate init(systemCallOn path: String) {
         let codes: [Int32: Code] = [
             ENOSPC: .diskFull, EACCES: .permissionDenied, ENOENT: .notAFile, ENOTDIR: .notAFile,

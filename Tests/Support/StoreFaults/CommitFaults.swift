@@ -5,13 +5,14 @@ internal import StoreTestModel
 internal import Synchronization
 package import TestSupport
 
-/// A call for the files fails while saves are made, the log is copied and rows are read: each call in turn.
+/// Lets each file call fail in turn, while saves are made, the WAL is copied and rows are read.
 ///
-/// Whichever it is, it is an error, what was acknowledged is there, and the same save succeeds after it.
+/// Each failure must be reported, every acknowledged save must be in the store, and the failed save must succeed when it is
+/// tried again.
 package struct CommitFaults: Sendable {
-    /// How many saves there are.
+    /// The number of saves.
     package var saveCount: Int
-    /// One of so many calls is tried.
+    /// Every how many calls a failure is tried.
     package var step: Int
     package var seed: UInt64
     package let findings: Findings
@@ -24,8 +25,8 @@ package struct CommitFaults: Sendable {
     }
 
     /// - Parameters:
-    ///   - length: How many calls fail in a row.
-    ///   - progress: Called before each call in turn, with its number.
+    ///   - length: The number of consecutive calls that fail.
+    ///   - progress: Called before each failure, with the number of the call.
     package func failEveryCall(with fault: Fault, length: Int, progress: (Int) -> Void = { _ in }) throws {
         let sequence = SaveSequence(count: saveCount, seed: seed)
         var random = SeededRandom(seed: seed)
@@ -38,7 +39,7 @@ package struct CommitFaults: Sendable {
         }
     }
 
-    /// - Returns: Whether there were so many calls.
+    /// - Returns: Whether the call with the number was reached.
     private func fail(_ fault: Fault, at number: Int, _ length: Int, _ sequence: SaveSequence) throws -> Bool {
         let folder = try TemporaryDirectory()
         let url = folder.url.appending(component: CommitFaults.storeName)
@@ -49,7 +50,7 @@ package struct CommitFaults: Sendable {
         first.value = faulty.count + number
         for (index, save) in sequence.saves.enumerated() {
             try commit(save, index, of: sequence, to: &store, options(url, faulty.calls), moment)
-            // A read may fail, but never leave out a save or show half of one.
+            // A read may fail, but must not miss a save or show half of a save.
             if let count = try? sequence.count(in: store) {
                 findings.expect(count == index + 1, "\(count) instead of \(index + 1) saves, \(moment)", .lost)
             }
@@ -78,7 +79,7 @@ package struct CommitFaults: Sendable {
         findings.expect(count == nil || count == saves, "\(count ?? 0) instead of \(saves) saves, \(moment)", .lost)
     }
 
-    /// Saves again and again until it succeeds. What is refused is not there after a restart.
+    /// Tries the save until it succeeds. A refused save must be gone after a restart.
     private func commit(
         _ save: ChangeSet, _ number: Int, of sequence: SaveSequence, to store: inout SQLiteStore,
         _ options: SQLiteStore.Options, _ moment: String
@@ -108,7 +109,7 @@ package struct CommitFaults: Sendable {
         }
     }
 
-    /// What the next process finds if this one is killed now.
+    /// Checks what the next process finds if this process is killed now.
     private func expectAfterDeath(_ saves: Int, of sequence: SaveSequence, _ url: URL, _ moment: String) throws {
         let copy = try TemporaryDirectory()
         let copied = copy.url.appending(component: CommitFaults.storeName)
@@ -128,7 +129,7 @@ package struct CommitFaults: Sendable {
     }
 }
 
-/// A number that several threads reach.
+/// A number that several threads use.
 final class Counter: Sendable {
     private let state: Mutex<Int>
 

@@ -1,18 +1,18 @@
 package import Foundation
 package import TestSupport
 
-/// What a disk holds of a store's files: what it was made to keep, and what it may or may not have got around to.
+/// The contents of a disk: the synced bytes of a store's files, and the pending writes, which the disk may have written or not.
 package struct DiskImage {
     package enum Damage: CaseIterable, Hashable {
-        /// Nothing is there but what was synced.
+        /// Only synced bytes are there.
         case syncedOnly
-        /// Everything is there, as after a kill.
+        /// All bytes are there, as after a kill.
         case everything
-        /// The disk wrote in order, up to some point.
+        /// The disk wrote in order, up to some write.
         case prefix
-        /// The disk wrote in any order.
+        /// The disk wrote some of the pending writes, in any order.
         case subset
-        /// As before, and the power went in the middle of one write: it is there up to some sector.
+        /// Like `subset`, and one write is there only up to some sector.
         case torn
     }
 

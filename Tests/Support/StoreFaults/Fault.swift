@@ -1,7 +1,7 @@
 internal import CSQLite
 internal import Foundation
 
-/// What a call fails with: an error number of the system's, or a result code of SQLite's.
+/// The failure of a call: an error number of the system, or a result code of SQLite.
 package struct Fault: Sendable, CustomStringConvertible {
     package let name: String
     package let number: Int32
@@ -19,8 +19,8 @@ package struct Fault: Sendable, CustomStringConvertible {
         Fault(name: "NOTADB", number: EIO, code: SQLITE_NOTADB),
     ]
 
-    /// The result code of one of SQLite's calls, as its own way to the files gives it: only a lock is busy, only a write
-    /// says that the disk is full, and an error says what failed.
+    /// The result code of a failed call, as SQLite's VFS returns it: only a lock is busy, only a write finds the disk full, and
+    /// an I/O error has the code of its call.
     package func code(of call: String) -> Int32 {
         let isSync = call == "sync"
         if code == SQLITE_BUSY && !call.lowercased().contains("lock") || code == SQLITE_FULL && isSync {

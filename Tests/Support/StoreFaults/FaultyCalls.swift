@@ -4,11 +4,11 @@ internal import Foundation
 internal import RowStore
 package import SQLiteStore
 
-/// Counts the calls that a store makes for its files, its own and SQLite's, and makes some of them fail.
+/// Counts a store's file calls, its own and SQLite's, and lets some of them fail.
 package final class FaultyCalls: Sendable {
     private struct State {
         var count = 0
-        /// The number of the first call that changes a name.
+        /// The number of the first call that removes or renames a file.
         var firstRemoval: Int?
     }
 
@@ -19,8 +19,8 @@ package final class FaultyCalls: Sendable {
     private let name = "faulty-\(UUID().uuidString)"
 
     /// - Parameters:
-    ///   - fails: Whether the call of that number, counted from 1, is to fail. It is called on the thread of the call.
-    ///   - failsNamed: The same for a call of SQLite's, by its name.
+    ///   - fails: Whether the call with the number, counted from 1, fails. It is called on the thread of the call.
+    ///   - failsNamed: Whether a call of SQLite fails, by its name.
     package init(
         _ fault: Fault = .io, fails: @escaping @Sendable (Int) -> Bool = { _ in false },
         failsNamed: @escaping @Sendable (String) -> Bool = { _ in false }
@@ -43,11 +43,10 @@ package final class FaultyCalls: Sendable {
         faulty_vfs_unregister(name)
     }
 
-    /// How many calls there have been.
     package var count: Int { state.withLock { $0.count } }
     package var firstRemoval: Int? { state.withLock { $0.firstRemoval } }
 
-    /// It lives as long as these do.
+    /// The calls. They keep this object alive.
     package var calls: FileCalls {
         FileCalls(sqliteVFS: name) { call, _ in
             if call == .remove || call == .move {
@@ -58,7 +57,7 @@ package final class FaultyCalls: Sendable {
     }
 
     private func next() -> Bool {
-        // Without the lock: it may wait for other calls.
+        // The lock is released first, because `fails` may wait for other calls.
         fails(
             state.withLock { state in
                 state.count += 1
@@ -67,5 +66,5 @@ package final class FaultyCalls: Sendable {
     }
 }
 
-/// SQLite did not take the way to the files that a test wants to watch.
+/// SQLite has refused the VFS of a test.
 struct VFSNotRegistered: Error {}

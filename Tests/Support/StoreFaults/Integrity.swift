@@ -1,7 +1,7 @@
 internal import CSQLite
 package import Foundation
 
-/// What SQLite's integrity check says of a file that nobody writes to: `ok`, or the first fault.
+/// The result of SQLite's integrity check of a file without writers: `ok`, or the first fault.
 package func integrity(of url: URL) -> String {
     var handle: OpaquePointer?
     defer { sqlite3_close(handle) }

@@ -5,11 +5,11 @@ internal import SQLiteStore
 internal import StoreTestModel
 package import TestSupport
 
-/// A row of saves, and the power that goes at any moment of it, with what the disk had not been made to keep half written.
+/// Makes saves, and cuts the power at any moment, with unsynced bytes partly on the disk.
 package struct PowerCut: Sendable {
-    /// How many saves there are.
+    /// The number of saves.
     package var saveCount: Int
-    /// The power goes after one of so many calls for the files; with 1, after each, and in every way that it can.
+    /// Every how many file calls the power is cut; with 1, after each call, and with every kind of damage.
     package var step: Int
     package var seed: UInt64
     package let findings: Findings
@@ -21,7 +21,8 @@ package struct PowerCut: Sendable {
         self.findings = findings
     }
 
-    /// Every acknowledged save is there with `.full`; there is no hole and no half save with `.normal`.
+    /// With `.full`, every acknowledged save must be there. With `.normal`, no save may be missing between others, and no save
+    /// may be there by half.
     package func cut(_ level: SynchronousLevel) throws {
         let log = try WriteLog()
         let sequence = SaveSequence(count: saveCount, seed: seed)
@@ -30,7 +31,7 @@ package struct PowerCut: Sendable {
         try checkImages(of: log.events, sequence, isDurable: level == .full, every: step)
     }
 
-    /// The disk refuses one sync, forgets what it was about, and agrees to the next as if nothing had been: at each sync.
+    /// The disk fails one sync, loses the bytes of that sync, and lets the next sync succeed. This is tried for each sync.
     package func failSyncs(saves: Int) throws {
         let usual = try WriteLog()
         let sequence = SaveSequence(count: saves, seed: seed)
@@ -63,9 +64,9 @@ package struct PowerCut: Sendable {
         return try body(folder.url.appending(component: PowerCut.storeName))
     }
 
-    /// Makes the saves, each again until it succeeds.
+    /// Makes the saves. Each save is tried until it succeeds.
     ///
-    /// - Returns: How many attempts failed.
+    /// - Returns: The number of failed attempts.
     private func save(_ sequence: SaveSequence, to log: WriteLog, _ level: SynchronousLevel) throws -> Int {
         try inFolder { url in
             let store = try SQLiteStore.open(.copyingLogOften(url, level, log.calls))
@@ -102,7 +103,7 @@ package struct PowerCut: Sendable {
         var isOpen = false
         var counts: Set<Int> = []
         var images = 0
-        // Most events change nothing of what the disk was made to keep, so that the same image comes again and again.
+        // Most events do not change the synced bytes, so the same image is often repeated.
         var last: [DiskImage.Damage: (files: [String: Data], count: Int?)] = [:]
         for (moment, event) in events.enumerated() {
             disk.apply(event)
@@ -134,7 +135,7 @@ package struct PowerCut: Sendable {
         findings.expect(counts.contains(sequence.saves.count), "no image has every save, seed \(seed)")
     }
 
-    /// How many saves the next start finds; nil if it is half of one.
+    /// The number of saves that the next opening finds; nil if there is half of a save.
     private func count(_ files: [String: Data], _ sequence: SaveSequence, _ what: String) throws -> Int? {
         try inFolder { url in
             for (name, bytes) in files {

@@ -3,14 +3,14 @@ internal import RowStore
 package import SQLiteStore
 
 extension FileCalls {
-    /// The usual ones, of an opening that finds the store locked.
+    /// The usual calls, for an opening that finds the store locked.
     ///
     /// - Parameters:
     ///   - url: The store's main file.
-    ///   - body: Called once, after the first try to lock it and before whatever is done then.
+    ///   - body: Called once, after the first try to lock the store and before the next call.
     package static func system(afterFirstLockOf url: URL, _ body: @escaping @Sendable () -> Void) -> FileCalls {
         let name = url.lastPathComponent + ".lock"
-        // One to open the file, one to lock it.
+        // The first call opens the lock file, the second call locks it.
         let count = Guarded(0)
         return FileCalls { call, path in
             let isNext = count.withLock { count in

@@ -3,10 +3,10 @@ package import SQLiteStore
 internal import StoreTestModel
 
 extension SQLiteStore {
-    /// Commits a save of which some rows are written while it is being made, as it is with large saves of a container. Which ones
-    /// follows from its number.
+    /// Commits a save of which some rows are written early, as for large saves of a container. The save's number determines
+    /// which rows.
     ///
-    /// - Throws: What the commit throws, or why the save was refused.
+    /// - Throws: The error of the commit, or the error with which the save was refused.
     package func writeEarly(_ save: ChangeSet) throws(DataSourceError) {
         var save = save
         guard let changes = save.entities.first, let row = changes.inserted.first, save.number % 4 > 0 else {
@@ -16,7 +16,7 @@ extension SQLiteStore {
         save.earlyWrite = earlyWrite
         var early = changes.inserted
         if save.number % 4 == 2 {
-            // One row gets other values afterwards, and one is deleted again.
+            // Afterwards, one row gets other values, and one is deleted.
             early = Array(early.prefix((early.count + 1) / 2))
             early[0] = StoredRow(key: row.key, row: TestModel.row(.null, .null, .text("before")))
             early.append(StoredRow(key: 2_000_000 + save.number, row: TestModel.row(.null, .null, .text("gone"))))

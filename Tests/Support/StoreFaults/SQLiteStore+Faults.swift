@@ -4,7 +4,7 @@ internal import SQLiteStore
 internal import StoreTestModel
 
 extension SQLiteStore.Options {
-    /// A store of the test model that copies its log into the main file again and again.
+    /// A store of the test model that often copies its WAL into the main file.
     static func copyingLogOften(
         _ url: URL, _ level: SynchronousLevel, _ calls: FileCalls = .system
     ) -> SQLiteStore.Options {
@@ -17,7 +17,7 @@ extension SQLiteStore.Options {
 }
 
 extension SQLiteStore {
-    /// Writes a save; returns the error's code if that fails.
+    /// Writes a save. Returns the error's code if the save fails.
     func failure(of save: ChangeSet) -> DataSourceError.Code? {
         do throws(DataSourceError) {
             try write([save])

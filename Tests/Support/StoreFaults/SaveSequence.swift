@@ -3,17 +3,17 @@ package import SQLiteStore
 internal import StoreTestModel
 internal import TestSupport
 
-/// Random saves, and what a store holds after each of them.
+/// Random saves, and the contents of a store after each save.
 package struct SaveSequence {
     package let saves: [ChangeSet]
-    /// The texts by key after so many saves, each with the number of the last save of all rows at once.
+    /// The strings by key after each number of saves, each with the number of the last save of all rows.
     package let states: [[Int64: String]]
 
-    /// The row that says how many saves there have been.
+    /// The key of the row with the number of saves.
     static let counter: Int64 = 1
-    /// How many rows the first save makes, so that one of all rows is written by one statement.
+    /// The number of rows of the first save: so many that a save of all rows is written by one statement.
     private static let firstRows: Int64 = 40
-    /// No other save has such keys: theirs are ten times their number and some.
+    /// The first key of the first save's rows. The keys of other saves are ten times their number and a little more.
     private static let firstKey: Int64 = 1_000_000
 
     package init(count: Int, seed: UInt64) {
@@ -47,7 +47,7 @@ package struct SaveSequence {
         }
         var touched: Set<Int64> = [counter]
         for place in 0..<Int.random(in: 1...4, using: &generator) {
-            // Some rows are long enough for pages of their own, so that the log fills and is copied.
+            // Some rows have overflow pages, so that the WAL fills and is copied.
             let length =
                 Int.random(in: 0...20, using: &generator) == 0 ? 60_000 : Int.random(in: 0...300, using: &generator)
             let new = row(number * 10 + place, String(repeating: "\(number % 10)", count: length))
@@ -66,7 +66,7 @@ package struct SaveSequence {
         return .of(insert: insert, update: update, delete: delete, number: Int64(number))
     }
 
-    /// Sets one column of all rows.
+    /// Sets one column of all rows to the same value.
     private static func saveAll(_ number: Int, _ rows: inout [Int64: RowSnapshot]) -> ChangeSet {
         var changes = EntityChanges(entity: TestModel.item)
         var columns = ColumnSet()
@@ -91,7 +91,7 @@ package struct SaveSequence {
         TestModel.row(.integer(Int64(integer)), .null, .text(text))
     }
 
-    /// How many of the saves a store holds, all of their rows and no others; nil if it is half of one.
+    /// The number of saves in a store with all of their rows and no others; nil if there is half of a save.
     package func count(in store: SQLiteStore) throws -> Int? {
         let rows = try store.read(.statement) { (reader) throws(DataSourceError) in
             try reader.rows(RowQuery(entity: TestModel.item))

@@ -4,17 +4,18 @@ package import Foundation
 internal import RowStore
 package import SQLiteStore
 
-/// Records everything that SQLite does to a store's files, which shows what a disk may hold after a power cut at any moment.
+/// Records every change that SQLite makes to a store's files. The record shows what a disk may have after a power cut at any
+/// moment.
 package final class WriteLog: Sendable {
     package enum Event: Sendable {
         case write(file: String, Data, offset: Int)
         case truncate(file: String, size: Int)
-        /// The disk has everything that was written to the file before.
+        /// The disk has all bytes that were written to the file before.
         case sync(file: String)
-        /// The disk refused, and keeps nothing of what was written to the file since it last agreed.
+        /// The sync failed, and the disk loses all bytes that were written to the file since the last successful sync.
         case failedSync(file: String)
         case delete(file: String)
-        /// The store has said that so many saves are done.
+        /// The store has acknowledged this number of saves.
         case acknowledged(Int)
     }
 
@@ -27,7 +28,7 @@ package final class WriteLog: Sendable {
     private let state: Guarded<State>
     private let name = "log-\(UUID().uuidString)"
 
-    /// - Parameter failsSync: Whether the sync of that number, counted from 1, fails.
+    /// - Parameter failsSync: Whether the sync with the number, counted from 1, fails.
     package init(failsSync: @escaping @Sendable (Int) -> Bool = { _ in false }) throws {
         state = Guarded(State(failsSync: failsSync))
         let code = faulty_vfs_register(
@@ -51,7 +52,7 @@ package final class WriteLog: Sendable {
         faulty_vfs_unregister(name)
     }
 
-    /// The log lives as long as these do.
+    /// The calls. They keep the log alive.
     package var calls: FileCalls {
         FileCalls(sqliteVFS: name) { _, _ in withExtendedLifetime(self) { 0 } }
     }
@@ -71,7 +72,7 @@ package final class WriteLog: Sendable {
     }
 
     private func note(_ call: String, _ file: String, _ bytes: Data, _ offset: Int) {
-        // Shared memory is gone with the power.
+        // Shared memory is lost with the power.
         if file.hasSuffix("-shm") { return }
         state.withLock { state in
             switch call {

@@ -7,7 +7,7 @@ extension ModelDraft {
         package var identifier: String?
         package var isOptional = true
         package var type: AttributeType
-        /// The tag of the attribute that its value is derived from, and how.
+        /// The tag of the attribute that this attribute is derived from, and the function.
         package internal(set) var source: Int?
         package internal(set) var change = ""
 
@@ -50,7 +50,7 @@ extension ModelDraft {
         }
     }
 
-    /// The types that hold every small number of a type.
+    /// The types that can represent every value of a smaller type.
     static func widerTypes(_ type: AttributeType) -> [AttributeType] {
         switch type {
         case .integer16: [.integer32, .integer64, .decimal, .double, .float]

@@ -1,14 +1,14 @@
 package import ManagedModel
 
-/// A model that is edited at random and knows of each of its parts which it was before.
+/// A model that is edited at random. Tags identify its parts across versions.
 package struct ModelDraft {
     package var entities: [Entity] = []
     private var lastTag = 0
-    /// The names in the version before, by tag, and all names that any version had.
+    /// The names in the last version, by tag, and all names of all versions.
     private var lastNames: [Int: String] = [:]
     private var lastIdentifiers: [Int: String] = [:]
-    /// Whether this version gives a name of the last one to something else, or moves something to where its name was not. Not both,
-    /// or else what is moved away would seem to be what has its name.
+    /// Whether this version gives a name of the last version to another element, or moves an element to where its name was not
+    /// used. A version does not do both: the element with the name would seem to be the moved element.
     private var (hasExchanged, hasMoved) = (false, false)
     private var usedNames: Set<String> = []
 
@@ -18,7 +18,7 @@ package struct ModelDraft {
         publish()
     }
 
-    /// Makes this a version that stores are made for. What is edited next belongs to the one after it.
+    /// Makes this draft a version that stores are made for. Later edits belong to the next version.
     package mutating func publish() {
         lastNames = names
         lastIdentifiers = identifiers
@@ -30,7 +30,8 @@ package struct ModelDraft {
         Dictionary(uniqueKeysWithValues: elements.map { ($0.tag, $0.name) })
     }
 
-    /// Whether two elements claim to be the same one, of which one has kept its name, so that nothing tells that they exchanged it.
+    /// Whether two elements have the same identifier, one of which has kept its name. Then nothing shows that they have
+    /// exchanged it.
     package var hasSharedIdentifier: Bool { Set(identifiers.values).count < identifiers.count }
 
     private var identifiers: [Int: String] {
@@ -76,7 +77,6 @@ package struct ModelDraft {
 
     package func entity(_ tag: Int) -> Entity? { entities.first { $0.tag == tag } }
 
-    /// The entity and its ancestors.
     package func lineage(_ entity: Entity) -> [Entity] {
         [entity] + (entity.parent.flatMap(self.entity).map(lineage) ?? [])
     }
@@ -90,12 +90,12 @@ package struct ModelDraft {
         return lastTag
     }
 
-    /// A name that comes anywhere among the others; or one that another element had in an earlier version, or has no more since it
+    /// A name at any place in the order of names; or a name that another element had in an earlier version, or gave up when it
     /// was renamed.
     private mutating func name(_ kind: Character, using random: inout some RandomNumberGenerator) -> String {
         if Int.random(in: 0..<3, using: &random) == 0 {
             let (now, taken) = (names, Set(names.values))
-            // What is gone would seem to have this name, or to have it again.
+            // With this name, a removed element would seem to be renamed or to be back.
             let lost = Set([lastNames, lastIdentifiers].flatMap { $0.filter { now[$0.key] == nil }.values })
             let free = usedNames.filter { $0.dropFirst().first == kind && !taken.contains($0) && !lost.contains($0) }
             let held = Set(lastNames.values).union(lastIdentifiers.values)
@@ -108,8 +108,8 @@ package struct ModelDraft {
         return "\(["A", "K", "é", "z"].randomElement(using: &random) ?? "")\(kind)\(newTag())"
     }
 
-    /// Sometimes a name that an entity of the last version had, and nothing has now. Only what says that it was something else can get
-    /// it.
+    /// Sometimes the name of an entity that was removed since the last version. Only an entity with a renaming identifier may
+    /// get the name.
     private func nameOfARemovedEntity(besides name: String, using random: inout some RandomNumberGenerator) -> String? {
         guard !hasMoved, Bool.random(using: &random) else { return nil }
         let (now, taken) = (names, Set(names.values))
@@ -118,8 +118,8 @@ package struct ModelDraft {
         }.values.sorted().randomElement(using: &random)
     }
 
-    /// The identifier of an element that gets another name: its name in the version before, or the identifier that it has since
-    /// longer. Nil if it is new, or gets that name back.
+    /// The renaming identifier of an element that gets another name: its name in the last version, or its older identifier. Nil
+    /// for a new element, and for an element that gets its last name back.
     private func identifier(
         _ tag: Int, _ identifier: String?, _ name: String, using random: inout some RandomNumberGenerator
     ) -> String? {
@@ -128,7 +128,7 @@ package struct ModelDraft {
         return last == name ? nil : chosen == name ? last : chosen
     }
 
-    /// Takes an identifier from those who have it since an earlier version. They are what they are called now.
+    /// Removes an identifier from elements that have it since an earlier version. Their identifier is then their present name.
     private mutating func dropIdentifiers(equalTo identifier: String?) {
         guard let identifier else { return }
         for index in entities.indices {
@@ -143,8 +143,8 @@ package struct ModelDraft {
         }
     }
 
-    /// Whether a new element has the name or the identifier that this one had in the version before. If this one went, it would seem
-    /// to be that one.
+    /// Whether another element has the name or identifier that this element had in the last version. If this element were
+    /// removed, the other element would seem to be this one.
     private func isNameTaken(_ tag: Int) -> Bool {
         let last = [lastNames[tag], lastIdentifiers[tag]].compactMap(\.self)
         return names.contains { $0.key != tag && last.contains($0.value) }
@@ -156,9 +156,9 @@ package struct ModelDraft {
         entities.append(entity)
     }
 
-    /// One edit that a migration can follow; some do nothing.
+    /// Makes one edit that a migration can follow. Some edits do nothing.
     ///
-    /// - Parameter olds: What stores may have been made for.
+    /// - Parameter olds: The versions that stores may have been made for.
     package mutating func edit(using random: inout some RandomNumberGenerator, of olds: [ModelDraft]) {
         guard let index = entities.indices.randomElement(using: &random) else { return }
         let tag = entities[index].tag
@@ -176,7 +176,7 @@ package struct ModelDraft {
             entities[index].identifier = identifier
             entities[index].name = name
         case 3:
-            // One that stands alone moves in; one without children moves out.
+            // An entity without parent and children gets a parent; an entity without children loses its parent.
             let before = olds.compactMap { old in old.entity(tag).map { (old, $0) } }
             guard !hasExchanged, !hasChildren(entities[index]), before.allSatisfy({ !$0.hasChildren($1) }) else {
                 return
@@ -212,7 +212,7 @@ package struct ModelDraft {
         for index in entities.indices { entities[index].links.removeAll { $0.destination == tag } }
     }
 
-    /// Adds an attribute that is derived from another one, or changes how one is.
+    /// Adds a derived attribute, or changes the derivation of one.
     private mutating func derive(_ index: Int, using random: inout some RandomNumberGenerator) {
         let texts = lineage(entities[index]).flatMap(\.attributes).filter { $0.type == .string && $0.source == nil }
         guard let source = texts.randomElement(using: &random)?.tag else { return }
@@ -230,7 +230,7 @@ package struct ModelDraft {
             ["", "lowercase", "uppercase"].randomElement(using: &random) ?? ""
     }
 
-    /// Changes whether what others are derived from is required, which gives it values.
+    /// Changes whether the source of a derived attribute is required. A required attribute gets values.
     private mutating func editSource(using random: inout some RandomNumberGenerator) {
         let sources = Set(entities.flatMap(\.attributes).compactMap(\.source)).sorted()
         guard let source = sources.randomElement(using: &random) else { return }
@@ -262,7 +262,7 @@ package struct ModelDraft {
                 entities[index].attributes[position].type = type
             }
         default:
-            // It moves up.
+            // The attribute moves to the parent.
             guard let parent = entities.firstIndex(where: { $0.tag == entities[index].parent }) else { return }
             let inherited = lineage(entities[parent]).flatMap(\.attributes).map(\.tag)
             guard !hasExchanged, attribute.source.map(inherited.contains) ?? true else { return }

@@ -29,7 +29,6 @@ extension PersistentStore {
     }
 }
 
-/// The code of the error that the body throws.
 package func code(of body: () throws -> Void) -> DataSourceError.Code? {
     do {
         try body()

@@ -1,9 +1,9 @@
 package import RowStore
 
 extension PersistentStore {
-    /// Commits change sets, none of which may be refused. Those that are postponed are tried again for ten seconds.
+    /// Commits change sets. None of them may be refused. Postponed change sets are tried again for ten seconds.
     ///
-    /// - Throws: What the commit throws, or why the first one was refused or is still postponed.
+    /// - Throws: The error of the commit, or of the first change set that was refused or is still postponed.
     package func write(_ group: [ChangeSet]) throws(DataSourceError) {
         var group = group
         let end = ContinuousClock.now + .seconds(10)

@@ -2,7 +2,7 @@ package import ManagedModel
 internal import ModelMigration
 package import RowStore
 
-/// The model that the store's tests and their program use: one entity with a column of each storage, one that inherits from it.
+/// The model of the stores' tests: one entity with a column of each storage, and one sub-entity.
 package enum TestModel {
     package static let integer = 0
     package static let real = 1
@@ -33,8 +33,8 @@ package enum TestModel {
                 attributes: [AttributeDescription(name: "extra", type: .string, isOptional: true)]),
         ])
 
-    /// The model of a later release: with an entity before the others, renamed, new, widened and removed attributes, and a
-    /// join table.
+    /// The model of a later release: with an entity before the others, with renamed, new, widened and removed attributes, and
+    /// with a many-to-many relationship.
     package static let nextModel: ManagedObjectModel = {
         var model = TestModel.model
         model.entities[0].attributes[0].type = .decimal
@@ -50,21 +50,22 @@ package enum TestModel {
         return model
     }()
 
-    /// One that the rows of ``model`` cannot be carried over to.
+    /// A model to which the rows of ``model`` cannot be migrated.
     package static let strictModel: ManagedObjectModel = {
         var model = TestModel.model
         model.entities[0].attributes.append(AttributeDescription(name: "must", type: .string))
         return model
     }()
 
-    /// With an index more, which is no other model to the store.
+    /// The model with one more index. The hash is the same.
     package static let indexedModel: ManagedObjectModel = {
         var model = TestModel.model
         model.entities[0].attributes[2].isIndexed = true
         return model
     }()
 
-    /// With a to-one relationship, and one whose links have rows of their own, to entities of one family.
+    /// A model with a to-one and a to-many relationship to the entities of one family. The links of the to-many relationship
+    /// have their own table.
     package static let linkModel = ManagedObjectModel(
         name: "Links",
         entities: [
@@ -85,14 +86,14 @@ package enum TestModel {
         StoreIdentity(modelHash: hash, entityHashes: ["Item": hash, "SubItem": "sub"], databaseKey: key)
     }
 
-    /// As a container makes it.
+    /// The identity of a model, as a container makes it.
     package static func identity(of model: ManagedObjectModel, keys: [String: String] = [:]) -> StoreIdentity {
         StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
             databaseKey: "1", entityKeys: keys, entityNames: EntityNames(of: model))
     }
 
-    /// A row with these values in its first columns and nulls in the others.
+    /// A row with the values in its first columns and nulls in the others.
     package static func row(_ values: RowValue..., columnCount: Int = columnCount) -> RowSnapshot {
         var row = RowSnapshot(columnCount: columnCount)
         for (column, value) in values.enumerated() { row.setValue(value, column) }
@@ -105,7 +106,6 @@ package enum TestModel {
 }
 
 extension ChangeSet {
-    /// A save of one entity.
     package static func of(
         _ entity: Int = TestModel.item, insert: [StoredRow] = [], update: [UpdatedRow] = [], delete: [StoredRow] = [],
         number: Int64 = 0

@@ -1,14 +1,14 @@
 package import Foundation
 
-/// A program that is spoken to while it runs. Whoever listens waits for what it says.
+/// A running program that gets input and gives output.
 package final class Conversation {
     private let process: Process
     private let input: FileHandle
     private var pieces: AsyncStream<String>.Iterator
 
     /// - Parameters:
-    ///   - output: Where the program's standard output can be read.
-    ///   - separator: What ends a piece of it.
+    ///   - output: The program's standard output.
+    ///   - separator: The end of each piece of output.
     package init(_ process: Process, input: FileHandle, output: FileHandle, separator: String) {
         self.process = process
         self.input = input
@@ -17,10 +17,10 @@ package final class Conversation {
 
     package func say(_ line: String) throws { try input.write(contentsOf: Data((line + "\n").utf8)) }
 
-    /// The next piece of output, without its separator; nil after the last.
+    /// The next piece of output, without its separator; nil after the last piece.
     package func next() async -> String? { await pieces.next(isolation: #isolation) }
 
-    /// The pieces up to the first for which the test holds; all if there is none.
+    /// The pieces up to the first piece for which `isLast` returns true; all pieces if there is none.
     package func next(until isLast: (String) -> Bool) async -> [String] {
         var output: [String] = []
         while let piece = await pieces.next(isolation: #isolation) {
@@ -30,13 +30,13 @@ package final class Conversation {
         return output
     }
 
-    /// Ends the program's standard input, and returns its status.
+    /// Closes the program's standard input, and returns the exit status.
     package func end() async throws -> Int32 {
         try input.close()
         return await status()
     }
 
-    /// Ends a program that runs until it is stopped.
+    /// Kills a program that does not end by itself.
     package func terminate() async {
         // A program that a test starts may have all other signals blocked.
         kill(process.processIdentifier, SIGKILL)
@@ -50,7 +50,7 @@ package final class Conversation {
 
     private static func pieces(of output: FileHandle, _ separator: String) -> AsyncStream<String> {
         let pieces = AsyncStream<String>.makeStream()
-        // Reading holds up its thread. A terminal ends with an error.
+        // Reading blocks the thread. A terminal ends with an error.
         Thread.detachNewThread {
             var text: [UInt8] = []
             var bytes = [UInt8](repeating: 0, count: 4096)
@@ -71,7 +71,7 @@ package final class Conversation {
 }
 
 extension Process {
-    /// Waits for the end of the process, without holding up a thread.
+    /// Waits for the end of the process, without blocking a thread.
     package func end() async {
         let ended = AsyncStream<Void>.makeStream()
         terminationHandler = { _ in ended.continuation.finish() }

@@ -1,14 +1,14 @@
 internal import Synchronization
 
-/// What a stress suite counts, and the promises that it saw broken.
+/// The counts of a stress suite, and the promises that were broken.
 package final class Findings: Sendable {
     package enum Count: String, Sendable, CaseIterable {
         // What was tried.
         case kills, stops, images, faults, schedules, reads, blocked
-        // What came of it.
+        // The results.
         case acknowledged, lost, half, stale, refused, hangs, traps
 
-        /// Whether it is printed even if there is none.
+        /// Whether the count is printed even if it is zero.
         fileprivate var isOutcome: Bool {
             ![.kills, .stops, .images, .faults, .schedules, .reads, .blocked].contains(self)
         }
@@ -32,9 +32,9 @@ package final class Findings: Sendable {
 
     package func number(of count: Count) -> Int { state.withLock { $0.counts[count] ?? 0 } }
 
-    /// Notes a broken promise.
+    /// Records a broken promise.
     ///
-    /// - Parameter count: What it counts as.
+    /// - Parameter count: The count to increase.
     package func violation(_ sentence: String, _ count: Count? = nil) {
         state.withLock { state in
             if let count { state.counts[count, default: 0] += 1 }
@@ -42,12 +42,12 @@ package final class Findings: Sendable {
         }
     }
 
-    /// Notes a violation unless the condition holds.
+    /// Records a violation, unless the condition is true.
     package func expect(_ condition: Bool, _ sentence: @autoclosure () -> String, _ count: Count? = nil) {
         if !condition { violation(sentence(), count) }
     }
 
-    /// Notes a figure for the report: kills, images, bytes.
+    /// Records a figure for the report: kills, images, bytes.
     package func figure(_ name: String, _ value: some CustomStringConvertible) {
         state.withLock { state in
             state.figures.removeAll { $0.name == name }
@@ -55,10 +55,10 @@ package final class Findings: Sendable {
         }
     }
 
-    /// Notes a figure of which the largest value is reported.
+    /// Records a figure whose largest value is reported.
     package func most(_ name: String, _ value: Int) { combine(name, value, max) }
 
-    /// Notes a figure of which the sum is reported.
+    /// Records a figure whose sum is reported.
     package func sum(_ name: String, _ value: Int) { combine(name, value, +) }
 
     private func combine(_ name: String, _ value: Int, _ combine: (Int, Int) -> Int) {
@@ -66,7 +66,7 @@ package final class Findings: Sendable {
         figure(name, known.map { combine($0, value) } ?? value)
     }
 
-    /// One line with all figures and counts.
+    /// All figures and counts, in one line.
     package var summary: String {
         state.withLock { state in
             let figures = state.figures.map { "\($0.value) \($0.name)" }

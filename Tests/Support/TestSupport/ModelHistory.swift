@@ -1,17 +1,16 @@
 package import Foundation
 
-/// The versions of a real model, which lies beside the package: see ``PackageFiles/models``.
+/// The versions of a real app's model, which is not part of the package: see ``PackageFiles/models``.
 package struct ModelHistory: Sendable, CustomStringConvertible {
     package let description: String
-    /// The versions, oldest first.
+    /// The versions, the oldest first.
     package let versions: [URL]
-    /// The versions that the one before cannot be migrated to, with the beginning of the reason.
+    /// The versions to which the version before cannot be migrated, with the beginning of the reason.
     package let refused: [String: String]
 
-    /// Each version with the next one.
     package var steps: [(old: URL, new: URL)] { zip(versions, versions.dropFirst()).map { ($0, $1) } }
 
-    /// Empty if there are no models.
+    /// Empty if there are no models on this machine.
     package static let all: [ModelHistory] = [
         history(
             "wireapp__wire-ios-data-model__zmessaging",
@@ -45,7 +44,7 @@ package struct ModelHistory: Sendable, CustomStringConvertible {
         return ModelHistory(description: bundle.lastPathComponent, versions: versions, refused: refused)
     }
 
-    /// What to sort a version by. One app was called ArtsyPartner before it was called ArtsyFolio.
+    /// The sort key of a version. One app was called ArtsyPartner before it was called ArtsyFolio.
     private static func orderedName(_ version: URL) -> String {
         version.deletingPathExtension().lastPathComponent.replacingOccurrences(of: "ArtsyPartner", with: "Arts")
     }

@@ -1,4 +1,4 @@
-/// Random numbers that all follow from their seed (SplitMix64).
+/// Random numbers that are determined by a seed (SplitMix64).
 package struct SeededRandom: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -17,7 +17,7 @@ package struct SeededRandom: RandomNumberGenerator, Sendable {
     /// A number from 0 up to but not including the bound.
     package mutating func next(below bound: Int) -> Int { Int.random(in: 0..<bound, using: &self) }
 
-    /// Another sequence, which follows from this one's seed and the number.
+    /// Another sequence, determined by this sequence's state and the number.
     package func branch(_ number: UInt64) -> SeededRandom {
         var mixed = SeededRandom(seed: state ^ (number &* 0xD134_2543_DE82_EF95))
         return SeededRandom(seed: mixed.next())

@@ -1,17 +1,17 @@
 package import Foundation
 
-/// Every row, value and link of a store, in an exact form that does not depend on how a format lays them out.
+/// Every row, value and link of a store, in an exact form that does not depend on the store's format.
 package struct StoreContents: Codable, Equatable, Sendable {
-    /// The hash of the model that the store was made for, and of each of its entities.
+    /// The hashes of the model that the store was made for, and of its entities.
     package var modelHash: String
     package var entityHashes: [String: String]
     package var databaseKey: String
     /// The keys of single data sources, by entity.
     package var entityKeys: [String: String]
-    /// By entity, key and attribute. A value that is missing is nil; see ``text(_:)`` and its kin for the others.
+    /// By entity, key and attribute. A missing value is nil; ``text(_:)`` and the functions beside it make the other values.
     package var rows: [String: [String: [String: String]]]
-    /// By `Entity.relationship`, which is stated once for both directions: `Person 3 > Town 1`. `@2` behind an end is its
-    /// position among those of the other end. Sorted.
+    /// The links by `Entity.relationship`, sorted. A relationship and its inverse have one entry: `Person 3 > Town 1`. `@2`
+    /// after an end is its position among the objects of the other end.
     package var links: [String: [String]]
 
     package init(
@@ -37,7 +37,7 @@ package struct StoreContents: Codable, Equatable, Sendable {
     }
 }
 
-/// One spelling per value: two values are equal, bit by bit, if their spellings are.
+/// One string for each value: two values are equal, bit by bit, if their strings are equal.
 extension StoreContents {
     package static func integer(_ value: Int64) -> String { "integer \(value)" }
     /// The shortest number that reads back as the same value.
@@ -45,7 +45,7 @@ extension StoreContents {
     package static func bytes(_ value: some Sequence<UInt8>) -> String {
         "bytes " + value.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
-    /// In ASCII, so that strings that are equal in Swift differ here.
+    /// In ASCII, so that different scalars differ here even if the strings are equal in Swift.
     package static func text(_ value: String) -> String {
         "text "
             + value.unicodeScalars.map { scalar in

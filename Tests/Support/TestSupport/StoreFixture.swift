@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A store that an earlier or the present format wrote, and what is in it: a folder of `Tests/Fixtures/Stores`.
+/// A store that an earlier or the present format wrote, with its contents: a folder of `Tests/Fixtures/Stores`.
 package struct StoreFixture: Sendable, CustomStringConvertible {
     package let folder: URL
 
@@ -10,10 +10,10 @@ package struct StoreFixture: Sendable, CustomStringConvertible {
 
     package static let stores = PackageFiles.tests.appending(path: "Fixtures/Stores")
 
-    /// Those of all formats.
+    /// The fixtures of all formats.
     package static let all: [StoreFixture] = folders(in: stores).flatMap { folders(in: $0) }.map(StoreFixture.init)
 
-    /// Those of one model, of all formats.
+    /// The fixtures of one model, in all formats.
     package static func all(named name: String) -> [StoreFixture] { all.filter { $0.name == name } }
 
     private static func folders(in folder: URL) -> [URL] {
@@ -32,9 +32,9 @@ package struct StoreFixture: Sendable, CustomStringConvertible {
 
     package func contents() throws -> StoreContents { try StoreContents(contentsOf: contentsFile) }
 
-    /// Copies the store, with a log if it has one.
+    /// Copies the store, with its WAL if there is one.
     ///
-    /// - Returns: Where the copy is.
+    /// - Returns: The URL of the copy.
     package func copyStore(to folder: URL) throws -> URL {
         for name in [StoreFixture.storeName, StoreFixture.storeName + "-wal"] {
             let file = self.folder.appending(component: name)

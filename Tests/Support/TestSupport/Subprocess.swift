@@ -1,20 +1,20 @@
 package import Foundation
 
-/// A program that ran to its end.
+/// The results of a program that has ended.
 package struct Subprocess {
     package private(set) var status: Int32
     package private(set) var output: String
     package private(set) var errors: String
 
-    /// Runs a program in the package's directory, found in the path unless it is one.
+    /// Runs a program in the package's directory. The program is a path, or is found in PATH.
     ///
-    /// It holds up no thread: tests that need one of the few there are run beside it.
+    /// The wait blocks no thread, because a few tests need one of the few threads.
     package init(_ program: String, _ arguments: [String], in directory: URL = PackageFiles.root) async throws {
         let process = Process()
         process.executableURL = URL(filePath: "/usr/bin/env")
         process.arguments = [program] + arguments
         process.currentDirectoryURL = directory
-        // Files, not pipes: a program that writes much to both cannot wait for a reader of either.
+        // Files instead of pipes, because a program that writes much to both pipes would wait for a reader.
         let streams = try TemporaryDirectory()
         let files = try ["output", "errors"].map { name in
             let file = streams.url.appending(component: name)
@@ -26,7 +26,8 @@ package struct Subprocess {
         let ended = AsyncStream<Void>.makeStream()
         process.terminationHandler = { _ in ended.continuation.finish() }
         try process.run()
-        // The program has its own by now. Foundation keeps these for long, and lists all open files at every start.
+        // The program has its own descriptors by now. Foundation keeps these open for long, and lists all open files at every
+        // start.
         for file in files { try file.handle.close() }
         for await _ in ended.stream {}
         status = process.terminationStatus
@@ -34,7 +35,7 @@ package struct Subprocess {
         errors = try String(contentsOf: files[1].file, encoding: .utf8)
     }
 
-    /// Whether a program of that name is in the path.
+    /// Whether a program with the name is in PATH.
     package static func isInPath(_ program: String) -> Bool {
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         return path.split(separator: ":").contains { FileManager.default.isExecutableFile(atPath: "\($0)/\(program)") }

@@ -1,6 +1,6 @@
 package import Foundation
 
-/// A directory that is gone when its last user is.
+/// A directory that is removed with its last user.
 package final class TemporaryDirectory {
     package let url: URL
 

@@ -1,19 +1,18 @@
 #ifndef FAULTY_VFS_H
 #define FAULTY_VFS_H
 
-// Asked before each call that SQLite makes for a file. 0 lets the call happen; any other SQLite result code is returned
-// in its place.
+// Called before each call of SQLite for a file. If it returns 0, the call is made; otherwise the call returns the result code.
 typedef int (*faulty_vfs_hook)(void *context, const char *call);
 
-// Told after each call that changed a file and succeeded: "create", "write", "truncate" (the offset is the new size), "sync"
-// and "delete"; and "failedSync" when the hook let a sync fail.
+// Called after each successful call that changed a file: "create", "write", "truncate" (the offset is the new size), "sync" and
+// "delete". Called with "failedSync" after the hook has refused a sync.
 typedef void (*faulty_vfs_log)(
     void *context, const char *call, const char *path, const void *bytes, long long count, long long offset);
 
-// Registers a way to the files that asks the hook, does what SQLite's usual one does, and writes to the log, if there is one.
+// Registers a VFS that calls the hook, then the usual VFS, then the log if there is one.
 int faulty_vfs_register(const char *name, faulty_vfs_hook hook, faulty_vfs_log log, void *context);
 
-// Takes it back, once nothing uses it any more.
+// Unregisters the VFS. Nothing may use it any more.
 void faulty_vfs_unregister(const char *name);
 
 #endif

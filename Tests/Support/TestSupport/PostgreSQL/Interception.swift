@@ -1,13 +1,13 @@
-/// A message on its way from a client to a server with which a ``TCPProxy`` does something, once.
+/// A client's message to a server that a ``TCPProxy`` intercepts, once.
 package final class Interception: Sendable {
     enum Action {
         /// The connection is cut, and the server never gets the message.
         case cutBefore
-        /// The server gets the message; when it has replied, the connection is cut, and the client never gets the reply.
+        /// The server gets the message. After its reply the connection is cut, and the client never gets the reply.
         case cutReply
-        /// The message waits in the proxy.
+        /// The proxy holds the message back.
         case hold
-        /// The server gets a half of the message, and the other half waits in the proxy.
+        /// The server gets the first half of the message. The proxy holds the second half back.
         case holdInside
 
         var isHolding: Bool { self == .hold || self == .holdInside }
@@ -19,7 +19,7 @@ package final class Interception: Sendable {
 
     private struct State {
         var stage = Stage.expected
-        /// The first word of the statement that was met.
+        /// The first word of the intercepted statement.
         var command = ""
         var answer: String?
     }
@@ -36,21 +36,21 @@ package final class Interception: Sendable {
 
     // MARK: What a test asks
 
-    /// Waits until the message is held, or until the connection is cut.
+    /// Waits until the message is held back, or until the connection is cut.
     package func wait() {
         state.wait { $0.stage.rawValue >= (action.isHolding ? Stage.met : .answered).rawValue }
     }
 
-    /// Whether the message has come.
+    /// Whether the message has reached the proxy.
     package var isMet: Bool { state.value.stage != .expected }
 
-    /// Ends the connection for the client while the message waits. The server does not notice.
+    /// Ends the connection for the client while the message is held back. The server does not notice.
     package func cutClient() {
         wait()
         cutClientOfIt.value?()
     }
 
-    /// Lets a message that waits go on to the server.
+    /// Forwards a message that is held back to the server.
     ///
     /// - Returns: The server's reply, as ``answer``.
     @discardableResult
@@ -61,15 +61,15 @@ package final class Interception: Sendable {
         return answer
     }
 
-    /// What the server replied: `COMMIT` for one that was done, `ROLLBACK` for one of a transaction that had failed, `ERROR` and
-    /// its code; nil if it is gone.
+    /// The server's reply: the tag of the command, such as `COMMIT`; `ROLLBACK` for a transaction that had failed; or `ERROR`
+    /// and its code. Nil if the server is gone.
     package var answer: String? { state.value.answer }
 
     // MARK: What the proxy reports
 
     func matches(_ query: String) -> Bool { query.contains(statement) }
 
-    /// The message is the next one on its way.
+    /// Records the statement. Its message is the next one on the way.
     func find(in query: String) {
         let found = query.split(separator: ";").first { $0.contains(statement) } ?? ""
         let command = found.split(separator: " ").first.map(String.init) ?? ""
@@ -83,7 +83,7 @@ package final class Interception: Sendable {
 
     func waitForDelivery() { state.wait { $0.stage.rawValue >= Stage.delivered.rawValue } }
 
-    /// What a message of the server says of the statement; nil if it is not the reply.
+    /// The reply to the statement in a message of the server; nil if the message is not the reply.
     func answer(in message: WireMessage) -> String? {
         if message.isOf("C"), let tag = message.strings(1).first {
             return tag.prefix { $0 != " " } == state.value.command || tag == "ROLLBACK" ? tag : nil
@@ -93,10 +93,10 @@ package final class Interception: Sendable {
         return "ERROR " + String(decoding: code?.dropFirst() ?? [], as: UTF8.self)
     }
 
-    /// Notes the reply before anybody can notice what comes of it.
+    /// Records the reply before its effects can be noticed.
     func note(_ answer: String) { state.change { $0.answer = answer } }
 
-    /// Says that the reply has come, or never will.
+    /// Ends the interception: the reply has come, or never will.
     func finish() { state.change { $0.stage = .answered } }
 
     func waitForAnswer() { state.wait { $0.stage == .answered } }

@@ -1,11 +1,11 @@
 import Foundation
 
-/// Where a PostgreSQL server is installed on this machine.
+/// The programs of a PostgreSQL server on this machine.
 struct PostgreSQLPrograms {
     /// The folder of `postgres` and `initdb`.
     let folder: String
 
-    /// The newest one; nil where there is none of version 13 or later.
+    /// The newest version; nil if there is no version from 13 on.
     static let installed: PostgreSQLPrograms? = {
         let debian = "/usr/lib/postgresql"
         let versions = ((try? FileManager.default.contentsOfDirectory(atPath: debian)) ?? []).compactMap { Int($0) }
@@ -18,14 +18,14 @@ struct PostgreSQLPrograms {
         }.map(PostgreSQLPrograms.init)
     }()
 
-    /// Who the server runs as: it refuses to run as root.
+    /// The user that runs the server, because the server refuses to run as root.
     struct Owner {
         private(set) var user: uid_t
         private(set) var group: gid_t
-        /// What a command begins with so that it runs as this user.
+        /// The words before a command that is run as this user.
         private(set) var prefix: [String]
 
-        /// - Throws: If this process is root and finds nobody else.
+        /// - Throws: If this process is root and there is no other user.
         init() throws {
             (user, group, prefix) = (geteuid(), getegid(), [])
             guard user == 0 else { return }

@@ -1,10 +1,10 @@
 import Foundation
 import Synchronization
 
-/// A PostgreSQL server of its own in a temporary folder. It ends with this process, however that ends.
+/// A PostgreSQL server in a temporary folder. It ends with this process, even if the process is killed.
 ///
-/// It takes connections at a port of 127.0.0.1 and at a socket in its folder, asks for no password (but of roles that belong to
-/// `with_password`), and has the encoding UTF8.
+/// It accepts connections at a port of 127.0.0.1 and at a socket in its folder. Only roles in the group `with_password` need a
+/// password. The encoding is UTF8.
 package final class PostgreSQLServer: Sendable {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -12,35 +12,35 @@ package final class PostgreSQLServer: Sendable {
         init(_ description: String) { self.description = description }
     }
 
-    /// Whether there is a server to run; tests that need one are skipped else.
+    /// Whether a server is installed. If not, tests that need one are skipped.
     package static let isInstalled = PostgreSQLPrograms.installed != nil
     package static let comment = "PostgreSQL is not installed; Scripts/prepare --postgresql installs it."
 
-    /// The role that makes databases and owns them.
+    /// The role that makes and owns the databases.
     package static let user = "tests"
 
     private static let common = Result { try PostgreSQLServer() }
 
-    /// One for all tests of this process, which none of them stops.
+    /// The server for all tests of this process. No test stops it.
     package static var shared: PostgreSQLServer { get throws { try common.get() } }
 
     package let port: Int
     private let guardian: ServerGuardian
-    /// The process that has the others as its children; nil while the server does not run.
+    /// The first process, whose children are the others; nil while the server does not run.
     private let process = Mutex<Int32?>(nil)
     private let databases = Atomic(0)
 
-    /// Makes and starts one.
+    /// Makes and starts a server.
     ///
     /// - Parameters:
-    ///   - isDurable: Whether what is committed survives the loss of power too.
-    ///   - settings: As in `postgresql.conf`.
+    ///   - isDurable: Whether commits also survive a power cut.
+    ///   - settings: Settings as in `postgresql.conf`.
     package convenience init(isDurable: Bool = false, settings: [String: String] = [:]) throws {
         try self.init(isDurable: isDurable, settings: settings, standbyOf: nil)
         try session().run("CREATE ROLE with_password")
     }
 
-    /// Makes and starts a standby, which takes over what the primary commits, until ``promote()``.
+    /// Makes and starts a standby, which follows the primary until ``promote()``.
     package convenience init(standbyOf primary: PostgreSQLServer) throws {
         try self.init(isDurable: false, settings: [:], standbyOf: primary.port)
     }
@@ -58,7 +58,7 @@ package final class PostgreSQLServer: Sendable {
         try start()
     }
 
-    /// Below those that the system gives to connections, so that none of them takes it while the server is away.
+    /// A free port below the range of ephemeral ports, so that no connection takes the port while the server is stopped.
     private static func freePort() throws -> Int {
         for _ in 0..<100 {
             let port = Int.random(in: 15_000..<32_000)
@@ -67,12 +67,12 @@ package final class PostgreSQLServer: Sendable {
         throw Failure("No port of 127.0.0.1 is free.")
     }
 
-    /// The folder of its socket: `host` in a connection string.
+    /// The folder of the server's socket: `host` in a connection string.
     package var socketFolder: String { guardian.folder }
 
-    /// What libpq connects with.
+    /// The connection string for libpq.
     ///
-    /// - Parameter port: Another one than the server's, that of a ``TCPProxy``.
+    /// - Parameter port: The port of a ``TCPProxy``; nil for the server's port.
     package func connectionString(
         database: String, user: String = PostgreSQLServer.user, password: String? = nil, port: Int? = nil
     ) -> String {
@@ -82,7 +82,7 @@ package final class PostgreSQLServer: Sendable {
 
     /// Makes an empty database.
     ///
-    /// - Returns: Its name.
+    /// - Returns: The name of the database.
     package func makeDatabase(encoding: String = "UTF8") throws -> String {
         let name = "test\(databases.wrappingAdd(1, ordering: .relaxed).newValue)"
         let locale = "LC_COLLATE 'C' LC_CTYPE 'C'"
@@ -90,7 +90,7 @@ package final class PostgreSQLServer: Sendable {
         return name
     }
 
-    /// Removes a database, and ends whoever uses it.
+    /// Drops a database, and ends the sessions that use it.
     package func dropDatabase(_ name: String) throws {
         try session().run("DROP DATABASE IF EXISTS \(name) WITH (FORCE)")
     }
@@ -99,7 +99,7 @@ package final class PostgreSQLServer: Sendable {
         try PostgreSQLSession(port: port, database: database)
     }
 
-    /// Starts it again after ``kill()`` or ``stop()``, and waits until it takes connections.
+    /// Starts the server again after ``kill()`` or ``stop()``, and waits until it accepts connections.
     package func start() throws {
         try process.withLock { process in
             guard process == nil else { return }
@@ -117,7 +117,7 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// Ends it without any warning, and waits until all its processes are gone.
+    /// Kills the server, and waits until all its processes are gone.
     package func kill() {
         process.withLock { process in
             guard let running = process else { return }
@@ -127,7 +127,7 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// Ends it in order: connections are closed, open transactions rolled back.
+    /// Stops the server: connections are closed, and open transactions are rolled back.
     package func stop() {
         process.withLock { process in
             guard process != nil else { return }
@@ -136,7 +136,7 @@ package final class PostgreSQLServer: Sendable {
         }
     }
 
-    /// Waits until a standby has what its primary has committed so far, and then lets it take over nothing more.
+    /// Waits until a standby has all commits of its primary so far, and ends the replication.
     package func stopFollowing(_ primary: PostgreSQLServer) throws {
         let end = try primary.session().run("SELECT pg_current_wal_insert_lsn()")[0][0] ?? ""
         let session = try session()
@@ -146,7 +146,7 @@ package final class PostgreSQLServer: Sendable {
         try wait(session, "SELECT NOT EXISTS (SELECT FROM pg_stat_wal_receiver)")
     }
 
-    /// Lets a standby be a primary server.
+    /// Makes a standby a primary server.
     package func promote() throws { try session().run("SELECT pg_promote(true, 60)") }
 
     private func wait(_ session: PostgreSQLSession, _ condition: String) throws {
@@ -157,18 +157,17 @@ package final class PostgreSQLServer: Sendable {
         throw Failure("The server has waited for half a minute for: \(condition)")
     }
 
-    /// Halts all its processes, as if the machine had no time for them, until ``resume()``.
+    /// Halts all processes of the server until ``resume()``, as if the machine had no time for them.
     package func pause() { process.withLock { if let process = $0 { ServerProcesses(of: process).send(SIGSTOP) } } }
 
     package func resume() { process.withLock { if let process = $0 { ServerProcesses(of: process).send(SIGCONT) } } }
 
-    /// What it has said so far.
+    /// The log so far.
     package var log: String { guardian.log }
 
-    /// The first of its processes.
     package var processID: Int32? { process.withLock { $0 } }
 
-    /// How long its processes that run now have used a processor, in nanoseconds.
+    /// The processor time of the server's present processes, in nanoseconds.
     package var processorNanoseconds: UInt64 {
         guard let processID else { return 0 }
         return ServerProcesses.children(of: processID).reduce(0) { sum, process in
@@ -178,7 +177,7 @@ package final class PostgreSQLServer: Sendable {
     }
 }
 
-/// The processes of a server: the first one, which is halted while its children are listed, so that there are no more.
+/// The processes of a server. The first process is halted while its children are listed, so that it makes no more.
 private struct ServerProcesses {
     private let all: [Int32]
 
@@ -191,7 +190,7 @@ private struct ServerProcesses {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { Int32($0) }.filter { process in
             let line = (try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8)) ?? ""
-            // The name in parentheses may hold anything; the state and the parent follow it.
+            // The name in parentheses may have any characters. The state and the parent follow it.
             let words = line.split(separator: ")").last?.split(separator: " ") ?? []
             return words.count > 1 && Int32(words[1]) == first
         }

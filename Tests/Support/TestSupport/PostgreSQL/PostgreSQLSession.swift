@@ -1,8 +1,8 @@
-/// A connection to a PostgreSQL server for tests, which speaks as much of the protocol as they need without libpq.
+/// A connection to a PostgreSQL server for tests. It implements the part of the protocol that the tests need, without libpq.
 package final class PostgreSQLSession {
-    /// What the server says went wrong.
+    /// An error of the server.
     package struct Failure: Error, CustomStringConvertible {
-        /// Five letters or digits. (https://www.postgresql.org/docs/15/errcodes-appendix.html)
+        /// The SQLSTATE: five letters or digits. (https://www.postgresql.org/docs/15/errcodes-appendix.html)
         package let code: String
         package let message: String
 
@@ -10,9 +10,9 @@ package final class PostgreSQLSession {
         package static let connectionLost = Failure(code: "", message: "the connection is lost")
     }
 
-    /// What the server says of itself: `server_version` and others.
+    /// The parameters that the server reports, such as `server_version`.
     package private(set) var parameters: [String: String] = [:]
-    /// The process of the server for this connection.
+    /// The ID of the server process for this connection.
     package private(set) var processID: Int32 = 0
 
     private let socket: Socket
@@ -27,30 +27,30 @@ package final class PostgreSQLSession {
     }
 
     deinit {
-        // Goodbye, so that the server's process ends at once and the database can be dropped.
+        // A termination message, so that the server process ends at once and the database can be dropped.
         send(WireMessage("X", []))
     }
 
-    /// Runs statements one after the other, in one transaction unless they say otherwise.
+    /// Runs statements in order, in one transaction unless they contain transaction commands.
     ///
-    /// - Returns: The rows of all of them; a null is nil.
+    /// - Returns: The rows of all statements; a null is nil.
     @discardableResult
     package func run(_ statements: String) throws -> [[String?]] {
         send(statements)
         return try reply()
     }
 
-    /// Sends statements and does not wait for what they give: see ``reply()``.
+    /// Sends statements without waiting for their results: see ``reply()``.
     package func send(_ statements: String) { send(WireMessage("Q", WireMessage.encoded(statements))) }
 
-    /// Prepares a statement under a name, or runs it, in the extended protocol.
+    /// Prepares a statement under a name, in the extended protocol.
     package func prepare(_ statement: String, as name: String) throws {
         send(WireMessage("P", WireMessage.encoded(name, statement) + [0, 0]))
         send(WireMessage("S", []))
         _ = try reply()
     }
 
-    /// Runs a prepared statement that has no parameters.
+    /// Runs a prepared statement without parameters.
     package func run(prepared name: String) throws {
         send(WireMessage("B", WireMessage.encoded("", name) + [0, 0, 0, 0, 0, 0]))
         send(WireMessage("E", [0, 0, 0, 0, 0]))
@@ -58,7 +58,7 @@ package final class PostgreSQLSession {
         _ = try reply()
     }
 
-    /// Waits until the server has done everything that was sent.
+    /// Waits for the results of all statements that were sent.
     package func reply() throws -> [[String?]] {
         var rows: [[String?]] = []
         var failure: Failure?

@@ -1,14 +1,14 @@
 import Foundation
 import Synchronization
 
-/// A client's connection to a ``TCPProxy``, and the one from there to the server.
+/// A client's connection to a ``TCPProxy``, and the proxy's connection to the server.
 final class ProxiedConnection: Sendable {
     let number: Int
     private let client: Socket
     private let server: Socket
     private let proxy: Watched<TCPProxy.State>
     private let isCut = Atomic(false)
-    /// What was intercepted here and is not answered yet.
+    /// The intercepted message of this connection that is not answered yet.
     private let interception = Mutex<Interception?>(nil)
 
     init(number: Int, _ client: Socket, _ server: Socket, _ proxy: Watched<TCPProxy.State>) {
@@ -21,7 +21,7 @@ final class ProxiedConnection: Sendable {
     func start() {
         Thread { [self] in
             forwardRequests()
-            // A client that was cut off may have left something with the server.
+            // A client that was cut off may have sent a statement that the server still runs.
             if !isCut.load(ordering: .acquiring) { interception.withLock { $0 }?.waitForAnswer() }
             end()
         }.start()
@@ -40,11 +40,11 @@ final class ProxiedConnection: Sendable {
     private func end() {
         cut()
         proxy.change { $0.connections[number] = nil }
-        // The thread that comes second finds what the first one did not.
+        // Both threads end here. The second thread finds an interception that the first thread did not.
         interception.withLock { $0 }?.finish()
     }
 
-    /// - Returns: Whether to go on.
+    /// - Returns: Whether the connection is still open.
     private func waitWhileStalled() -> Bool {
         if proxy.value.isStalled {
             proxy.wait { !$0.isStalled || self.isCut.load(ordering: .acquiring) }
@@ -76,7 +76,7 @@ final class ProxiedConnection: Sendable {
         }
     }
 
-    /// - Returns: Whether to go on.
+    /// - Returns: Whether to forward more messages.
     private func handle(_ met: Interception) -> Bool {
         if met.action == .cutBefore {
             met.meet {}
@@ -135,7 +135,7 @@ final class ProxiedConnection: Sendable {
                 ready += changed(message, version, isForeign).bytes
             }
             guard waitWhileStalled() else { return }
-            // A client that was cut off gets nothing, but what it left with the server is waited for.
+            // A client that was cut off gets nothing, but the reply to its intercepted statement is still awaited.
             if !client.send(ready), interception.withLock({ $0 == nil }) { return }
         }
     }

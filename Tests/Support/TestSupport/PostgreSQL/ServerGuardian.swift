@@ -1,21 +1,21 @@
 import Foundation
 
-/// A process that has a PostgreSQL server as its child, so that the server is reaped when it ends, and ends when this process
-/// does: then the guardian reads the end of its input.
+/// A process with a PostgreSQL server as its child. It reaps the server when the server ends. When this process ends, the
+/// guardian reads the end of its input and ends the server.
 final class ServerGuardian: Sendable {
     private let input: FileHandle
     private let output: FileHandle
 
-    /// Where the server's files are, and its socket.
+    /// The folder of the server's files and socket.
     let folder: String
 
-    /// Makes a server's files; it does not run yet.
+    /// Makes the files of a server, without starting it.
     ///
     /// - Parameters:
-    ///   - arguments: Those of `postgres`, besides the folder.
-    ///   - primaryPort: Where the primary server is, if this one is a standby; nil for one of its own.
+    ///   - arguments: The arguments of `postgres` besides the folder.
+    ///   - primaryPort: The port of the primary server, for a standby; nil for a server without primary.
     init(_ programs: PostgreSQLPrograms, _ arguments: [String], standbyOf primaryPort: Int? = nil) throws {
-        // The path of a socket has at most 107 bytes, so that the folder for temporary files may be too deep.
+        // In `/tmp`, because the path of a socket has at most 107 bytes, and the folder for temporary files may be deeper.
         var template = Array("/tmp/postgresql-XXXXXX".utf8CString)
         guard mkdtemp(&template) != nil else { throw PostgreSQLServer.Failure("No folder can be made in /tmp.") }
         folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
@@ -41,7 +41,7 @@ final class ServerGuardian: Sendable {
 
     deinit { try? input.close() }
 
-    /// Ends a server at once when it has no more reason to be: nothing that it wrote is needed.
+    /// When the input ends, the script kills the server at once and deletes its files, which are not needed any more.
     private static let script = """
         folder=$1 programs=$2 primary=$3
         shift 3
@@ -82,10 +82,10 @@ final class ServerGuardian: Sendable {
         rm -rf "$folder"
         """
 
-    /// - Returns: The server's process.
+    /// - Returns: The ID of the server's process.
     func start() -> Int32? { Int32(send("start") ?? "") }
 
-    /// Ends the server with a signal and waits until all its processes are gone.
+    /// Ends the server with a signal, and waits until all its processes are gone.
     func end(_ signal: String) { _ = send(signal) }
 
     private func send(_ command: String) -> String? {
@@ -103,6 +103,6 @@ final class ServerGuardian: Sendable {
         return nil
     }
 
-    /// What the server and the guardian have said so far.
+    /// The log of the server and the guardian so far.
     var log: String { (try? String(contentsOfFile: "\(folder)/log", encoding: .utf8)) ?? "" }
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// A connection through TCP on this machine, or a socket that takes some. It is closed when its last user is gone.
+/// A TCP connection on this machine, or a listening socket. It is closed when its last user is gone.
 final class Socket: Sendable {
     struct Failure: Error, CustomStringConvertible {
         let description: String
@@ -39,7 +39,7 @@ final class Socket: Sendable {
         }
     }
 
-    /// Takes connections at a port, or at one that the system chooses.
+    /// Listens at a port; 0 for a port that the system chooses.
     convenience init(listeningAt port: Int = 0) throws {
         try self.init()
         set(Int(SOL_SOCKET), Int32(SO_REUSEADDR))
@@ -49,7 +49,7 @@ final class Socket: Sendable {
         guard listen(descriptor, 128) == 0 else { throw Failure("listen") }
     }
 
-    /// The port at this end.
+    /// The port of this socket.
     var port: Int {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -65,7 +65,7 @@ final class Socket: Sendable {
         return connection >= 0 ? Socket(connection) : nil
     }
 
-    /// - Returns: Whether the other end is still there.
+    /// - Returns: Whether the other end is still open.
     @discardableResult
     func send(_ bytes: some Collection<UInt8>) -> Bool {
         var rest = Array(bytes)[...]
@@ -77,20 +77,20 @@ final class Socket: Sendable {
         return true
     }
 
-    /// Waits for bytes; there are none after the last ones.
+    /// Waits for bytes; empty at the end of the connection.
     func receive() -> [UInt8] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = recv(descriptor, &buffer, buffer.count, 0)
         return Array(buffer.prefix(max(0, count)))
     }
 
-    /// Ends the connection; whoever waits for bytes is woken.
+    /// Ends the connection, and wakes threads that wait for bytes.
     func cut() { shutdown(descriptor, Int32(SHUT_RDWR)) }
 
-    /// Tells the other end that nothing more comes.
+    /// Ends the sending direction of the connection.
     func cutSending() { shutdown(descriptor, Int32(SHUT_WR)) }
 
-    /// An end that is gone is no signal.
+    /// A send to a closed connection must not raise a signal.
     #if os(Linux)
     private static let flags = Int32(MSG_NOSIGNAL)
     #else

@@ -1,9 +1,9 @@
 import Foundation
 
-/// Stands between clients and a PostgreSQL server, and does to their connections what a network does.
+/// A proxy between clients and a PostgreSQL server that simulates faults of a network.
 ///
-/// It understands the messages of connections that are not encrypted. Statements are found by what they contain, also those
-/// that were prepared.
+/// It understands the messages of unencrypted connections. A statement, also a prepared one, is found by a string that it
+/// contains.
 package final class TCPProxy: Sendable {
     struct State: Sendable {
         var connections: [Int: ProxiedConnection] = [:]
@@ -19,7 +19,7 @@ package final class TCPProxy: Sendable {
     let state: Watched<State>
     private let listener: Socket
 
-    /// Takes connections, and makes one to the server for each.
+    /// Accepts connections, and connects to the server for each.
     package init(to serverPort: Int) throws {
         state = Watched(State(serverPort: serverPort))
         listener = try Socket(listeningAt: 0)
@@ -33,10 +33,10 @@ package final class TCPProxy: Sendable {
         cutAll()
     }
 
-    /// Where clients connect to.
+    /// The port for clients.
     package var port: Int { listener.port }
 
-    /// How many connections there have been.
+    /// The number of connections so far.
     package var connectionCount: Int { state.value.connectionCount }
 
     private func take(_ client: Socket) {
@@ -53,51 +53,51 @@ package final class TCPProxy: Sendable {
 
     // MARK: Connections
 
-    /// Cuts all connections there are.
+    /// Cuts all present connections.
     package func cutAll() {
         for connection in state.value.connections.values { connection.cut() }
-        // Whoever waits while the proxy is stalled looks again.
+        // Wakes threads that wait while the proxy is stalled.
         state.change { _ in }
     }
 
-    /// Cuts all connections, and takes no others until ``comeBack()``.
+    /// Cuts all connections, and accepts no others until ``comeBack()``.
     package func goAway() {
         takeNoMore()
         cutAll()
     }
 
-    /// Takes no connections until ``comeBack()``; those that there are stay.
+    /// Accepts no connections until ``comeBack()``. Present connections stay open.
     package func takeNoMore() { state.change { $0.isAway = true } }
 
     package func comeBack() { state.change { $0.isAway = false } }
 
-    /// Leads connections that are made from now on to another server.
+    /// Leads later connections to another server.
     package func lead(to serverPort: Int) { state.change { $0.serverPort = serverPort } }
 
-    /// Forwards nothing in either direction until ``resume()``; connections stay open.
+    /// Forwards nothing in either direction until ``resume()``. Connections stay open.
     package func stall() { state.change { $0.isStalled = true } }
 
     package func resume() { state.change { $0.isStalled = false } }
 
-    /// Makes the server say that it is of another version, to clients that connect from now on.
+    /// Replaces the version that the server reports, for later connections.
     package func reportVersion(_ version: String?) { state.change { $0.version = version } }
 
-    /// Makes the server's errors come in another language, to clients that connect from now on. Their codes stay.
+    /// Replaces the language of the server's errors, for later connections. The error codes stay.
     package func speakAnotherLanguage() { state.change { $0.isForeign = true } }
 
     // MARK: Messages
 
-    /// Cuts the connection when a client is about to run a statement: the next one that contains the string.
+    /// Cuts the connection when a client sends the next statement that contains the string.
     package func cutBefore(_ statement: String) -> Interception { intercept(.cutBefore, statement) }
 
-    /// Lets the server run the next such statement, and cuts the connection before the client gets the reply.
+    /// Lets the server run the next matching statement, and cuts the connection before the client gets the reply.
     package func cutReply(to statement: String) -> Interception { intercept(.cutReply, statement) }
 
-    /// Keeps the next such statement from the server until ``Interception/deliver()``.
+    /// Holds back the next matching statement until ``Interception/deliver()``.
     package func hold(_ statement: String) -> Interception { intercept(.hold, statement) }
 
-    /// Lets the server have a half of the next such statement, and keeps the other half until ``Interception/deliver()``, as if the
-    /// client were halted while it sends.
+    /// Forwards the first half of the next matching statement, and holds back the second half until ``Interception/deliver()``,
+    /// as if the client were halted while it sends.
     package func holdInside(_ statement: String) -> Interception { intercept(.holdInside, statement) }
 
     private func intercept(_ action: Interception.Action, _ statement: String) -> Interception {

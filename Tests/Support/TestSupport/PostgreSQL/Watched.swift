@@ -10,7 +10,7 @@ final class Watched<State: Sendable>: Sendable {
 
     var value: State { state.withLock { $0 } }
 
-    /// Changes the state, and wakes all who wait for it.
+    /// Changes the state, and wakes all threads that wait for a change.
     func change<R: Sendable>(_ body: (inout sending State) -> sending R) -> R {
         condition.lock()
         defer {
@@ -20,7 +20,7 @@ final class Watched<State: Sendable>: Sendable {
         return state.withLock(body)
     }
 
-    /// Waits until the state fulfils the condition.
+    /// Waits until the closure returns true for the state.
     func wait(until isFulfilled: (State) -> Bool) {
         condition.lock()
         defer { condition.unlock() }

@@ -1,8 +1,8 @@
-/// A message of PostgreSQL's protocol: a letter for its type, its length, and what is in it.
+/// A message of PostgreSQL's protocol: a letter for its type, its length, and its body.
 ///
 /// https://www.postgresql.org/docs/15/protocol-message-formats.html
 struct WireMessage {
-    /// The letter; 0 for the first message of a client, which has none.
+    /// The letter; 0 for the first message of a client, which has no type.
     let type: UInt8
     let body: ArraySlice<UInt8>
 
@@ -23,16 +23,16 @@ struct WireMessage {
         return (type == 0 ? [] : [type]) + (0..<4).map { UInt8(truncatingIfNeeded: length >> (24 - 8 * $0)) } + body
     }
 
-    /// The strings that the body begins with, each of which ends with a zero.
+    /// The strings at the beginning of the body. Each of them ends with a zero.
     func strings(_ count: Int) -> [String] {
         body.split(separator: 0, maxSplits: count, omittingEmptySubsequences: false).prefix(count)
             .map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The number that the body begins with.
+    /// The number at the beginning of the body.
     var number: UInt32 { body.prefix(4).reduce(0) { $0 << 8 | UInt32($1) } }
 
-    /// An error with its severity and message in another language; nothing else of it changes.
+    /// An error with the severity and message in another language. All other fields are unchanged.
     var translated: WireMessage {
         let fields = body.split(separator: 0).map { field -> [UInt8] in
             switch field.first {
@@ -47,7 +47,7 @@ struct WireMessage {
     static func encoded(_ strings: String...) -> [UInt8] { strings.flatMap { Array($0.utf8) + [0] } }
 }
 
-/// Cuts a stream of bytes into messages.
+/// Divides a stream of bytes into messages.
 struct WireMessages {
     private var pending: ArraySlice<UInt8> = []
     private var isFirst: Bool
@@ -56,11 +56,11 @@ struct WireMessages {
     init(isFromClient: Bool) { isFirst = isFromClient }
 
     mutating func append(_ bytes: [UInt8]) {
-        // A new buffer keeps what was read from piling up in front.
+        // A new buffer, so that the bytes of old messages do not pile up.
         pending = pending.isEmpty ? bytes[...] : Array(pending + bytes)[...]
     }
 
-    /// The next message that is there as a whole.
+    /// The next complete message; nil if there is none yet.
     mutating func next() -> WireMessage? {
         let header = isFirst ? 0 : 1
         guard pending.count >= header + 4 else { return nil }
