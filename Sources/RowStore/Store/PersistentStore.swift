@@ -132,7 +132,7 @@ public protocol PersistentStore: Sendable {
     /// close. Does nothing by default.
     ///
     /// ```swift
-    /// func willClose() { closingFolders.insert(folder) }
+    /// func willClose() { closingFolders.withLock { _ = $0.insert(folder) } }
     /// ```
     func willClose()
 
@@ -198,7 +198,7 @@ extension PersistentStore {
     /// Does nothing. A store with a lock can announce the release:
     ///
     /// ```swift
-    /// func willClose() { closingFolders.insert(folder) }
+    /// func willClose() { closingFolders.withLock { _ = $0.insert(folder) } }
     /// ```
     public func willClose() {}
     /// Does nothing and returns false. A store that counts its readers can close at once:
