@@ -18,7 +18,6 @@ package final class PostgreSQLSession {
     private let socket: Socket
     private var messages = WireMessages(isFromClient: false)
 
-    /// - Parameter password: It is sent as it is; only for servers that ask for that.
     package init(port: Int, database: String, user: String = PostgreSQLServer.user) throws {
         socket = try Socket(connectingTo: port)
         let version: [UInt8] = [0, 3, 0, 0]
