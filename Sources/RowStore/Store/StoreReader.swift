@@ -18,6 +18,11 @@ public protocol StoreReader {
 
     /// Passes the matching rows to the body, in the order of the query and within its limit, each as soon as it is read.
     ///
+    /// ```swift
+    /// var found: StoredRow?
+    /// try reader.forEachRow(RowQuery(layout, constraint: 0, values: [.text("guan-yu")])) { found = $0 }
+    /// ```
+    ///
     /// - Parameters:
     ///   - query: The query.
     ///   - body: Called with each row.
@@ -27,6 +32,10 @@ public protocol StoreReader {
 
     /// The number of matching rows, regardless of limit and offset. By default all matching rows are read.
     ///
+    /// ```swift
+    /// let isStored = try reader.count(RowQuery(layout, constraint: 0, values: [.text("guan-yu")])) == 1
+    /// ```
+    ///
     /// - Parameter query: The query.
     /// - Throws: The errors of ``forEachRow(_:_:)``.
     func count(_ query: RowQuery) throws(DataSourceError) -> Int
@@ -34,11 +43,19 @@ public protocol StoreReader {
     /// How the store would find the rows of a query, to find out why the query is slow. By default it says that rows are read
     /// in memory.
     ///
+    /// ```swift
+    /// print(try reader.explain(query).statement)
+    /// ```
+    ///
     /// - Parameter query: The query.
     /// - Throws: The errors of ``forEachRow(_:_:)``.
     func explain(_ query: RowQuery) throws(DataSourceError) -> QueryExplanation
 
     /// The row with the key, or nil. By default the entity's rows are searched.
+    ///
+    /// ```swift
+    /// let row = try reader.row(entity: layout.index, key: 12)
+    /// ```
     ///
     /// - Parameters:
     ///   - entity: The entity's index in ``ModelLayout/entities``.
