@@ -95,8 +95,8 @@ extension DataSourceError.Code {
 
     /// An attribute breaks a rule of the model; ``DataSourceError/failures`` lists the errors if there are several.
     public static let validationFailed = Self(rawValue: "validationFailed")
-    /// The draft and other saves changed the same objects in conflict; ``DataSourceError/failures`` has one error for each
-    /// conflict if there are several.
+    /// The draft and other saves made conflicting changes; ``DataSourceError/failures`` has one error for each conflict if
+    /// there are several.
     public static let draftConflict = Self(rawValue: "draftConflict")
     /// The draft was discarded.
     public static let draftDiscarded = Self(rawValue: "draftDiscarded")
