@@ -1,0 +1,295 @@
+import CoreDataSource
+import Foundation
+import FrameworkNames
+import Testing
+
+// Classes that are written by hand, and their model in code.
+
+final class ThreadEntity: ManagedObject {
+    override class var entityName: String { "ThreadEntity" }
+    override class var attributeKeyPaths: [AnyKeyPath: String] {
+        [\ThreadEntity.messageCount: "messageCount", \ThreadEntity.title: "title"]
+    }
+    override class var relationshipKeyPaths: [AnyKeyPath: String] { [\ThreadEntity.messages: "messages"] }
+
+    var messageCount: Int64 { calculatedAttribute(at: 0) }
+
+    var title: String {
+        get { attribute(at: 1) }
+        set { setAttribute(newValue, at: 1) }
+    }
+
+    var messages: RelatedObjects<MessageEntity> { relatedObjects(at: 0) }
+}
+
+final class MessageEntity: ManagedObject {
+    override class var entityName: String { "MessageEntity" }
+    override class var attributeKeyPaths: [AnyKeyPath: String] {
+        [
+            \MessageEntity.date: "date", \MessageEntity.isRead: "isRead", \MessageEntity.labels: "labels",
+            \MessageEntity.priority: "priority", \MessageEntity.size: "size", \MessageEntity.subject: "subject",
+        ]
+    }
+    override class var relationshipKeyPaths: [AnyKeyPath: String] {
+        [\MessageEntity.attachments: "attachments", \MessageEntity.thread: "thread"]
+    }
+
+    var date: Date {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
+
+    var isRead: Bool {
+        get { attribute(at: 1) }
+        set { setAttribute(newValue, at: 1) }
+    }
+
+    var labels: [String]? {
+        get { transformable(at: 2) }
+        set { setTransformable(newValue, at: 2) }
+    }
+
+    var priority: Int16? {
+        get { attribute(at: 3) }
+        set { setAttribute(newValue, at: 3) }
+    }
+
+    var hasPriority: Bool { !isNil(at: 3) }
+
+    func forgetPriority() { setNil(at: 3) }
+
+    var size: Int64 {
+        get { attribute(at: 4) }
+        set { setAttribute(newValue, at: 4) }
+    }
+
+    var subject: String {
+        get { attribute(at: 5) }
+        set { setAttribute(newValue, at: 5) }
+    }
+
+    var attachments: [AttachmentEntity] {
+        get { relatedList(at: 0) }
+        set { setRelatedList(newValue, at: 0) }
+    }
+
+    var thread: ThreadEntity? {
+        get { relatedObject(at: 1) }
+        set { setRelatedObject(newValue, at: 1) }
+    }
+}
+
+final class AttachmentEntity: ManagedObject {
+    override class var entityName: String { "AttachmentEntity" }
+    override class var attributeKeyPaths: [AnyKeyPath: String] {
+        [\AttachmentEntity.name: "name", \AttachmentEntity.size: "size"]
+    }
+
+    var name: String {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
+
+    var size: Int64 {
+        get { attribute(at: 1) }
+        set { setAttribute(newValue, at: 1) }
+    }
+}
+
+extension ManagedObjectModel {
+    static var mail: ManagedObjectModel {
+        func integer(_ name: String) -> AttributeDescription {
+            AttributeDescription(name: name, type: .integer64, defaultValue: .integer(0))
+        }
+        func string(_ name: String) -> AttributeDescription {
+            AttributeDescription(name: name, type: .string, defaultValue: .string(""))
+        }
+        let attachment = EntityDescription(
+            name: "AttachmentEntity", attributes: [string("name"), integer("size")],
+            relationships: [
+                RelationshipDescription(
+                    name: "message", destinationName: "MessageEntity", inverseName: "attachments", isOptional: true)
+            ])
+        let message = EntityDescription(
+            name: "MessageEntity",
+            attributes: [
+                AttributeDescription(name: "date", type: .date, defaultValue: .date(0)),
+                AttributeDescription(name: "isRead", type: .boolean, defaultValue: .boolean(false)),
+                AttributeDescription(
+                    name: "labels", type: .transformable, isOptional: true, customClassName: "[String]"),
+                AttributeDescription(name: "priority", type: .integer16, isOptional: true),
+                integer("size"), string("subject"),
+            ],
+            relationships: [
+                RelationshipDescription(
+                    name: "attachments", destinationName: "AttachmentEntity", inverseName: "message", isToMany: true,
+                    isOrdered: true, isOptional: true),
+                RelationshipDescription(
+                    name: "thread", destinationName: "ThreadEntity", inverseName: "messages", isOptional: true),
+            ])
+        let thread = EntityDescription(
+            name: "ThreadEntity",
+            attributes: [
+                AttributeDescription(
+                    name: "messageCount", type: .integer64, isOptional: true, derivationExpression: "messages.@count"),
+                string("title"),
+            ],
+            relationships: [
+                RelationshipDescription(
+                    name: "messages", destinationName: "MessageEntity", inverseName: "thread", isToMany: true,
+                    isOptional: true)
+            ])
+        return ManagedObjectModel(
+            name: "Mail", entities: [attachment, message, thread],
+            classes: [
+                "AttachmentEntity": AttachmentEntity.self, "MessageEntity": MessageEntity.self,
+                "ThreadEntity": ThreadEntity.self,
+            ])
+    }
+}
+
+final class MailDataSource: DataSource<String> {
+    nonisolated override class var entities: [ManagedObject.Type] {
+        [ThreadEntity.self, MessageEntity.self, AttachmentEntity.self]
+    }
+}
+
+enum TaskState: String, AttributeStorable { case open, done }
+
+let openTasks: FetchPredicate<TaskEntity> = \.state == .open
+
+final class TaskEntity: ManagedObject {
+    override class var entityName: String { "TaskEntity" }
+    override class var attributeKeyPaths: [AnyKeyPath: String] { [\TaskEntity.state: "state"] }
+
+    var state: TaskState {
+        get { attribute(at: 0) }
+        set { setAttribute(newValue, at: 0) }
+    }
+}
+
+/// The examples in comments that need classes written by hand.
+@MainActor
+struct MailSnippets {
+    /// A thread with two of three messages, of which one has two attachments.
+    private func withMail(_ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void) async throws {
+        let container = try await PersistentContainer(model: .mail, store: .inMemory)
+        let mail = try container.dataSource(MailDataSource.self)
+        try await mail.perform { context in
+            let thread = try context.insert(ThreadEntity.self)
+            thread.title = "Oath"
+            for (index, subject) in ["Garden", "Oath", "Single"].enumerated() {
+                let message = try context.insert(MessageEntity.self)
+                message.subject = subject
+                message.size = Int64(2000 * index)
+                message.date = Date(timeIntervalSinceReferenceDate: Double(index))
+                if subject != "Single" { thread.messages.insert(message) }
+            }
+            let attachments = try ["Peach", "Plum"].map { name in
+                let attachment = try context.insert(AttachmentEntity.self)
+                attachment.name = name
+                attachment.size = name == "Peach" ? 2_000_000 : 1
+                return attachment
+            }
+            try context.first(MessageEntity.self, where: \.subject == "Oath")?.attachments = attachments
+        }
+        try await body(container, mail)
+        try await container.close()
+    }
+
+    @Test func columnsAreReadByTheirIndexes() async throws {
+        try await withMail { _, mail in
+            try await mail.perform { context in
+                let message = try context.fetch(MessageEntity.self)[0]
+                #expect(!message.hasPriority)
+                message.priority = 1
+                message.labels = ["private"]
+                #expect(message.hasPriority)
+                message.forgetPriority()
+                #expect(message.priority == nil && message.labels == ["private"])
+            }
+            #expect(try mail.fetch(ThreadEntity.self).map(\.messageCount) == [2])
+            #expect("\(openTasks)".contains("state"))
+        }
+    }
+
+    @Test func predicatesFollowRelationships() async throws {
+        try await withMail { _, mail in
+            let threads = try mail.fetch(ThreadEntity.self, where: .any(\.messages, \.isRead == false && \.size > 1000))
+            #expect(threads.map(\.title) == ["Oath"])
+            let found = try mail.fetch(MessageEntity.self, where: .isIn(\.thread, threads.map(\.objectID)))
+            #expect(found.map(\.subject) == ["Garden", "Oath"])
+            let large: FetchPredicate<MessageEntity> = .any(\.attachments, \.size > 1_000_000)
+            let small: FetchPredicate<MessageEntity> = .all(\.attachments, \.size < 1_000_000)
+            let plain: FetchPredicate<MessageEntity> = .none(\.attachments)
+            let subjects = try [large, small, plain].map {
+                try mail.fetch(MessageEntity.self, where: $0).map(\.subject)
+            }
+            #expect(subjects == [["Oath"], ["Garden", "Single"], ["Garden", "Single"]])
+        }
+    }
+
+    @Test func groupsAreCheckedForAllAndForNone() {
+        let grown: FetchPredicate<GroupEntity> = .all(\.members, \.age >= 18)
+        let empty: FetchPredicate<GroupEntity> = .none(\.members)
+        #expect(grown != empty)
+    }
+
+    @Test func aRelationshipIsComparedWithAnID() async throws {
+        try await withMail { _, mail in
+            let thread = try #require(try mail.fetch(ThreadEntity.self).first)
+            let messages = try mail.fetch(MessageEntity.self, where: \.thread == thread.objectID)
+            let others = try mail.fetch(MessageEntity.self, where: \.thread != thread.objectID)
+            #expect(messages.count == 2 && others.map(\.subject) == ["Single"])
+        }
+    }
+
+    @Test func aRelationshipIsComparedWithAnObject() async throws {
+        try await withMail { _, mail in
+            let thread = try #require(try mail.fetch(ThreadEntity.self).first)
+            let messages = try mail.fetch(MessageEntity.self, where: \.thread == thread)
+            let others = try mail.fetch(MessageEntity.self, where: \.thread != thread)
+            #expect(messages.count == 2 && others.map(\.subject) == ["Single"])
+            let single = try mail.fetch(MessageEntity.self, where: \.thread == nil)
+            let inThreads = try mail.fetch(MessageEntity.self, where: \.thread != nil)
+            #expect(single == others && inThreads == messages)
+        }
+    }
+
+    @Test func theObjectsOfARelationshipAreRequested() async throws {
+        try await withMail { _, mail in
+            let thread = try #require(try mail.fetch(ThreadEntity.self).first)
+            let message = try #require(try mail.fetch(MessageEntity.self, where: \.subject == "Oath").first)
+            let large = ObjectRequest(message, \.attachments, where: \.size > 1_000_000, order: [.ascending(\.name)])
+            #expect(try mail.fetch(large).map(\.name) == ["Peach"])
+            let loop = Task {
+                let unread = ObjectRequest(thread, \.messages, where: \.isRead == false, order: [.descending(\.date)])
+                for await update in mail.updates(unread) { print(update.snapshot.count) }
+            }
+            loop.cancel()
+            await loop.value
+        }
+    }
+
+    @Test func aSetOfObjectsIsChanged() async throws {
+        try await withMail { _, mail in
+            try await mail.perform { context in
+                let thread = try context.fetch(ThreadEntity.self)[0]
+                let message = try context.fetch(MessageEntity.self, where: \.subject == "Single")[0]
+                thread.messages.insert(message)
+                for message in try thread.messages.sorted(by: [.descending(\.date)]) { print(message.subject) }
+                print(thread.messages.count)
+                #expect(thread.messages.count == 3)
+                if thread.messages.contains(message) { print(message.subject) }
+                for message in thread.messages { print(message.subject) }
+                let threads = try context.values(
+                    ObjectRequest<ThreadEntity>(), \.title, \.messages.count, \.messages[max: \.date])
+                #expect(threads.map(\.0) == ["Oath"] && threads.map(\.1) == [3])
+                thread.messages.removeAll()
+                #expect(thread.messages.isEmpty)
+                thread.messages.set(try context.fetch(MessageEntity.self, where: \.subject == "Oath"))
+            }
+            #expect(try mail.fetch(ThreadEntity.self).map { $0.messages.map(\.subject) } == [["Oath"]])
+        }
+    }
+}
