@@ -70,10 +70,20 @@ public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
     private var keys: [(source: EntityDataSource.Type, key: String)]
 
     /// No keys.
+    ///
+    /// ```swift
+    /// var keys = DataSourceKeys()
+    /// keys[ContactDataSource.self] = "7"
+    /// ```
     public init() {
         keys = []
     }
 
+    /// The keys of the data sources. If a data source is repeated, its last key counts.
+    ///
+    /// ```swift
+    /// let keys: DataSourceKeys = [ContactDataSource.self: "7", GroupDataSource.self: "7"]
+    /// ```
     public init(dictionaryLiteral elements: (EntityDataSource.Type, String)...) {
         self.init()
         for (source, key) in elements { self[source] = key }

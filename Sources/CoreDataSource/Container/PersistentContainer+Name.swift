@@ -135,6 +135,10 @@ public struct StoreDescription: Sendable {
 
     /// Describes a store.
     ///
+    /// ```swift
+    /// let description = StoreDescription(name: "contacts", location: .sqlite(url), databaseKey: userID)
+    /// ```
+    ///
     /// - Parameters:
     ///   - name: The app's name for the store.
     ///   - location: The location of the rows.

@@ -91,6 +91,10 @@ public final class PersistentContainer: Sendable {
         var mayMigrate = true
 
         /// Makes a configuration. A limit that is too low is raised to the lowest possible value.
+        ///
+        /// ```swift
+        /// let configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+        /// ```
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard,
             databaseKeys: DataSourceKeys = [:], registeredObjectByteLimit: Int = 64 << 20,

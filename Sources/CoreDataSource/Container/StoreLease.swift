@@ -72,6 +72,10 @@ public struct OpenedStores: Sendable {
 
     /// The container of the store with a name.
     ///
+    /// ```swift
+    /// let container = try stores.container(named: "contacts")
+    /// ```
+    ///
     /// - Parameter name: The name of one of the descriptions. Any other name is a programmer error and traps.
     /// - Throws: The error that kept the store from being opened.
     public func container(named name: String) throws -> PersistentContainer {
@@ -83,6 +87,10 @@ public struct OpenedStores: Sendable {
     }
 
     /// Closes all stores.
+    ///
+    /// ```swift
+    /// try await stores.close()
+    /// ```
     ///
     /// - Throws: The first error, in the order of the names. All stores are closed even if the call throws.
     public func close() async throws {
