@@ -336,6 +336,14 @@ extension EditingContext {
 extension ManagedObject {
     /// Makes all edits of the body one undo step of the object's draft. In other contexts, the body just runs.
     ///
+    /// ```swift
+    /// draft.object.editTogether {
+    ///     draft.object.name = "Zhang Yide"
+    ///     draft.object.phone = "120"
+    /// }
+    /// draft.undo()
+    /// ```
+    ///
     /// Generated code sets the parts of a composite together.
     ///
     /// **Isolation**: that of the object's context.

@@ -6,7 +6,7 @@ extension FetchPredicate {
     /// Matches if any object of a to-many relationship matches.
     ///
     /// ```swift
-    /// try mail.fetch(ThreadEntity.self, where: .any(\.messages, \.isRead == false && \.size > 1000))
+    /// let threads = try mail.fetch(ThreadEntity.self, where: .any(\.messages, \.isRead == false && \.size > 1000))
     /// ```
     ///
     /// An object without related objects does not match.
@@ -17,6 +17,10 @@ extension FetchPredicate {
     }
 
     /// Matches if any object of an ordered to-many relationship matches.
+    ///
+    /// ```swift
+    /// let large: FetchPredicate<MessageEntity> = .any(\.attachments, \.size > 1_000_000)
+    /// ```
     public static func any<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, [Related]>, _ predicate: FetchPredicate<Related> = .all
     ) -> Self {
@@ -37,6 +41,10 @@ extension FetchPredicate {
     }
 
     /// Matches if all objects of an ordered to-many relationship match.
+    ///
+    /// ```swift
+    /// let small: FetchPredicate<MessageEntity> = .all(\.attachments, \.size < 1_000_000)
+    /// ```
     public static func all<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, [Related]>, _ predicate: FetchPredicate<Related>
     ) -> Self {
@@ -57,6 +65,10 @@ extension FetchPredicate {
     }
 
     /// Matches if no object of an ordered to-many relationship matches.
+    ///
+    /// ```swift
+    /// let plain: FetchPredicate<MessageEntity> = .none(\.attachments)
+    /// ```
     public static func none<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, [Related]>, _ predicate: FetchPredicate<Related> = .all
     ) -> Self {
@@ -64,6 +76,12 @@ extension FetchPredicate {
     }
 
     /// Matches if a to-one relationship leads to one of the objects with the given ids.
+    ///
+    /// ```swift
+    /// let found = try mail.fetch(MessageEntity.self, where: .isIn(\.thread, threads.map(\.objectID)))
+    /// ```
+    ///
+    /// **Complexity**: linear in the number of ids.
     public static func isIn<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, Related?>, _ ids: some Sequence<ManagedObjectID>
     ) -> Self {
@@ -81,6 +99,10 @@ extension FetchPredicate {
 }
 
 /// Matches if the relationship leads to the object with an id. Nil matches a relationship without an object.
+///
+/// ```swift
+/// let messages = try mail.fetch(MessageEntity.self, where: \.thread == thread.objectID)
+/// ```
 public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, id: ManagedObjectID?
 ) -> FetchPredicate<Object> {
@@ -89,6 +111,10 @@ public func == <Object: ManagedObject, Related: ManagedObject>(
 
 /// Matches if the relationship does not lead to the object with an id. A relationship without an object matches every id but
 /// nil.
+///
+/// ```swift
+/// let others = try mail.fetch(MessageEntity.self, where: \.thread != thread.objectID)
+/// ```
 public func != <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, id: ManagedObjectID?
 ) -> FetchPredicate<Object> {
@@ -97,6 +123,10 @@ public func != <Object: ManagedObject, Related: ManagedObject>(
 
 /// Matches if the relationship leads to an object, which may belong to any context. Nil matches a relationship without an
 /// object.
+///
+/// ```swift
+/// let messages = try mail.fetch(MessageEntity.self, where: \.thread == thread)
+/// ```
 public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, object: Related?
 ) -> FetchPredicate<Object> {
@@ -104,6 +134,10 @@ public func == <Object: ManagedObject, Related: ManagedObject>(
 }
 
 /// Matches if the relationship does not lead to an object. A relationship without an object matches every object but nil.
+///
+/// ```swift
+/// let others = try mail.fetch(MessageEntity.self, where: \.thread != thread)
+/// ```
 public func != <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, object: Related?
 ) -> FetchPredicate<Object> {
@@ -111,6 +145,10 @@ public func != <Object: ManagedObject, Related: ManagedObject>(
 }
 
 /// Matches if the relationship leads to no object.
+///
+/// ```swift
+/// let single = try mail.fetch(MessageEntity.self, where: \.thread == nil)
+/// ```
 public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, none: _OptionalNilComparisonType
 ) -> FetchPredicate<Object> {
@@ -118,6 +156,10 @@ public func == <Object: ManagedObject, Related: ManagedObject>(
 }
 
 /// Matches if the relationship leads to any object.
+///
+/// ```swift
+/// let inThreads = try mail.fetch(MessageEntity.self, where: \.thread != nil)
+/// ```
 public func != <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, none: _OptionalNilComparisonType
 ) -> FetchPredicate<Object> {
@@ -197,6 +239,10 @@ extension ObjectRequest {
     }
 
     /// A request for the objects of an ordered to-many relationship of an object.
+    ///
+    /// ```swift
+    /// let large = ObjectRequest(message, \.attachments, where: \.size > 1_000_000, order: [.ascending(\.name)])
+    /// ```
     ///
     /// **Ordering**: that of the request, not that of the relationship.
     public init<Owner: ManagedObject>(

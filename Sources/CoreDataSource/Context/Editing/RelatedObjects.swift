@@ -6,7 +6,7 @@ internal import RowStore
 ///
 /// ```swift
 /// thread.messages.insert(message)
-/// for message in thread.messages.sorted(by: [.descending(\.date)]) { print(message.subject) }
+/// for message in try thread.messages.sorted(by: [.descending(\.date)]) { print(message.subject) }
 /// print(thread.messages.count)
 /// ```
 ///
@@ -49,6 +49,10 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     /// Whether the set contains an object.
     ///
+    /// ```swift
+    /// if thread.messages.contains(message) { print(message.subject) }
+    /// ```
+    ///
     /// - Complexity: O(n) in the number of objects. Queries as for ``count``.
     public func contains(_ object: Object) -> Bool {
         ends.contains(LinkEnd(entity: object.layout.index, key: object.key))
@@ -78,6 +82,10 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     /// Adds an object. Does nothing if the set contains the object.
     ///
+    /// ```swift
+    /// thread.messages.insert(message)
+    /// ```
+    ///
     /// If the other side is to-one, the object leaves its previous owner. If another data source owns the row that stores the
     /// link, the save throws `entityNotOwned`.
     public func insert(_ object: Object) { owner.linking(index)?.insert([object]) }
@@ -97,15 +105,34 @@ public struct RelatedObjects<Object: ManagedObject> {
     public func remove(_ object: Object) { owner.linking(index)?.remove(object) }
 
     /// Removes all objects from the set. No object is deleted.
+    ///
+    /// ```swift
+    /// thread.messages.removeAll()
+    /// ```
+    ///
+    /// - Complexity: O(n) in the number of objects, and one query for the unregistered objects.
     public func removeAll() { set([]) }
 
     /// Replaces the objects of the set. No object is deleted.
+    ///
+    /// ```swift
+    /// thread.messages.set(try context.fetch(MessageEntity.self, where: \.subject == "Oath"))
+    /// ```
+    ///
+    /// - Complexity: O(n) in the number of the present and the new objects, and one query for the unregistered objects. If the
+    ///   relationship is ordered, O(n log n).
     public func set(_ objects: some Sequence<Object>) { owner.linking(index)?.set(Array(objects)) }
 }
 
 extension RelatedObjects: Sequence {
     /// Iterates over the objects in the order of their creation. The loop does not see changes of the set that are made during
     /// the loop.
+    ///
+    /// ```swift
+    /// for message in thread.messages { print(message.subject) }
+    /// ```
+    ///
+    /// - Complexity: O(n) in the number of objects, and one query for the unregistered objects.
     public func makeIterator() -> IndexingIterator<[Object]> {
         let objects: [Object] = owner.relatedList(at: index)
         return objects.makeIterator()
@@ -144,6 +171,8 @@ extension RelatedObjects {
     }
 
     /// The greatest value of an optional attribute; nil if no object has a value.
+    ///
+    /// - Complexity: As for an attribute that is not optional.
     public subscript<Value: AttributeStorable>(max keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(of: compactMap { $0[keyPath: keyPath] }, isGreatest: true)
     }
@@ -156,6 +185,8 @@ extension RelatedObjects {
     }
 
     /// The least value of an optional attribute; nil if no object has a value.
+    ///
+    /// - Complexity: As for an attribute that is not optional.
     public subscript<Value: AttributeStorable>(min keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(of: compactMap { $0[keyPath: keyPath] }, isGreatest: false)
     }
@@ -212,6 +243,13 @@ extension RelatedObjects {
 extension ManagedObject {
     /// The object that a to-one relationship leads to; nil if there is none.
     ///
+    /// ```swift
+    /// var thread: ThreadEntity? {
+    ///     get { relatedObject(at: 1) }
+    ///     set { setRelatedObject(newValue, at: 1) }
+    /// }
+    /// ```
+    ///
     /// The result is also nil if the related object was deleted with the rule No Action, or if the container is deinitialized.
     /// If the link cannot be read, the result is nil, and the save or the read then throws the error; on main,
     /// ``PersistentContainer/failures`` reports it.
@@ -233,6 +271,13 @@ extension ManagedObject {
 
     /// Sets the object of a to-one relationship. The other side changes too.
     ///
+    /// ```swift
+    /// var thread: ThreadEntity? {
+    ///     get { relatedObject(at: 1) }
+    ///     set { setRelatedObject(newValue, at: 1) }
+    /// }
+    /// ```
+    ///
     /// The link is stored in the row of one side. If another data source owns that row, the save throws `entityNotOwned`.
     public final func setRelatedObject<Object: ManagedObject>(_ object: Object?, at index: Int) {
         _ = relationship(at: index, isToMany: false)
@@ -240,12 +285,25 @@ extension ManagedObject {
     }
 
     /// The objects of a to-many relationship.
+    ///
+    /// ```swift
+    /// var messages: RelatedObjects<MessageEntity> { relatedObjects(at: 0) }
+    /// ```
     public final func relatedObjects<Object: ManagedObject>(at index: Int) -> RelatedObjects<Object> {
         _ = relationship(at: index, isToMany: true)
         return RelatedObjects(self, index)
     }
 
     /// The objects of an ordered to-many relationship, in its order.
+    ///
+    /// ```swift
+    /// var attachments: [AttachmentEntity] {
+    ///     get { relatedList(at: 0) }
+    ///     set { setRelatedList(newValue, at: 0) }
+    /// }
+    /// ```
+    ///
+    /// - Complexity: O(n) in the number of objects, and one query for the unregistered objects.
     public final func relatedList<Object: ManagedObject>(at index: Int) -> [Object] {
         following { context in
             let relationship = relationship(at: index, isToMany: true)
@@ -255,6 +313,15 @@ extension ManagedObject {
     }
 
     /// Sets the objects of an ordered to-many relationship, and their order. A repeated object counts at its first position.
+    ///
+    /// ```swift
+    /// var attachments: [AttachmentEntity] {
+    ///     get { relatedList(at: 0) }
+    ///     set { setRelatedList(newValue, at: 0) }
+    /// }
+    /// ```
+    ///
+    /// - Complexity: O(n log n) in the number of the present and the new objects, and one query for the unregistered objects.
     public final func setRelatedList<Object: ManagedObject>(_ objects: [Object], at index: Int) {
         _ = relationship(at: index, isToMany: true)
         linking(index)?.set(objects)

@@ -142,6 +142,10 @@ public struct SaveReport: Sendable, Hashable {
     public var ignored: Int
 
     /// Makes a report, for example to compare in a test.
+    ///
+    /// ```swift
+    /// #expect(try await contacts.add(list) == SaveReport(inserted: 2))
+    /// ```
     public init(inserted: Int = 0, updated: Int = 0, deleted: Int = 0, ignored: Int = 0) {
         self.inserted = inserted
         self.updated = updated

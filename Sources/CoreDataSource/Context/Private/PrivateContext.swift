@@ -208,7 +208,14 @@ public final class PrivateContext: EditingContext {
 
     /// Discards all edits of this batch so far. In a save over several data sources, the edits of all of them are discarded.
     ///
+    /// ```swift
+    /// try context.delete(ContactEntity.self, where: nil)
+    /// context.rollback()
+    /// ```
+    ///
     /// The batch continues, and edits after this call are saved.
+    ///
+    /// **Complexity**: O(n) in the number of edited objects.
     public func rollback() {
         rollback(isEnd: false)
         for companion in companions { companion.rollback(isEnd: false) }

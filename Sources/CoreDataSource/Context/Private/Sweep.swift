@@ -340,6 +340,10 @@ public struct SyncDeletion: Sendable, Hashable {
     /// Deletes all objects that the list lacks, if they are at most a share of the objects in scope. Otherwise the sync throws
     /// `syncDeletesTooMuch`.
     ///
+    /// ```swift
+    /// try await contacts.sync(serverList, deleting: .atMost(0.5))
+    /// ```
+    ///
     /// - Parameter share: The greatest share, from 0 to 1: `0.2` for a fifth. NaN allows no deletions.
     public static func atMost(_ share: Double) -> SyncDeletion {
         SyncDeletion(share: share > 0 ? min(share, 1) : 0, isChecked: true)

@@ -7,6 +7,11 @@
 public struct SyncOptions: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
+    /// The options with the given bits.
+    ///
+    /// ```swift
+    /// let options = SyncOptions(rawValue: 5)  // [.allowsEmpty, .reportsIDs]
+    /// ```
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }
@@ -28,6 +33,11 @@ public struct SyncOptions: OptionSet, Sendable, Hashable {
 public struct SyncOperations: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
+    /// The operations with the given bits.
+    ///
+    /// ```swift
+    /// let operations = SyncOperations(rawValue: 3)  // [.insert, .update]
+    /// ```
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }

@@ -36,6 +36,8 @@ extension ManagedObjectContext {
     /// let grown = try context.fetch(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
     /// ```
     ///
+    /// **Complexity**: that of ``fetch(_:)``.
+    ///
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: The predicate; nil, the default, for all objects. Wrap a predicate of Foundation or a format:
@@ -58,6 +60,8 @@ extension ManagedObjectContext {
     /// let byName = try context.fetch(ContactEntity.self, order: [SortDescriptor(\.name)])
     /// ```
     ///
+    /// **Complexity**: that of ``fetch(_:)``.
+    ///
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: The predicate; nil, the default, for all objects.
@@ -78,6 +82,8 @@ extension ManagedObjectContext {
     /// ```swift
     /// let oldest = try context.first(ContactEntity.self, order: [.descending(\.age)])
     /// ```
+    ///
+    /// **Complexity**: that of a fetch with the limit 1.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
@@ -118,6 +124,13 @@ extension ManagedObjectContext {
 
     /// Counts the objects of a request, within its limit and offset.
     ///
+    /// ```swift
+    /// let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, limit: 100)
+    /// let count = try context.count(request)  // at most 100
+    /// ```
+    ///
+    /// **Complexity**: the store counts the rows. No objects are made, unless the predicate needs them.
+    ///
     /// - Throws: The errors of ``fetch(_:)``.
     public func count<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int {
         try reading(request) { () throws(DataSourceError) in
@@ -132,6 +145,8 @@ extension ManagedObjectContext {
     /// ```swift
     /// let minors = try context.count(ContactEntity.self, where: \.age < 18)
     /// ```
+    ///
+    /// **Complexity**: that of ``count(_:)``.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
@@ -179,6 +194,8 @@ extension ManagedObjectContext {
     /// let contact = try contacts.main.object(ContactEntity.self, id: id)
     /// ```
     ///
+    /// **Complexity**: at most one row is read from the store.
+    ///
     /// - Parameters:
     ///   - type: The class of the object.
     ///   - id: The id of an object of the same store.
@@ -214,6 +231,8 @@ extension ManagedObjectContext {
     /// ```swift
     /// let grown = try context.fetch(as: ContactValue.self, ObjectRequest(where: \.age >= 18))
     /// ```
+    ///
+    /// **Complexity**: that of ``fetch(_:)``, and one call of the initializer for each object.
     ///
     /// - Parameters:
     ///   - type: The type of the values.

@@ -112,6 +112,10 @@ extension ManagedObject {
     /// The value of a column that is derived along relationships, by its index in `ManagedObjectModel.columns(of:)`. For
     /// generated code.
     ///
+    /// ```swift
+    /// var messageCount: Int64 { calculatedAttribute(at: 0) }
+    /// ```
+    ///
     /// The value is calculated at each read, from the objects in the context. It is not stored. In predicates, orders and
     /// `values`, the attribute stands for its path, and the store calculates it.
     ///
