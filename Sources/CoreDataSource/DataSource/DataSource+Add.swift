@@ -87,6 +87,10 @@ extension DataSource {
 
     /// Deletes the object of one value, as ``delete(_:waitFor:)-([Value],_)``.
     ///
+    /// ```swift
+    /// try await contacts.delete(Contact(uid: "1", name: "Guan Yu"))
+    /// ```
+    ///
     /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; errors of the store;
     ///   `CancellationError`.
     @_disfavoredOverload
@@ -96,6 +100,12 @@ extension DataSource {
     }
 
     /// Deletes the objects of the values in the background, and returns at once. Calls are saved in their order.
+    ///
+    /// ```swift
+    /// contacts.delete([Contact(uid: "1", name: "Guan Yu")]) { result in
+    ///     if case .failure(let error) = result { print(error) }
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - values: The values of the save.

@@ -52,6 +52,8 @@ extension DataSource {
     /// let plan = try await contacts.planSync(serverList, entity: ContactEntity.self)
     /// ```
     ///
+    /// **Complexity**: that of the sync, without its write.
+    ///
     /// - Parameters:
     ///   - values: The whole list.
     ///   - entity: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
@@ -291,9 +293,20 @@ public struct SyncReport: Sendable, Hashable {
         public var deletedChildren: [ManagedObjectID] = []
 
         /// No objects.
+        ///
+        /// ```swift
+        /// let sync = try await contacts.sync(list, options: .reportsIDs)
+        /// #expect(sync.ids == SyncReport.IDs())
+        /// ```
         public init() {}
     }
 
     /// A report with all counts zero.
+    ///
+    /// ```swift
+    /// var expected = SyncReport()
+    /// (expected.read, expected.unchanged) = (2, 2)
+    /// #expect(try await contacts.sync(list) == expected)
+    /// ```
     public init() {}
 }

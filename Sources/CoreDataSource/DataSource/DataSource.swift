@@ -5,7 +5,10 @@ internal import RowStore
 /// In a subclass, list the entities and define how a plain value becomes an object:
 ///
 /// ```swift
-/// struct Contact: Sendable { var uid: String; var name: String }
+/// struct Contact: Sendable {
+///     var uid: String
+///     var name: String
+/// }
 ///
 /// final class ContactDataSource: DataSource<Contact> {
 ///     nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
@@ -270,6 +273,10 @@ public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
 
     /// A key with an attribute that is not optional.
     ///
+    /// ```swift
+    /// let key = ObjectKey(\Contact.uid, \ContactEntity.uid)
+    /// ```
+    ///
     /// - Parameters:
     ///   - property: The key of a value.
     ///   - attribute: The key of an object. It should have a uniqueness constraint in the model.
@@ -284,6 +291,10 @@ public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
     }
 
     /// A key with an optional attribute.
+    ///
+    /// ```swift
+    /// let key = ObjectKey(\Caller.number, \ContactEntity.phone)
+    /// ```
     ///
     /// - Parameters:
     ///   - property: The key of a value.

@@ -7,6 +7,10 @@ public import Foundation
 /// empty list.
 extension EntityDataSource {
     /// The number of sections of a list. A list without a section key has 1, even if the list is empty.
+    ///
+    /// ```swift
+    /// let count = contacts.numberOfSections("list")
+    /// ```
     public func numberOfSections(_ dataKey: String) -> Int {
         boundLists[dataKey]?.shown.sectionCount ?? 0
     }
@@ -50,6 +54,8 @@ extension EntityDataSource {
     /// let indexPath = contacts.indexPath(of: contact.objectID, dataKey: "list")
     /// ```
     ///
+    /// **Complexity**: O(n) in the number of rows.
+    ///
     /// - Parameters:
     ///   - id: The ID of the object.
     ///   - dataKey: The name under which the list was registered.
@@ -89,6 +95,12 @@ extension EntityDataSource {
 
     /// The titles of the sections, for an index beside the list; see
     /// ``DataSourceDelegate/sectionIndexTitle(forSectionName:dataKey:)``.
+    ///
+    /// ```swift
+    /// let titles = contacts.sectionIndexTitles(dataKey: "list")  // ["F", "T"]
+    /// ```
+    ///
+    /// **Complexity**: one call of the delegate for each section.
     public func sectionIndexTitles(dataKey: String) -> [String] {
         guard let list = boundLists[dataKey], let delegate = list.delegate else { return [] }
         return list.shown.sections.compactMap {
