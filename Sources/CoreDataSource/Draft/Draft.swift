@@ -157,6 +157,8 @@ public final class Draft<Object: ManagedObject> {
     /// ```swift
     /// let isValid = draft.errors(of: draft.object, \.name).isEmpty
     /// ```
+    ///
+    /// - Complexity: As for ``errors(of:)``.
     public func errors<Subject: ManagedObject>(
         of object: Subject, _ property: PartialKeyPath<Subject>
     ) -> [DataSourceError] {
