@@ -57,6 +57,16 @@ public protocol DataSourceDelegate: AnyObject {
 
     /// Called for each section that was inserted or deleted. The objects of the section are reported as well.
     ///
+    /// ```swift
+    /// func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String) {
+    ///     if type == .insert {
+    ///         tableView.insertSections([index], with: .automatic)
+    ///     } else {
+    ///         tableView.deleteSections([index], with: .automatic)
+    ///     }
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - section: The section.
     ///   - index: The index before all changes for a deleted section; the index after all changes for an inserted section.
@@ -66,6 +76,16 @@ public protocol DataSourceDelegate: AnyObject {
 
     /// Called for each object that entered the list, left the list, moved, or changed without a move. Objects that shifted only
     /// because of other objects are not reported.
+    ///
+    /// ```swift
+    /// func didChangeObject(
+    ///     _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+    ///     dataKey: String
+    /// ) {
+    ///     guard let contact = object as? ContactEntity else { return }
+    ///     lines.append("\(type) \(contact.name)")
+    /// }
+    /// ```
     ///
     /// An object also counts as changed if its to-many relationships changed: objects were linked, unlinked or reordered.
     ///
@@ -112,12 +132,22 @@ public protocol DataSourceDelegate: AnyObject {
     /// The title of a section in the index beside the list; nil for no title. By default the capitalized first letter of the
     /// section's name.
     ///
+    /// ```swift
+    /// func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String? {
+    ///     name.isEmpty ? nil : "\(name.prefix(2))"
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - name: The name of the section.
     ///   - dataKey: The name under which the list was registered.
     func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
 
     /// Called if the rows cannot be read. The list stays unchanged, and is read again after the next save.
+    ///
+    /// ```swift
+    /// func didFail(_ error: DataSourceError, dataKey: String) { print(dataKey, error.message) }
+    /// ```
     ///
     /// - Parameters:
     ///   - error: The error of the store.
@@ -150,11 +180,19 @@ extension DataSourceDelegate {
 /// The extensions of UIKit and AppKit to index paths, for other platforms.
 extension IndexPath {
     /// The path of an item in a section, both counted from 0.
+    ///
+    /// ```swift
+    /// let indexPath = IndexPath(item: 2, section: 0)
+    /// ```
     public init(item: Int, section: Int) {
         self.init(indexes: [section, item])
     }
 
     /// The path of a row in a section, both counted from 0.
+    ///
+    /// ```swift
+    /// let indexPath = IndexPath(row: 2, section: 0)
+    /// ```
     public init(row: Int, section: Int) {
         self.init(item: row, section: section)
     }
@@ -187,6 +225,11 @@ extension ListState {
 public struct ListChangeType: RawRepresentable, Sendable, Hashable {
     public let rawValue: Int
 
+    /// The kind with the given raw value, for example from a log.
+    ///
+    /// ```swift
+    /// let type = ListChangeType(rawValue: 4)  // update
+    /// ```
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }

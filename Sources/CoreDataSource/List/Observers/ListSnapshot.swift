@@ -36,7 +36,12 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     /// The number of sections. A list without a section key has 1, even if the list is empty.
     public var sectionCount: Int { state.sectionCount }
 
-    /// The section at an index, with its name and the range of its rows.
+    /// The section at an index, with its name and the range of its rows. Complexity: O(log n).
+    ///
+    /// ```swift
+    /// let section = list.snapshot.section(0)
+    /// print(section.name, section.numberOfObjects)
+    /// ```
     public func section(_ index: Int) -> ListSection {
         precondition(
             index >= 0 && index < sectionCount,
@@ -44,13 +49,21 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
         return ListSection(index, of: state)
     }
 
-    /// All sections, in their order.
+    /// All sections, in their order. Complexity: O(log n) for each section.
     public var sections: [ListSection] { state.sections }
 
-    /// The section and item of the row at an index over all sections.
+    /// The section and item of the row at an index over all sections. Complexity: O(log n).
+    ///
+    /// ```swift
+    /// let indexPath = list.snapshot.indexPath(2)  // [0, 2]
+    /// ```
     public func indexPath(_ index: Int) -> IndexPath { state.indexPath(index) }
 
     /// The index of an object over all sections; nil if the list does not show the object. Complexity: O(n).
+    ///
+    /// ```swift
+    /// let index = list.snapshot.index(of: contact.objectID)
+    /// ```
     public func index(of id: ManagedObjectID) -> Int? { state.index(ofKey: id.key) }
 }
 

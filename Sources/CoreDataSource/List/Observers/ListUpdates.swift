@@ -15,6 +15,10 @@ public struct ListBuffering: Sendable, Hashable {
 
     /// An update for each save, up to a bound. If the buffer is full, later changes are joined to the last waiting update.
     ///
+    /// ```swift
+    /// let updates = contacts.updates(request, buffering: .every(bound: 8))
+    /// ```
+    ///
     /// - Parameter bound: The largest number of waiting updates; 64 by default, and at least 2.
     public static func every(bound: Int = 64) -> ListBuffering { ListBuffering(capacity: max(2, bound)) }
 }
@@ -39,6 +43,12 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
     let request: ListRequest<Object>
     let buffering: ListBuffering
 
+    /// Begins to follow the list. The iterator returns the present state first.
+    ///
+    /// ```swift
+    /// var iterator = contacts.updates(request).makeAsyncIterator()
+    /// let first = await iterator.next()
+    /// ```
     public func makeAsyncIterator() -> Iterator {
         Iterator(updates: self, mailbox: ListMailbox(capacity: buffering.capacity))
     }
@@ -55,6 +65,10 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
         }
 
         /// Waits for the next update; nil if the task is cancelled, or the container is closed or released.
+        ///
+        /// ```swift
+        /// if let update = await iterator.next() { print(update.snapshot.count, update.reason) }
+        /// ```
         public mutating func next() async -> ListUpdate<Object>? {
             if reader == nil { reader = await updates.main?.follow(updates.request, mailbox) }
             // The container is released.

@@ -150,6 +150,11 @@ extension ListReason {
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
+        /// The kind with the given raw value, for example from a log.
+        ///
+        /// ```swift
+        /// let kind = ListReason.Kind(rawValue: "save")
+        /// ```
         public init(rawValue: String) {
             self.rawValue = rawValue
         }
