@@ -13,7 +13,7 @@ internal import RowStore
 /// ```swift
 /// enum TaskState: String, AttributeStorable { case open, done }
 ///
-/// try tasks.fetch(TaskEntity.self, where: \.state == .open)
+/// let openTasks: FetchPredicate<TaskEntity> = \.state == .open
 /// ```
 ///
 /// The enum is stored, compared and sorted as its raw value. A stored value without a case is reported as damaged. The property
@@ -35,6 +35,13 @@ nonisolated public protocol AttributeStorable: StoredValueConvertible {
 extension ManagedObject {
     /// The value of a column, by its index in `ManagedObjectModel.columns(of:)`. For generated code.
     ///
+    /// ```swift
+    /// var subject: String {
+    ///     get { attribute(at: 5) }
+    ///     set { setAttribute(newValue, at: 5) }
+    /// }
+    /// ```
+    ///
     /// Read a column that is derived along relationships with ``calculatedAttribute(at:)``.
     @inlinable
     public final func attribute<Value: AttributeStorable>(at column: Int) -> Value {
@@ -42,6 +49,13 @@ extension ManagedObject {
     }
 
     /// Sets the value of a column, by its index. For generated code.
+    ///
+    /// ```swift
+    /// var subject: String {
+    ///     get { attribute(at: 5) }
+    ///     set { setAttribute(newValue, at: 5) }
+    /// }
+    /// ```
     @inlinable
     public final func setAttribute<Value: AttributeStorable>(_ value: Value, at column: Int) {
         Value.write(value, to: self, at: column)
@@ -78,6 +92,10 @@ extension Optional: AttributeStorable where Wrapped: AttributeStorable {
 
 extension ManagedObject {
     /// Whether a column holds nil. For generated code.
+    ///
+    /// ```swift
+    /// var hasPriority: Bool { !isNil(at: 3) }
+    /// ```
     public final func isNil(at column: Int) -> Bool {
         checkExists(column)
         if row.isNull(column) {
@@ -88,6 +106,10 @@ extension ManagedObject {
     }
 
     /// Sets a column to nil. For generated code.
+    ///
+    /// ```swift
+    /// func forgetPriority() { setNil(at: 3) }
+    /// ```
     public final func setNil(at column: Int) {
         checkExists(column)
         setNull(column)

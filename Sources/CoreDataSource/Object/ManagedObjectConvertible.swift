@@ -23,6 +23,12 @@ nonisolated public protocol ManagedObjectConvertible: Sendable {
 
     /// Copies values of the object.
     ///
+    /// ```swift
+    /// init(_ contact: ContactEntity) {
+    ///     name = contact.name
+    /// }
+    /// ```
+    ///
     /// - Throws: Any error; the fetch throws it.
     init(_ object: Object) throws
 }
@@ -75,6 +81,13 @@ extension ManagedObject {
     /// Decodes the value of a transformable column; nil if the column has no value, or if its data cannot be decoded as the
     /// type.
     ///
+    /// ```swift
+    /// var labels: [String]? {
+    ///     get { transformable(at: 2) }
+    ///     set { setTransformable(newValue, at: 2) }
+    /// }
+    /// ```
+    ///
     /// Data that cannot be decoded is reported. **Complexity**: each call decodes the JSON again.
     public final func transformable<Value: Codable & Sendable>(at column: Int) -> Value? {
         if isNil(at: column) { return nil }
@@ -86,6 +99,15 @@ extension ManagedObject {
     }
 
     /// Sets a transformable column. If the value cannot be encoded, the next save throws `validationFailed`.
+    ///
+    /// ```swift
+    /// var labels: [String]? {
+    ///     get { transformable(at: 2) }
+    ///     set { setTransformable(newValue, at: 2) }
+    /// }
+    /// ```
+    ///
+    /// **Complexity**: each call encodes the value.
     public final func setTransformable<Value: Codable & Sendable>(_ value: Value?, at column: Int) {
         guard let value else { return setNil(at: column) }
         let encoder = JSONEncoder()
