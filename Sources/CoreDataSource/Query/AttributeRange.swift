@@ -54,6 +54,11 @@ extension PartialRangeUpTo: AttributeRange where Bound: AttributeStorable {
 public struct StringMatching: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
+    /// The options with the given bits.
+    ///
+    /// ```swift
+    /// let matching = StringMatching(rawValue: 3)  // [.caseInsensitive, .diacriticInsensitive]
+    /// ```
     public init(rawValue: Int) {
         self.rawValue = rawValue
     }

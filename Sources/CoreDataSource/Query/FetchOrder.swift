@@ -21,6 +21,10 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     /// Sorts by the attribute with a name; `address.city` for the leaf of a composite.
     ///
+    /// ```swift
+    /// request.order = [FetchOrder("name", isAscending: false, [.caseInsensitive])]
+    /// ```
+    ///
     /// A fetch with an unknown name throws `unknownAttribute`.
     ///
     /// - Parameters:
@@ -57,6 +61,10 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     /// Sorts from the least value to the greatest.
     ///
+    /// ```swift
+    /// request.order = [.ascending(\.group?.name), .ascending(\.name, [.caseInsensitive])]
+    /// ```
+    ///
     /// - Parameters:
     ///   - keyPath: An attribute, also one beyond to-one relationships.
     ///   - options: How strings are compared. By default, byte by byte.
@@ -68,6 +76,10 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
 
     /// Sorts from the greatest value to the least.
     ///
+    /// ```swift
+    /// request.order = [.descending(\.age)]
+    /// ```
+    ///
     /// - Parameters:
     ///   - keyPath: An attribute, also one beyond to-one relationships.
     ///   - options: How strings are compared. By default, byte by byte.
@@ -78,6 +90,10 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     }
 
     /// Sorts by a string attribute in an order that the app defines.
+    ///
+    /// ```swift
+    /// request.order = [.by(\.name, swedish)]
+    /// ```
     ///
     /// - Parameters:
     ///   - keyPath: An attribute of strings.
@@ -137,6 +153,10 @@ public struct FetchCollation: Sendable, Hashable {
     let collation: StringCollation
 
     /// Makes an order from a comparison, which is called on any thread.
+    ///
+    /// ```swift
+    /// let swedish = FetchCollation { $0.compare($1, locale: Locale(identifier: "sv")) }
+    /// ```
     public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
         collation = StringCollation { compare($0, $1).rawValue }
     }

@@ -7,10 +7,10 @@ internal import RowStore
 /// Make one with operators on key paths, with Foundation's `#Predicate`, or from a format string:
 ///
 /// ```swift
-/// try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "" && 0.5...1 ~= \.score)
-/// try contacts.fetch(ContactEntity.self, where: .contains(\.name, "yu", [.caseInsensitive]) || \.phone == nil)
-/// try contacts.fetch(ContactEntity.self, where: FetchPredicate(#Predicate { $0.age >= 18 && $0.name != $0.uid }))
-/// try contacts.fetch(ContactEntity.self, where: FetchPredicate(format: "age >= %d", 18))
+/// let grown = try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "" && 0.5...1 ~= \.score)
+/// let named = try contacts.fetch(ContactEntity.self, where: .contains(\.name, "yu", [.caseInsensitive]) || \.phone == nil)
+/// let other = try contacts.fetch(ContactEntity.self, where: FetchPredicate(#Predicate { $0.age >= 18 && $0.name != $0.uid }))
+/// let adults = try contacts.fetch(ContactEntity.self, where: FetchPredicate(format: "age >= %d", 18))
 /// ```
 ///
 /// A comparison with nil is false, except for `==` and `!=`, which treat nil as a value; `!` is plain negation. Strings are
@@ -47,8 +47,6 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// `unsupportedQuery` for such a predicate.
     public var needsObjects: String? { tree.needsObjects }
 
-    // MARK: From Foundation
-
     /// Makes a predicate from a predicate of Foundation.
     ///
     /// ```swift
@@ -65,7 +63,6 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// Arithmetic that would trap in Foundation gives nil, in the store and on objects. Examples are a result beyond the range
     /// of the attribute's type and a division of integers by zero. Nil has no order and equals only nil.
-    ///
     /// A forced unwrap of nil also gives nil in the store. On an object, a forced unwrap of nil makes the fetch throw
     /// `predicateFailed`. An index beyond the end of a list, an `as!` to another type, and a closure over a range of more than
     /// a hundred thousand numbers also make the fetch throw `predicateFailed`.
@@ -73,12 +70,10 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
         tree = PredicateTree(predicate)
     }
 
-    // MARK: From and to formats
-
     /// Makes a predicate from a format string.
     ///
     /// ```swift
-    /// try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 18, 30)
+    /// let guans = try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 18, 30)
     /// ```
     ///
     /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`. A variable after `BETWEEN`
@@ -102,8 +97,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   The result of a shift by fewer than 0 or more than 63 bits is nil.
     /// - `%@` stands for a value or a list of values, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for a value that
     ///   ``substituting(_:)`` inserts. In quotes they are plain characters.
-    ///
-    /// Keywords can be written in any case. Write a `#` before a key that is a keyword.
+    /// - Keywords can be written in any case. Write a `#` before a key that is a keyword.
     ///
     /// - Parameters:
     ///   - format: The predicate as a string, with the syntax above.
@@ -115,6 +109,10 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     }
 
     /// Makes a predicate from a format string, with its arguments in an array; see ``init(format:_:)``.
+    ///
+    /// ```swift
+    /// let predicate = try FetchPredicate<ContactEntity>(format: "age >= %@ AND name == %@", arguments: [18, "Guan Yu"])
+    /// ```
     ///
     /// - Throws: `unreadablePredicate`, with the line and the column in the format.
     public init(format: String, arguments: [(any Sendable)?]) throws {
@@ -152,9 +150,7 @@ extension FetchPredicate: CustomStringConvertible {
 }
 
 extension FetchPredicate: Codable {
-    /// Reads the format that ``encode(to:)`` wrote.
-    ///
-    /// **Complexity**: linear in the length of the format.
+    /// Reads the format that ``encode(to:)`` wrote. **Complexity**: linear in the length of the format.
     ///
     /// - Throws: `unreadablePredicate`, and errors of the decoder.
     public init(from decoder: any Decoder) throws {
@@ -290,21 +286,21 @@ extension FetchPredicate {
         text(of: keyPath, .beginsWith, start, matching: matching)
     }
 
-    /// Matches if the attribute ends with a string.
+    /// Matches if the attribute ends with a string: `.endsWith(\.name, "Fei")`.
     public static func endsWith(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ end: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .endsWith, end, matching: matching)
     }
 
-    /// Matches if the whole attribute matches a pattern. `?` stands for one character, `*` for any number of characters.
+    /// Matches if the whole attribute matches a pattern with `?` for a character and `*` for any number: `.like(\.name, "G*")`.
     public static func like(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ pattern: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .like, pattern, matching: matching)
     }
 
-    /// Matches if the whole attribute matches a regular expression.
+    /// Matches if the whole attribute matches a regular expression: `.matches(\.phone, "[0-9]+")`.
     public static func matches(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ expression: String, _ matching: StringMatching = []
     ) -> Self {
@@ -312,6 +308,10 @@ extension FetchPredicate {
     }
 
     /// Matches if the attribute equals a string, compared with the options.
+    ///
+    /// ```swift
+    /// let named: FetchPredicate<ContactEntity> = .equal(\.name, "guan yu", [.caseInsensitive])
+    /// ```
     public static func equal(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ text: String, _ matching: StringMatching
     ) -> Self {
@@ -327,7 +327,7 @@ extension FetchPredicate {
 
 /// Predicates for attributes in a list or a range. An attribute without a value is in no range.
 extension FetchPredicate {
-    /// Matches if the attribute is one of the values.
+    /// Matches if the attribute is one of the values. **Complexity**: linear in the number of values.
     ///
     /// ```swift
     /// let oath = ObjectRequest(ContactEntity.self, where: .isIn(\.uid, ["1", "2"]))
@@ -338,7 +338,7 @@ extension FetchPredicate {
         list(keyPath, values)
     }
 
-    /// Matches if the optional attribute is one of the values.
+    /// Matches if the optional attribute is one of the values: `.isIn(\.phone, ["110", "120"])`.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ values: some Sequence<Value>
     ) -> Self {
@@ -356,30 +356,28 @@ extension FetchPredicate {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// Matches if the range contains the optional attribute.
+    /// Matches if the range contains the optional attribute: `.isIn(\.birthday, ..<Date.now)`.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value>
     ) -> Self {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// Matches if the range of integers contains the attribute. This overload is for ranges that are also sequences.
+    /// Matches if the range contains the attribute: `.isIn(\.age, 18..<30)`. For ranges of integers, which are also sequences.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>, _ range: some AttributeRange<Value> & Sequence<Value>
     ) -> Self {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// Matches if the range of integers contains the optional attribute. This overload is for ranges that are also sequences.
+    /// Matches if the range contains the optional attribute. For ranges of integers, which are also sequences.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value> & Sequence<Value>
     ) -> Self {
         bounded(keyPath, range.attributeBounds)
     }
 
-    private static func list<Value: AttributeStorable>(
-        _ keyPath: AnyKeyPath, _ values: some Sequence<Value>
-    ) -> Self {
+    private static func list<Value: AttributeStorable>(_ keyPath: AnyKeyPath, _ values: some Sequence<Value>) -> Self {
         named(keyPath) { .isIn($0, .list(values.map { .constant(FetchValue($0)) }), []) }
     }
 

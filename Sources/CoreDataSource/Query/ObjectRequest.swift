@@ -41,6 +41,10 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
 
     /// A request for objects of a class: by default all of them, in the order of creation.
     ///
+    /// ```swift
+    /// let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)], limit: 50)
+    /// ```
+    ///
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: The predicate of the objects; nil, the default, for all.
@@ -64,6 +68,10 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     }
 
     /// A request in the order of Foundation's sort descriptors; see ``FetchOrder/init(_:)``.
+    ///
+    /// ```swift
+    /// let request = ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.age, order: .reverse)])
+    /// ```
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
@@ -111,6 +119,10 @@ public struct FetchAssignment<Object: ManagedObject>: Sendable {
 
     /// Sets the attribute to a value.
     ///
+    /// ```swift
+    /// try await contacts.update(ContactEntity.self, where: \.age >= 18, set: [.set(\.isFavorite, true), .set(\.note, nil)])
+    /// ```
+    ///
     /// The setter of the property is called for one object of each entity, and all objects get the result. If your own setter
     /// depends on the object, set the property in `perform`.
     public static func set<Value: AttributeStorable>(
@@ -132,6 +144,10 @@ public struct FetchCursor: Sendable {
     let layout: EntityLayout
 
     /// The position of an object, in the order of the request or list that uses the cursor.
+    ///
+    /// ```swift
+    /// request.after = page.last.map { FetchCursor($0) }
+    /// ```
     public init(_ object: ManagedObject) {
         self.init(stored: StoredRow(key: object.key, row: object.wholeRow), layout: object.layout)
     }
