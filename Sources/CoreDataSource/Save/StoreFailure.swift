@@ -10,6 +10,11 @@ public struct StoreFailure: Sendable {
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
+        /// The kind with the given raw value, for example from a log.
+        ///
+        /// ```swift
+        /// let kind = StoreFailure.Kind(rawValue: "saveDelayed")
+        /// ```
         public init(rawValue: String) {
             self.rawValue = rawValue
         }

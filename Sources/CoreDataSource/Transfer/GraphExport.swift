@@ -230,6 +230,8 @@ extension ManagedObjectContext {
     /// try everything.json.write(to: file)
     /// ```
     ///
+    /// **Complexity**: O(n log n) in the number of objects, which are sorted by their keys.
+    ///
     /// - Parameters:
     ///   - types: The classes of the objects.
     ///   - keys: As for ``exportGraph(_:following:keys:links:)``.

@@ -31,6 +31,10 @@ public struct ObjectGraph: Sendable, Hashable {
     private(set) var records: [String: [[JSONName: JSONValue]]] = [:]
 
     /// A graph without objects.
+    ///
+    /// ```swift
+    /// #expect(graph != ObjectGraph())
+    /// ```
     public init() {}
 
     /// Reads the JSON of a graph. The import checks the names against the model.
@@ -38,6 +42,8 @@ public struct ObjectGraph: Sendable, Hashable {
     /// ```swift
     /// let graph = try ObjectGraph(json: Data(contentsOf: file))
     /// ```
+    ///
+    /// **Complexity**: linear in the size of the data.
     ///
     /// - Throws: `invalidGraph`, with the line, if the data is not JSON; `invalidGraph` if the JSON does not have lists of
     ///   objects by entity.
@@ -66,6 +72,10 @@ public struct ObjectGraph: Sendable, Hashable {
     public var entityNames: [String] { records.keys.sorted() }
 
     /// The number of objects of an entity, without the objects of sub-entities.
+    ///
+    /// ```swift
+    /// print(graph.objectCount(ofEntity: "ContactEntity"))  // 3
+    /// ```
     public func objectCount(ofEntity name: String) -> Int { records[name]?.count ?? 0 }
 
     private var value: JSONValue {
