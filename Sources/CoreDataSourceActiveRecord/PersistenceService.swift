@@ -186,6 +186,10 @@ open class PersistenceService {
     }
 
     /// The container of the description with a name; nil if there is no such description, or if the service is not loaded.
+    ///
+    /// ```swift
+    /// let cache = service.container(named: "cache")
+    /// ```
     public func container(named name: String) -> PersistentContainer? { stores[name] }
 
     /// The data source of a class, from the container whose store has its entities.

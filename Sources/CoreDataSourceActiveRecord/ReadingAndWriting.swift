@@ -16,6 +16,10 @@ public protocol PersistenceReading {
 
     /// Reads one state of all rows off the main actor, and returns the result of the body: ``PersistentContainer/read(_:)``.
     ///
+    /// ```swift
+    /// let count = try await container.read { context in try ContactEntity.count(in: context) }
+    /// ```
+    ///
     /// - Parameter body: Reads, and returns values. Objects cannot leave the body.
     /// - Throws: Errors of the body, errors of the store, and `CancellationError`.
     func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result
@@ -52,6 +56,10 @@ extension PersistenceReading {
 public protocol PersistenceWriting: PersistenceReading {
     /// Runs the work in the private context of the data source, and blocks until its rows are in the store.
     ///
+    /// ```swift
+    /// try container.writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = "1" }
+    /// ```
+    ///
     /// - Parameters:
     ///   - source: A data source of the container.
     ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
@@ -62,6 +70,12 @@ public protocol PersistenceWriting: PersistenceReading {
     func writeSync(in source: EntityDataSource, _ work: @Sendable (PrivateContext) throws -> Void) throws -> Self
 
     /// Runs the work in the private context of the data source, after all earlier calls, and returns at once.
+    ///
+    /// ```swift
+    /// service.writeAsync(in: contacts) { context in try ContactEntity.removeAll(in: context) } callback: { outcome in
+    ///     if case .failure(let error) = outcome { print(error) }
+    /// }
+    /// ```
     ///
     /// - Parameters:
     ///   - source: A data source of the container.
@@ -143,6 +157,10 @@ public final class ReadOnlyContainer: PersistenceReading, Sendable {
     }
 
     /// Closes the store.
+    ///
+    /// ```swift
+    /// try await archive.close()
+    /// ```
     ///
     /// - Throws: Errors of ``PersistentContainer/close()``. The store is closed even if the call throws.
     public func close() async throws { try await container.close() }
