@@ -8,12 +8,22 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
     public var low: UInt64
 
     /// Makes a hash from its two halves.
+    ///
+    /// ```swift
+    /// let hash = ModelHash(high: 1, low: 2)
+    /// ```
     public init(high: UInt64, low: UInt64) {
         self.high = high
         self.low = low
     }
 
     /// The hash of the string's UTF-8 bytes.
+    ///
+    /// ```swift
+    /// #expect(ModelHash(hashing: model.canonicalForm) == model.hash)
+    /// ```
+    ///
+    /// **Complexity**: linear in the length of the string.
     public init(hashing text: String) {
         var text = text
         self = text.withUTF8 { bytes in
@@ -23,6 +33,10 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Reads back ``description``: exactly 32 lower-case hexadecimal digits.
+    ///
+    /// ```swift
+    /// #expect(ModelHash(model.hash.description) == model.hash)
+    /// ```
     public init?(_ description: String) {
         guard description.utf8.count == 32,
             description.utf8.allSatisfy({ (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }),
@@ -62,6 +76,12 @@ extension ManagedObjectModel {
 
     /// The persisted shape of one entity as a string. The string contains the parent's hash, so a change of the parent
     /// changes the form of each child. A change of a child does not change the parent's form.
+    ///
+    /// ```swift
+    /// let form = model.canonicalForm(of: contact)
+    /// ```
+    ///
+    /// - Complexity: linear in the properties of the model, times the depth of inheritance.
     public func canonicalForm(of entity: EntityDescription) -> String {
         var forms = CanonicalForms(self)
         return forms.form(of: entity)

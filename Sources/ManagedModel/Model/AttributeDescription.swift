@@ -47,6 +47,10 @@ public struct AttributeDescription: Sendable, Hashable {
     public var userInfo: [String: String]
 
     /// Makes an attribute. Arguments that are left out have the defaults of a model file.
+    ///
+    /// ```swift
+    /// let subject = AttributeDescription(name: "subject", type: .string, defaultValue: .string(""), maximum: .integer(200))
+    /// ```
     public init(
         name: String,
         type: AttributeType,

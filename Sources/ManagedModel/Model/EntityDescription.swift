@@ -29,6 +29,12 @@ public struct EntityDescription: Sendable, Hashable {
     public var codeGeneration: CodeGeneration
 
     /// Makes an entity. Arguments that are left out have the defaults of a model file.
+    ///
+    /// ```swift
+    /// let attachment = EntityDescription(
+    ///     name: "AttachmentEntity", attributes: [AttributeDescription(name: "name", type: .string)],
+    ///     uniquenessConstraints: [["name"]])
+    /// ```
     public init(
         name: String,
         className: String? = nil,
@@ -80,6 +86,10 @@ public struct FetchIndexDescription: Sendable, Hashable {
     public var isCompound: Bool
 
     /// Makes an index.
+    ///
+    /// ```swift
+    /// let byDate = FetchIndexDescription(name: "byDate", elements: [.init(property: "date", isAscending: false)])
+    /// ```
     public init(name: String, elements: [Element], isCompound: Bool = false) {
         self.name = name
         self.elements = elements
@@ -94,6 +104,10 @@ public struct FetchIndexDescription: Sendable, Hashable {
         public var isAscending: Bool
 
         /// Makes an element.
+        ///
+        /// ```swift
+        /// let newestFirst = FetchIndexDescription.Element(property: "date", isAscending: false)
+        /// ```
         public init(property: String, isAscending: Bool = true) {
             self.property = property
             self.isAscending = isAscending

@@ -14,6 +14,10 @@ public struct FetchRequestTemplate: Sendable, Hashable {
     public var includesSubentities: Bool
 
     /// Makes a request. Arguments that are left out have the defaults of a model file.
+    ///
+    /// ```swift
+    /// let template = FetchRequestTemplate(name: "Unread", entityName: "MessageEntity", predicateFormat: "isRead == NO")
+    /// ```
     public init(
         name: String,
         entityName: String,
@@ -53,6 +57,10 @@ public struct FetchedPropertyDescription: Sendable, Hashable {
     public var userInfo: [String: String]
 
     /// Makes a fetched property.
+    ///
+    /// ```swift
+    /// let unread = FetchedPropertyDescription(name: "unread", fetchRequest: template)
+    /// ```
     public init(
         name: String, isOptional: Bool = false, fetchRequest: FetchRequestTemplate, userInfo: [String: String] = [:]
     ) {

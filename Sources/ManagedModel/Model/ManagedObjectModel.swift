@@ -32,6 +32,10 @@ public struct ManagedObjectModel: Sendable {
 
     /// Makes a model.
     ///
+    /// ```swift
+    /// let model = ManagedObjectModel(name: "Mail", entities: [message, thread])
+    /// ```
+    ///
     /// - Parameters:
     ///   - name: The name of the bundle, without its extension.
     ///   - version: The name of the version; nil, the default, means the name of the model.
@@ -66,6 +70,12 @@ public struct ManagedObjectModel: Sendable {
     }
 
     /// The entity with that name, or nil.
+    ///
+    /// ```swift
+    /// let contact = model.entity(named: "ContactEntity")
+    /// ```
+    ///
+    /// - Complexity: O(log n) in the number of entities; O(n) if no entity has the name.
     public func entity(named name: String) -> EntityDescription? {
         // The entities are sorted by name, unless the app changed the array.
         var (low, high) = (0, entities.count)
@@ -110,6 +120,10 @@ public struct EntityConfiguration: Sendable, Hashable {
     public var entityNames: [String]
 
     /// Makes a configuration.
+    ///
+    /// ```swift
+    /// let cache = EntityConfiguration(name: "Cache", entityNames: ["GroupEntity"])
+    /// ```
     public init(name: String, entityNames: [String]) {
         self.name = name
         self.entityNames = entityNames
@@ -124,6 +138,10 @@ public struct CompositeDescription: Sendable, Hashable {
     public var attributes: [AttributeDescription]
 
     /// Makes a composite.
+    ///
+    /// ```swift
+    /// let address = CompositeDescription(name: "Address", attributes: [AttributeDescription(name: "city", type: .string)])
+    /// ```
     public init(name: String, attributes: [AttributeDescription]) {
         self.name = name
         self.attributes = attributes
@@ -132,6 +150,12 @@ public struct CompositeDescription: Sendable, Hashable {
 
 extension ManagedObjectModel {
     /// The entity and its ancestors, nearest first. In an invalid model, the list ends at the start of a cycle.
+    ///
+    /// ```swift
+    /// let names = model.lineage(of: contact).map(\.name)  // ["ContactEntity", "BaseEntity"]
+    /// ```
+    ///
+    /// - Complexity: one look-up by name for each ancestor.
     public func lineage(of entity: EntityDescription) -> [EntityDescription] {
         var lineage = [entity]
         while let parentName = lineage.last?.parentName, let parent = self.entity(named: parentName),
@@ -143,11 +167,23 @@ extension ManagedObjectModel {
     }
 
     /// The direct sub-entities of the entity of that name, sorted by name.
+    ///
+    /// ```swift
+    /// let names = model.children(ofEntityNamed: "BaseEntity").map(\.name)  // ["ContactEntity", "GroupEntity"]
+    /// ```
+    ///
+    /// - Complexity: O(n) in the number of entities.
     public func children(ofEntityNamed name: String) -> [EntityDescription] {
         entities.filter { $0.parentName == name }
     }
 
     /// The entity of that name and all its direct and indirect sub-entities, sorted by name.
+    ///
+    /// ```swift
+    /// let count = model.family(ofEntityNamed: "BaseEntity").count  // 3
+    /// ```
+    ///
+    /// - Complexity: O(n) in the number of entities, times the depth of inheritance.
     public func family(ofEntityNamed name: String) -> [EntityDescription] {
         guard entities.contains(where: { $0.parentName == name }) else { return entity(named: name).map { [$0] } ?? [] }
         var names: Set = [name]
@@ -177,6 +213,10 @@ public struct EarlierVersion: Sendable, Hashable {
     public var propertyNames: [String: [String: String]]
 
     /// Makes an earlier version.
+    ///
+    /// ```swift
+    /// let earlier = EarlierVersion(hashes: [hash.description], entityNames: ["ContactEntity": "PersonEntity"])
+    /// ```
     public init(
         hashes: Set<String>, entityNames: [String: String], propertyNames: [String: [String: String]] = [:]
     ) {

@@ -29,6 +29,11 @@ public struct RelationshipDescription: Sendable, Hashable {
 
     /// Makes a relationship.
     ///
+    /// ```swift
+    /// let messages = RelationshipDescription(
+    ///     name: "messages", destinationName: "MessageEntity", inverseName: "thread", isToMany: true, deleteRule: .cascade)
+    /// ```
+    ///
     /// - Parameters:
     ///   - name: The name of the relationship.
     ///   - destinationName: The name of the destination entity.

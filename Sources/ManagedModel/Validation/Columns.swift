@@ -11,6 +11,10 @@ public struct ColumnDescription: Sendable, Hashable {
     public var isStored: Bool
 
     /// Makes a column.
+    ///
+    /// ```swift
+    /// let column = ColumnDescription(name: "subject", role: .attribute(subject), isStored: true)
+    /// ```
     public init(name: String, role: Role, isStored: Bool) {
         self.name = name
         self.role = role
@@ -38,6 +42,12 @@ public struct ColumnDescription: Sendable, Hashable {
 
 extension ManagedObjectModel {
     /// The columns of an entity's rows.
+    ///
+    /// ```swift
+    /// let names = model.columns(of: group).map(\.name)  // ["syncFlag", "gid", "memberCount", "name"]
+    /// ```
+    ///
+    /// - Complexity: linear in the properties of the entity and its ancestors. Each relationship is looked up by name.
     ///
     /// Inherited columns come first, so that a property has the same index in every sub-entity. The entity's own attributes
     /// follow in the order of the model, with each composite as its leaves. The to-one relationships whose links are stored in

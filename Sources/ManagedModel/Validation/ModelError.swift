@@ -10,6 +10,10 @@ public struct ModelError: Error, Sendable, Hashable {
     public var message: String
 
     /// Makes an error.
+    ///
+    /// ```swift
+    /// let error = ModelError(.invalidName, entity: "Mail.Message", "A name contains a dot. Leave the dot out.")
+    /// ```
     public init(_ code: Code, entity: String? = nil, property: String? = nil, _ message: String) {
         self.code = code
         self.entityName = entity
@@ -22,6 +26,10 @@ public struct ModelError: Error, Sendable, Hashable {
         public let description: String
 
         /// Makes a kind. Its name must differ from the names of all other kinds.
+        ///
+        /// ```swift
+        /// let tooManyEntities = ModelError.Code("tooManyEntities")
+        /// ```
         public init(_ description: String) {
             self.description = description
         }

@@ -63,6 +63,10 @@ package struct ModelLookup {
 extension ManagedObjectModel {
     /// The model of one configuration: its entities, and the fetch requests for them.
     ///
+    /// ```swift
+    /// let cache = try model.restricted(toConfiguration: "Cache")
+    /// ```
+    ///
     /// Abstract ancestors of the entities are included. The configuration must list every other parent and every destination
     /// of a relationship, because a store of the restricted model contains only these entities.
     ///

@@ -3,6 +3,10 @@ internal import Foundation
 extension ManagedObjectModel {
     /// Checks that the model is valid.
     ///
+    /// ```swift
+    /// try model.validate()
+    /// ```
+    ///
     /// In a valid model, names are unique, and inheritance and composites have no cycles. Every parent, destination, inverse,
     /// composite and constrained property exists. Derived attributes have the types of their sources, and patterns are regular
     /// expressions.
