@@ -17,6 +17,10 @@ public struct ModelReader: Sendable {
 
     /// Reads one version of a model, and reads the earlier names of its elements from the earlier versions.
     ///
+    /// ```swift
+    /// let model = try ModelReader.read(url, version: "Contacts 2").model
+    /// ```
+    ///
     /// Earlier versions are in the bundle (see ``ModelBundle/versions(before:)``) and in the lock file that
     /// `model-reset check --update` wrote. The reader looks for a `model.lock` or `Models/model.lock` in the folders above the
     /// bundle, up to the folder with `Package.swift` or `.git`.
@@ -58,6 +62,12 @@ public struct ModelReader: Sendable {
 
     /// Reads the bytes of a `contents` file.
     ///
+    /// ```swift
+    /// let document = try ModelReader.read(data: Data(contentsOf: contents), name: "Contacts")
+    /// ```
+    ///
+    /// - Complexity: linear in the size of the data.
+    ///
     /// - Parameters:
     ///   - data: The XML.
     ///   - name: The name of the model.
@@ -89,7 +99,8 @@ extension ModelDocument {
 /// Finding a model by its name.
 extension ModelReader {
     /// The directories that are searched for models: the resources of the program's bundle, the program's own directory, and
-    /// the bundles in both directories, because a package has its resources in such bundles.
+    /// the bundles in both directories, because a package has its resources in such bundles. Each access reads the
+    /// directories.
     public static var modelDirectories: [URL] {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
         var directories: [URL] = []

@@ -21,6 +21,13 @@ public struct ModelBundle: Sendable {
 
     /// Lists the versions without reading them.
     ///
+    /// ```swift
+    /// let bundle = try ModelBundle(at: url)
+    /// print(bundle.name, bundle.versions)
+    /// ```
+    ///
+    /// - Complexity: O(n log n) in the number of versions.
+    ///
     /// - Throws: ``ModelReaderError`` if there is no model at the URL.
     public init(at url: URL) throws(ModelReaderError) {
         self.url = url
@@ -170,6 +177,12 @@ enum BoundedFile {
 /// The age of versions.
 extension ModelBundle {
     /// The earlier versions of a version, oldest first.
+    ///
+    /// ```swift
+    /// let earlier = bundle.versions(before: "Contacts 3")  // ["Contacts", "Contacts 2"]
+    /// ```
+    ///
+    /// - Complexity: O(n log n) in the number of versions.
     ///
     /// The names give the order, as in Xcode: the same name with a number at the end, as in `Model`, `Model 2` and `Model 3`,
     /// or `1.9` and `1.10`. The name without a number comes first. Versions with other names are left out, because a bundle

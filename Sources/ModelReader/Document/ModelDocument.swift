@@ -8,6 +8,10 @@ public struct ModelDocument: Sendable {
     public var diagnostics: [ModelDiagnostic]
 
     /// Makes a document.
+    ///
+    /// ```swift
+    /// let document = ModelDocument(model: model)
+    /// ```
     public init(model: ManagedObjectModel, diagnostics: [ModelDiagnostic] = []) {
         self.model = model
         self.diagnostics = diagnostics
@@ -24,6 +28,11 @@ public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
     public var message: String
 
     /// Makes a diagnostic.
+    ///
+    /// ```swift
+    /// let diagnostic = ModelDiagnostic(file: "contents", line: 7, message: "The attribute has no type.")
+    /// print(diagnostic)  // contents:7: warning: The attribute has no type.
+    /// ```
     public init(file: String, line: Int, message: String) {
         self.file = file
         self.line = line

@@ -12,6 +12,10 @@ public struct ModelReaderError: Error, Sendable, Hashable {
     public var message: String
 
     /// Makes an error.
+    ///
+    /// ```swift
+    /// let error = ModelReaderError(.notFound, file: url.path, "There is no model here.")
+    /// ```
     public init(_ code: Code, file: String, line: Int? = nil, _ message: String) {
         self.code = code
         self.file = file
