@@ -81,6 +81,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     /// @Test func contactsKeepTheContract() async throws { try await contract.check() }
     /// ```
     ///
+    /// - Complexity: as for ``violations()``.
     /// - Throws: ``DataSourceContractError`` with the broken rules, or an error of ``violations()``.
     public func check() async throws {
         let violations = try await violations()

@@ -70,6 +70,7 @@ public struct GraphFixture: Sendable {
     /// let contacts = try await container.dataSource(ContactDataSource.self)
     /// ```
     ///
+    /// - Complexity: that of importing the graph.
     /// - Throws: An error of creating the container or the data sources, or of `importGraph`.
     public func container() async throws -> PersistentContainer {
         let container = try await PersistentContainer.empty(model)
@@ -92,6 +93,7 @@ public struct GraphFixture: Sendable {
     /// All objects of the data sources' entities are compared by their stored attributes and their links. IDs are not compared.
     /// Attributes that the fixture leaves out have their default values. The sentence may show values of objects.
     ///
+    /// - Complexity: imports the graph into a new store, and reads all objects of both stores.
     /// - Throws: An error of ``container()``, or an error of reading.
     public func difference(from container: PersistentContainer) async throws -> String? {
         let expected = try await self.container()

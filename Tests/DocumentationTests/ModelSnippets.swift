@@ -144,19 +144,38 @@ struct ModelFileSnippets {
     }
 }
 
-/// The examples in the comments on contracts and fixtures.
-@MainActor
-struct FixtureSnippets {
-    @Test func aContractIsChecked() async throws {
-        let contract = DataSourceContract(
-            ContactDataSource.self, model: .contacts, entity: ContactEntity.self,
-            values: [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
+/// The examples in the comments on contracts.
+struct ContractSnippets {
+    private let contract = DataSourceContract(
+        ContactDataSource.self, model: .contacts, entity: ContactEntity.self,
+        values: [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
+
+    @Test func contactsKeepTheContract() async throws { try await contract.check() }
+
+    @Test func violationsNameTheirRules() async throws {
         for violation in try await contract.violations() { print(violation) }
-        try await contract.check()
-        let rule = DataSourceRule(rawValue: "syncing")
-        #expect(rule == .syncing)
+        let adding = try await contract.violations().filter(isOfAdding)
+        #expect(adding.isEmpty)
     }
 
+    private func isOfAdding(_ violation: DataSourceViolation) -> Bool {
+        let isAdding = violation.rule == DataSourceRule(rawValue: "adding")
+        return isAdding
+    }
+
+    @Test func aContractMayHaveRefusedValues() async throws {
+        let contract = DataSourceContract(
+            ContactDataSource.self, model: .contacts, entity: ContactEntity.self,
+            values: [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")],
+            refused: [Contact(uid: "", name: "")])
+        // The data source refuses no contact.
+        #expect(try await contract.violations().map(\.rule) == [.throwing])
+    }
+}
+
+/// The examples in the comments on fixtures.
+@MainActor
+struct FixtureSnippets {
     @Test func aFixtureIsCompared() async throws {
         let directory = try TemporaryDirectory()
         let url = directory.url.appending(component: "before.json")
@@ -172,12 +191,23 @@ struct FixtureSnippets {
         try await container.close()
     }
 
-    @Test func aGraphIsAFixture() async throws {
-        let graph = try ObjectGraph(json: Data("{\"GroupEntity\": [{\"gid\": \"7\", \"name\": \"Oath\"}]}".utf8))
-        let fixture = GraphFixture(
-            graph, model: .contacts, dataSources: [ContactDataSource.self, GroupDataSource.self])
+    @Test nonisolated func aFixtureMakesContainers() async throws {
+        let directory = try TemporaryDirectory()
+        let url = directory.url.appending(component: "graph.json")
+        try ObjectGraph().json.write(to: url)
+        let fixture = try GraphFixture(contentsOf: url, model: .contacts, dataSources: [ContactDataSource.self])
         let container = try await fixture.container()
-        #expect(try await fixture.difference(from: container) == nil)
+        let contacts = try await container.dataSource(ContactDataSource.self)
+        #expect(try await contacts.count(ContactEntity.self) == 0)
         try await container.close()
+    }
+
+    @Test func aGraphIsAFixture() async throws {
+        try await withContacts { container, _ in
+            let graph = try await container.read { try $0.exportGraph(of: [ContactEntity.self]) }
+            let fixture = GraphFixture(graph, model: .contacts, dataSources: [ContactDataSource.self])
+            let difference = try await fixture.difference(from: container)
+            #expect(difference == nil)
+        }
     }
 }
