@@ -231,6 +231,42 @@ struct ContainerSnippets {
         try await stores.close()
     }
 
+    @Test func policiesKeepBackups() {
+        let configuration = PersistentContainer.Configuration(resetPolicy: .backup(keep: 3))
+        #expect(configuration.resetPolicy == .backup(keep: 3))
+    }
+
+    @Test func migrationsKeepBackups() {
+        let configuration = PersistentContainer.Configuration(resetPolicy: .migrate(otherwise: .backup(keep: 1)))
+        #expect(configuration.resetPolicy == .migrate(otherwise: .backup(keep: 1)))
+    }
+
+    @Test func aStartupIsCompared() async throws {
+        let container = try await PersistentContainer(model: .contacts, store: .inMemory)
+        let isFirstLaunch = container.startup == StoreStartup(reason: .firstLaunch)
+        #expect(isFirstLaunch)
+        var dropped = StoreStartup.Dropped()
+        dropped.objects["ContactEntity"] = 12
+        #expect(dropped != StoreStartup.Dropped())
+        #expect(!hasChangedModel(container) && !hasChangedModelAndKey(container) && !hasChangedSourceKeys(container))
+        try await container.close()
+    }
+
+    private func hasChangedModel(_ container: PersistentContainer) -> Bool {
+        let isExpected = container.startup.reason == .modelChanged(entities: ["ContactEntity"])
+        return isExpected
+    }
+
+    private func hasChangedModelAndKey(_ container: PersistentContainer) -> Bool {
+        let isExpected = container.startup.reason == .modelAndDatabaseKeyChanged(entities: ["ContactEntity"])
+        return isExpected
+    }
+
+    private func hasChangedSourceKeys(_ container: PersistentContainer) -> Bool {
+        let isExpected = container.startup.reason == .sourceKeysChanged(entities: ["ContactEntity"])
+        return isExpected
+    }
+
     @Test func aGraphIsAValue() async throws {
         try await withContacts { container, _ in
             let other = try await PersistentContainer(model: .contacts, store: .inMemory)
