@@ -5,7 +5,9 @@ public import CoreDataSource
 /// ```swift
 /// try contacts
 ///     .writeSync { context in try ContactEntity.create(in: context).uid = "1" }
-///     .read { main in print(try ContactEntity.all(in: main, where: \.uid == "1")) }
+///     .read { main in
+///         print(try ContactEntity.all(in: main, where: \.uid == "1"))
+///     }
 /// ```
 ///
 /// Every ``ManagedObject`` conforms, so the methods return objects of the class on which they are called. Each method calls a
@@ -45,7 +47,8 @@ extension ActiveRecord {
     /// The matching objects, as ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)``.
     ///
     /// ```swift
-    /// let adults = try ContactEntity.all(in: main, where: \.age >= 18, order: [.ascending(\.name)])
+    /// let adults = try ContactEntity.all(
+    ///     in: main, where: \.age >= 18, order: [.ascending(\.name)])
     /// ```
     ///
     /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.

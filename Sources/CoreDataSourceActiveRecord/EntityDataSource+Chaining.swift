@@ -11,7 +11,9 @@ extension EntityDataSource {
     /// Runs the work in the private context, and blocks until its rows are in the store, as ``performAndWait(_:)`` does.
     ///
     /// ```swift
-    /// try contacts.writeSync { context in try ContactEntity.create(in: context).uid = "1" }
+    /// try contacts.writeSync { context in
+    ///     try ContactEntity.create(in: context).uid = "1"
+    /// }
     /// ```
     ///
     /// - Throws: Errors of the work; otherwise errors of `add`. If the call throws, it changes nothing.
@@ -27,7 +29,9 @@ extension EntityDataSource {
     /// returns.
     ///
     /// ```swift
-    /// contacts.writeSync { context in try ContactEntity.create(in: context).uid = "1" } completion: { outcome in
+    /// contacts.writeSync { context in
+    ///     try ContactEntity.create(in: context).uid = "1"
+    /// } completion: { outcome in
     ///     if case .failure(let error) = outcome { print(error) }
     /// }
     /// ```
@@ -46,7 +50,9 @@ extension EntityDataSource {
     /// Runs the work in the private context, after all earlier calls, and returns at once.
     ///
     /// ```swift
-    /// contacts.writeAsync { context in try ContactEntity.removeAll(in: context) } callback: { outcome in
+    /// contacts.writeAsync { context in
+    ///     try ContactEntity.removeAll(in: context)
+    /// } callback: { outcome in
     ///     if case .failure(let error) = outcome { print(error) }
     /// }
     /// ```

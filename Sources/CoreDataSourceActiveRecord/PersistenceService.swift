@@ -14,7 +14,9 @@ internal import RowStore
 ///
 /// try Persistence.shared.loadAndWait()
 /// try Persistence.shared
-///     .writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = "1" }
+///     .writeSync(in: contacts) { context in
+///         try ContactEntity.create(in: context).uid = "1"
+///     }
 ///     .readSync { main in print(try ContactEntity.count(in: main)) }
 /// ```
 ///

@@ -4,7 +4,9 @@ public import CoreDataSource
 ///
 /// ```swift
 /// try container
-///     .writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = "1" }
+///     .writeSync(in: contacts) { context in
+///         try ContactEntity.create(in: context).uid = "1"
+///     }
 ///     .readSync { main in print(try ContactEntity.count(in: main)) }
 /// ```
 ///
@@ -16,7 +18,9 @@ extension PersistentContainer {
     /// Runs the work in the private context of the data source, and blocks until its rows are in the store.
     ///
     /// ```swift
-    /// try container.writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = "1" }
+    /// try container.writeSync(in: contacts) { context in
+    ///     try ContactEntity.create(in: context).uid = "1"
+    /// }
     /// ```
     ///
     /// The main thread may make the call. A call inside a private context or `read` is a programmer error and traps.
@@ -38,7 +42,9 @@ extension PersistentContainer {
     /// Runs the work in the private context of the data source, after all earlier calls, and returns at once.
     ///
     /// ```swift
-    /// container.writeAsync(in: contacts) { context in try ContactEntity.removeAll(in: context) }
+    /// container.writeAsync(in: contacts) { context in
+    ///     try ContactEntity.removeAll(in: context)
+    /// }
     /// ```
     ///
     /// - Parameters:

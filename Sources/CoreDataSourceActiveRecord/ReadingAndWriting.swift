@@ -47,8 +47,13 @@ extension PersistenceReading {
 /// The command side of CQRS, which reads as well.
 ///
 /// ```swift
-/// @MainActor func add(_ uid: String, to store: some PersistenceWriting, _ contacts: ContactDataSource) throws {
-///     try store.writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = uid }
+/// @MainActor func add(
+///     _ uid: String, to store: some PersistenceWriting,
+///     _ contacts: ContactDataSource
+/// ) throws {
+///     try store.writeSync(in: contacts) { context in
+///         try ContactEntity.create(in: context).uid = uid
+///     }
 /// }
 /// ```
 ///
@@ -120,7 +125,9 @@ extension PersistenceService: @MainActor PersistenceWriting {
 ///
 /// ```swift
 /// let archive = try await ReadOnlyContainer(model: .contacts, store: .sqlite(url))
-/// let names = try await archive.read { context in try context.values(ObjectRequest<ContactEntity>(), \.name) }
+/// let names = try await archive.read { context in
+///     try context.values(ObjectRequest<ContactEntity>(), \.name)
+/// }
 /// ```
 ///
 /// ``PersistentContainer/Configuration/isReadOnly`` explains which other containers may have the store open.

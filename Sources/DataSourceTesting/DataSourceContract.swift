@@ -6,7 +6,10 @@ public import CoreDataSource
 /// @Test func contactsKeepTheContract() async throws {
 ///     let contract = DataSourceContract(
 ///         ContactDataSource.self, model: .contacts, entity: ContactEntity.self,
-///         values: [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
+///         values: [
+///             Contact(uid: "1", name: "Guan Yu"),
+///             Contact(uid: "2", name: "Zhang Fei")
+///         ])
 ///     try await contract.check()
 /// }
 /// ```

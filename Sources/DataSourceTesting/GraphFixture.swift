@@ -5,9 +5,11 @@ public import Foundation
 ///
 /// ```swift
 /// let fixture = try GraphFixture(
-///     contentsOf: url, model: .contacts, dataSources: [ContactDataSource.self, GroupDataSource.self])
+///     contentsOf: url, model: .contacts,
+///     dataSources: [ContactDataSource.self, GroupDataSource.self])
 /// let container = try await fixture.container()
-/// try await container.dataSource(ContactDataSource.self).delete(Contact(uid: "1", name: ""))
+/// try await container.dataSource(ContactDataSource.self).delete(
+///     Contact(uid: "1", name: ""))
 /// #expect(try await after.difference(from: container) == nil)
 /// ```
 ///

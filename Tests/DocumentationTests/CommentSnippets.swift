@@ -190,7 +190,7 @@ struct CommentSnippets {
         try await withContacts { _, contacts in
             let serverList = [Contact(uid: "1", name: "Guan Yunchang")]
             let sync = try await contacts.sync(serverList)
-            print("\(sync.inserted) new, \(sync.updated) changed, \(sync.unchanged) the same, \(sync.deleted) gone")
+            print("\(sync.inserted) new, \(sync.updated) changed, \(sync.deleted) gone")
             #expect(sync.updated == 1 && sync.deleted == 2)
         }
     }
@@ -278,7 +278,8 @@ extension ContactTable: DataSourceDelegate {
         dataKey: String
     ) {
         if type == .update, let indexPath { return tableView.reloadRows(at: [indexPath], with: .automatic) }
-        // The values of an object that moved may have changed too, so its row is not moved but replaced.
+        // The values of an object that moved may have changed too, so its row
+        // is not moved but replaced.
         if let indexPath { tableView.deleteRows(at: [indexPath], with: .automatic) }
         if let newIndexPath { tableView.insertRows(at: [newIndexPath], with: .automatic) }
     }

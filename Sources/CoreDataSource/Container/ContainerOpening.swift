@@ -61,7 +61,8 @@ extension PersistentContainer {
     /// Opens or makes the store, and blocks the thread until the store is open.
     ///
     /// ```swift
-    /// let container = try PersistentContainer.openAndWait(model: .contacts, store: .sqlite(url))
+    /// let container = try PersistentContainer.openAndWait(
+    ///     model: .contacts, store: .sqlite(url))
     /// ```
     ///
     /// On the main thread the call neither migrates or upgrades a store nor opens a custom store, so the wait is short. If another

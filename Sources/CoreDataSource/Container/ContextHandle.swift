@@ -91,7 +91,9 @@ extension PersistentContainer {
     /// Reads in the background once, as ``read(_:)`` does.
     ///
     /// ```swift
-    /// let count = try await container.performBackgroundTask { try $0.count(ContactEntity.self) }
+    /// let count = try await container.performBackgroundTask {
+    ///     try $0.count(ContactEntity.self)
+    /// }
     /// ```
     ///
     /// - Throws: Errors of the work, errors of the store, and `CancellationError` if the task is cancelled.
@@ -105,7 +107,9 @@ extension PersistentContainer {
     /// Writes the entities of data sources in the background as one save, as ``perform(in:waitFor:_:)`` does.
     ///
     /// ```swift
-    /// try await container.performBackgroundTask(for: contacts) { try $0.delete(ContactEntity.self, where: \.age < 18) }
+    /// try await container.performBackgroundTask(for: contacts) {
+    ///     try $0.delete(ContactEntity.self, where: \.age < 18)
+    /// }
     /// ```
     ///
     /// - Parameters:

@@ -60,7 +60,9 @@ final class DataSourceDirectory {
 /// The database keys of single data sources.
 ///
 /// ```swift
-/// let configuration = PersistentContainer.Configuration(databaseKeys: [ContactDataSource.self: "7"])
+/// let configuration = PersistentContainer.Configuration(databaseKeys: [
+///     ContactDataSource.self: "7"
+/// ])
 /// ```
 ///
 /// The database key of the container covers all rows. The key of a data source covers only the rows of its entities: if the key

@@ -7,7 +7,9 @@ extension PersistentContainer {
     /// Copies the store to a new file while the container goes on saving.
     ///
     /// ```swift
-    /// try await container.backup(to: folder.appending(component: "contacts-\(Date.now.ISO8601Format()).sqlite"))
+    /// try await container.backup(
+    ///     to: folder.appending(
+    ///         component: "contacts-\(Date.now.ISO8601Format()).sqlite"))
     /// ```
     ///
     /// The copy is one file without a write-ahead log, and has the state of one moment. It contains every save that was

@@ -116,7 +116,8 @@ extension PersistentContainer.Configuration {
 /// One of several stores of an app: its name, entities, location and settings.
 ///
 /// ```swift
-/// let description = StoreDescription(name: "contacts", location: .sqlite(url), databaseKey: userID)
+/// let description = StoreDescription(
+///     name: "contacts", location: .sqlite(url), databaseKey: userID)
 /// let stores = await PersistentContainer.open([description], model: .contacts)
 /// let container = try stores.container(named: "contacts")
 /// ```

@@ -9,8 +9,12 @@ extension PersistentContainer {
     /// ```swift
     /// let stores = await PersistentContainer.open(
     ///     [
-    ///         StoreDescription(name: "user", location: .sqlite(userFile), modelConfiguration: "User", databaseKey: userID),
-    ///         StoreDescription(name: "cache", location: .sqlite(cacheFile), modelConfiguration: "Cache"),
+    ///         StoreDescription(
+    ///             name: "user", location: .sqlite(userFile),
+    ///             modelConfiguration: "User", databaseKey: userID),
+    ///         StoreDescription(
+    ///             name: "cache", location: .sqlite(cacheFile),
+    ///             modelConfiguration: "Cache"),
     ///     ], model: .app)
     /// let user = try stores.container(named: "user")
     /// if let error = stores.errors["cache"] { logger.error("\(error)") }

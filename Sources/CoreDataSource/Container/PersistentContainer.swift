@@ -6,7 +6,8 @@ package import RowStore
 /// A store, the tiers above it, and the data sources of an app.
 ///
 /// ```swift
-/// let container = try await PersistentContainer(model: .contacts, store: .sqlite(url), databaseKey: "1000")
+/// let container = try await PersistentContainer(
+///     model: .contacts, store: .sqlite(url), databaseKey: "1000")
 /// print(container.startup.reason)
 /// let contacts = try await container.dataSource(ContactDataSource.self)
 /// ```
@@ -21,7 +22,8 @@ public final class PersistentContainer: Sendable {
     /// How a container treats its store.
     ///
     /// ```swift
-    /// var configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+    /// var configuration = PersistentContainer.Configuration(
+    ///     synchronous: .normal, resetPolicy: .migrate)
     /// configuration.trace = { statement in print(statement) }
     /// let container = try await PersistentContainer(
     ///     model: .contacts, store: .sqlite(url), configuration: configuration)
@@ -140,7 +142,8 @@ public final class PersistentContainer: Sendable {
     /// Opens or makes the store.
     ///
     /// ```swift
-    /// let container = try await PersistentContainer(model: .contacts, store: .sqlite(url), databaseKey: "1000")
+    /// let container = try await PersistentContainer(
+    ///     model: .contacts, store: .sqlite(url), databaseKey: "1000")
     /// ```
     ///
     /// **Isolation**: none. Opening runs off the main actor and never waits for it, so the main thread may wait for the
@@ -323,7 +326,10 @@ extension PersistentContainer {
     ///
     /// ```swift
     /// let (names, count) = try await container.read { context in
-    ///     (try context.values(ObjectRequest<ContactEntity>(), \.name), try context.count(GroupEntity.self))
+    ///     (
+    ///         try context.values(ObjectRequest<ContactEntity>(), \.name),
+    ///         try context.count(GroupEntity.self)
+    ///     )
     /// }
     /// ```
     ///

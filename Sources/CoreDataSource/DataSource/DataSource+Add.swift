@@ -18,7 +18,9 @@ extension DataSource {
     /// Adds the values through ``onAdd(_:in:)``, and links their objects through ``onLink(_:for:in:)``.
     ///
     /// ```swift
-    /// let report = try await contacts.add([Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")])
+    /// let report = try await contacts.add([
+    ///     Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")
+    /// ])
     /// print("\(report.inserted) new, \(report.updated) changed")
     /// ```
     ///
@@ -208,7 +210,9 @@ extension DataSource {
     /// returns.
     ///
     /// ```swift
-    /// let contact = try await contacts.value(where: \.uid, equals: "7", as: ContactValue.self) { uid in
+    /// let contact = try await contacts.value(
+    ///     where: \.uid, equals: "7", as: ContactValue.self
+    /// ) { uid in
     ///     try await server.contact(uid)
     /// }
     /// ```

@@ -10,7 +10,8 @@ extension DataSource {
     /// list.
     ///
     /// ```swift
-    /// let report = try await contacts.sync(serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
+    /// let report = try await contacts.sync(
+    ///     serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
     /// ```
     ///
     /// If the hook returns nil for a value, the sync cannot know the object of the value. The sync then deletes nothing, and
@@ -243,7 +244,7 @@ extension PrivateContext {
 ///
 /// ```swift
 /// let sync = try await contacts.sync(serverList)
-/// print("\(sync.inserted) new, \(sync.updated) changed, \(sync.unchanged) the same, \(sync.deleted) gone")
+/// print("\(sync.inserted) new, \(sync.updated) changed, \(sync.deleted) gone")
 /// ```
 public struct SyncReport: Sendable, Hashable {
     /// The number of values in the list.

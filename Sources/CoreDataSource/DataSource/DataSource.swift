@@ -11,15 +11,22 @@ internal import RowStore
 /// }
 ///
 /// final class ContactDataSource: DataSource<Contact> {
-///     nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self] }
+///     nonisolated override class var entities: [ManagedObject.Type] {
+///         [ContactEntity.self]
+///     }
 ///
-///     nonisolated override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
-///         let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
+///     nonisolated override func onAdd(
+///         _ contact: Contact, in context: PrivateContext
+///     ) throws -> ManagedObject? {
+///         let entity = try context.findOrInsert(
+///             ContactEntity.self, where: \.uid, equals: contact.uid)
 ///         entity.name = contact.name
 ///         return entity
 ///     }
 ///
-///     nonisolated override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
+///     nonisolated override func onDelete(
+///         _ contact: Contact, in context: PrivateContext
+///     ) throws {
 ///         try context.delete(ContactEntity.self, where: \.uid == contact.uid)
 ///     }
 /// }
@@ -35,8 +42,11 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// Finds or makes the object for a value, and sets its contents.
     ///
     /// ```swift
-    /// nonisolated override func onAdd(_ contact: Contact, in context: PrivateContext) throws -> ManagedObject? {
-    ///     let entity = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: contact.uid)
+    /// nonisolated override func onAdd(
+    ///     _ contact: Contact, in context: PrivateContext
+    /// ) throws -> ManagedObject? {
+    ///     let entity = try context.findOrInsert(
+    ///         ContactEntity.self, where: \.uid, equals: contact.uid)
     ///     entity.name = contact.name
     ///     return entity
     /// }
@@ -62,9 +72,13 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// ``onAdd(_:in:)`` returned and that was not deleted since. So the hook finds the object of every value in the list:
     ///
     /// ```swift
-    /// nonisolated override func onLink(_ object: ManagedObject, for recruit: Recruit, in context: PrivateContext) throws {
+    /// nonisolated override func onLink(
+    ///     _ object: ManagedObject, for recruit: Recruit, in context: PrivateContext
+    /// ) throws {
     ///     guard let contact = object as? ContactEntity else { return }
-    ///     contact.group = try recruit.gid.flatMap { try context.first(GroupEntity.self, where: \.gid, equals: $0) }
+    ///     contact.group = try recruit.gid.flatMap {
+    ///         try context.first(GroupEntity.self, where: \.gid, equals: $0)
+    ///     }
     /// }
     /// ```
     ///
@@ -83,7 +97,9 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// Deletes the object of a value, if it exists.
     ///
     /// ```swift
-    /// nonisolated override func onDelete(_ contact: Contact, in context: PrivateContext) throws {
+    /// nonisolated override func onDelete(
+    ///     _ contact: Contact, in context: PrivateContext
+    /// ) throws {
     ///     try context.delete(ContactEntity.self, where: \.uid == contact.uid)
     /// }
     /// ```
@@ -103,8 +119,11 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// Reads the objects that the other hooks will look up, all at once.
     ///
     /// ```swift
-    /// nonisolated override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {
-    ///     try context.preload(ContactEntity.self, where: \.uid, in: contacts.map(\.uid))
+    /// nonisolated override func prepare(
+    ///     _ contacts: [Contact], in context: PrivateContext
+    /// ) throws {
+    ///     try context.preload(
+    ///         ContactEntity.self, where: \.uid, in: contacts.map(\.uid))
     /// }
     /// ```
     ///
@@ -149,9 +168,13 @@ extension EntityDataSource: DataSourceProtocol {}
 ///
 /// ```swift
 /// final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
-///     nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
+///     nonisolated override class var key: ObjectKey<Contact, ContactEntity> {
+///         ObjectKey(\.uid, \.uid)
+///     }
 ///
-///     nonisolated override func update(_ entity: ContactEntity, from contact: Contact) {
+///     nonisolated override func update(
+///         _ entity: ContactEntity, from contact: Contact
+///     ) {
 ///         entity.name = contact.name
 ///     }
 /// }
@@ -166,7 +189,9 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// The key: a property of the value, and an attribute of the object.
     ///
     /// ```swift
-    /// nonisolated override class var key: ObjectKey<Contact, ContactEntity> { ObjectKey(\.uid, \.uid) }
+    /// nonisolated override class var key: ObjectKey<Contact, ContactEntity> {
+    ///     ObjectKey(\.uid, \.uid)
+    /// }
     /// ```
     nonisolated open class var key: ObjectKey<Value, Object> {
         preconditionFailure("\(self) has no key. Override the class property key.")
@@ -175,7 +200,9 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// Sets the contents of an object from its value. The key of the object is already set.
     ///
     /// ```swift
-    /// nonisolated override func update(_ entity: ContactEntity, from contact: Contact) {
+    /// nonisolated override func update(
+    ///     _ entity: ContactEntity, from contact: Contact
+    /// ) {
     ///     entity.name = contact.name
     ///     entity.phone = contact.phone
     /// }
@@ -197,7 +224,9 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// The default does nothing.
     ///
     /// ```swift
-    /// nonisolated override func link(_ contact: ContactEntity, from recruit: Recruit) throws {
+    /// nonisolated override func link(
+    ///     _ contact: ContactEntity, from recruit: Recruit
+    /// ) throws {
     ///     contact.group = try recruit.gid.flatMap {
     ///         try contact.context?.first(GroupEntity.self, where: \.gid, equals: $0)
     ///     }
@@ -238,7 +267,8 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///
     /// ```swift
     /// let report = try await contacts.sync(serverList, deleting: .atMost(0.2))
-    /// print("\(report.inserted) new, \(report.updated) changed, \(report.deleted) gone")
+    /// print(
+    ///     "\(report.inserted) new, \(report.updated) changed, \(report.deleted) gone")
     /// ```
     ///
     /// - Parameters:

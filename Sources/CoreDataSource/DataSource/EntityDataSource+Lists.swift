@@ -35,7 +35,8 @@ extension EntityDataSource {
     /// the deletion yet, its ``ManagedObject/isDeleted`` is true.
     ///
     /// ```swift
-    /// let contact = contacts.object(at: indexPath, dataKey: "list", as: ContactEntity.self)
+    /// let contact = contacts.object(
+    ///     at: indexPath, dataKey: "list", as: ContactEntity.self)
     /// ```
     ///
     /// - Parameters:
@@ -129,7 +130,8 @@ extension EntityDataSource {
     /// Registers a list with a delegate. The list is filled at once, and the delegate is notified of every later change.
     ///
     /// ```swift
-    /// let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+    /// let request = ObjectRequest(
+    ///     ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
     /// try contacts.register(view, dataKey: "list", request, sectionBy: \.isFavorite)
     /// ```
     ///
@@ -173,7 +175,9 @@ extension EntityDataSource {
     /// change. If the data key is registered again or unregistered meanwhile, the call is cancelled.
     ///
     /// ```swift
-    /// try await contacts.registerOffMain(view, dataKey: "all", ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
+    /// try await contacts.registerOffMain(
+    ///     view, dataKey: "all",
+    ///     ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
     /// ```
     ///
     /// - Parameters:
@@ -251,7 +255,9 @@ extension EntityDataSource {
     /// Makes a list to observe, filled at once: see ``LiveList``.
     ///
     /// ```swift
-    /// let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]), sectionBy: \.isFavorite)
+    /// let list = try contacts.list(
+    ///     ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]),
+    ///     sectionBy: \.isFavorite)
     /// for section in list.sections { print(section.name, section.numberOfObjects) }
     /// ```
     ///
@@ -270,8 +276,12 @@ extension EntityDataSource {
     /// Makes an asynchronous sequence of the states of a list: see ``ListUpdates``.
     ///
     /// ```swift
-    /// let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name, [.caseInsensitive])], limit: 50)
-    /// for await update in contacts.updates(request, sectionBy: \.initial) { print(update.snapshot.count) }
+    /// let request = ObjectRequest(
+    ///     ContactEntity.self, order: [.ascending(\.name, [.caseInsensitive])],
+    ///     limit: 50)
+    /// for await update in contacts.updates(request, sectionBy: \.initial) {
+    ///     print(update.snapshot.count)
+    /// }
     /// ```
     ///
     /// For an invalid request, or if the rows cannot be read, the sequence has an update whose ``ListUpdate/reason`` is a
@@ -290,7 +300,10 @@ extension EntityDataSource {
     /// Makes an asynchronous sequence of the states of a to-many relationship.
     ///
     /// ```swift
-    /// for await update in contacts.updates(of: group, \.members, order: [.ascending(\.name)]) { print(update.snapshot.count) }
+    /// for await update in contacts.updates(
+    ///     of: group, \.members, order: [.ascending(\.name)]) {
+    ///     print(update.snapshot.count)
+    /// }
     /// ```
     ///
     /// For a predicate or an ordered relationship, make an `ObjectRequest` from the object and the key path.

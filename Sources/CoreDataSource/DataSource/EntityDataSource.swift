@@ -25,7 +25,9 @@ open class EntityDataSource {
     /// The classes of the entities that only this data source may change.
     ///
     /// ```swift
-    /// nonisolated override class var entities: [ManagedObject.Type] { [ContactEntity.self, GroupEntity.self] }
+    /// nonisolated override class var entities: [ManagedObject.Type] {
+    ///     [ContactEntity.self, GroupEntity.self]
+    /// }
     /// ```
     ///
     /// **Isolation**: none, because opening a store reads the property and never waits for the main actor.
@@ -37,7 +39,9 @@ open class EntityDataSource {
     /// Handles a save with `waitFor: .main` that cannot be written: once when the save is late, and once when it is taken back.
     ///
     /// ```swift
-    /// nonisolated override func handleError(_ failure: StoreFailure) { print(failure) }
+    /// nonisolated override func handleError(_ failure: StoreFailure) {
+    ///     print(failure)
+    /// }
     /// ```
     ///
     /// The default does nothing. ``PersistentContainer/failures`` has the failures of all data sources.
@@ -70,7 +74,8 @@ extension EntityDataSource {
     /// Sets the same values in all matching objects.
     ///
     /// ```swift
-    /// try await contacts.update(ContactEntity.self, where: \.age >= 18, set: [.set(\.isFavorite, true)])
+    /// try await contacts.update(
+    ///     ContactEntity.self, where: \.age >= 18, set: [.set(\.isFavorite, true)])
     /// ```
     ///
     /// - Parameters:
@@ -211,7 +216,8 @@ extension EntityDataSource {
     /// The objects of a request, as ``ManagedObjectContext/fetch(_:)`` of ``main``.
     ///
     /// ```swift
-    /// let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+    /// let request = ObjectRequest(
+    ///     ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
     /// let adults = try contacts.fetch(request)
     /// ```
     ///
@@ -225,7 +231,8 @@ extension EntityDataSource {
     /// ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)`` of ``main``.
     ///
     /// ```swift
-    /// let found = try contacts.fetch(ContactEntity.self, where: \.name == "Guan Yu", order: [.ascending(\.name)])
+    /// let found = try contacts.fetch(
+    ///     ContactEntity.self, where: \.name == "Guan Yu", order: [.ascending(\.name)])
     /// ```
     ///
     /// - Parameters:
@@ -245,7 +252,8 @@ extension EntityDataSource {
     /// The objects that match, in the order of Foundation's sort descriptors.
     ///
     /// ```swift
-    /// let byName = try contacts.fetch(ContactEntity.self, order: [SortDescriptor(\.name)])
+    /// let byName = try contacts.fetch(
+    ///     ContactEntity.self, order: [SortDescriptor(\.name)])
     /// ```
     ///
     /// - Parameters:
@@ -287,7 +295,8 @@ extension EntityDataSource {
     /// **Isolation**: none, because no object leaves its context.
     ///
     /// ```swift
-    /// let grown = try await contacts.fetch(as: ContactValue.self, ObjectRequest(where: \.age >= 18))
+    /// let grown = try await contacts.fetch(
+    ///     as: ContactValue.self, ObjectRequest(where: \.age >= 18))
     /// ```
     ///
     /// - Parameters:

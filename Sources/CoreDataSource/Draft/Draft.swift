@@ -54,7 +54,8 @@ public final class Draft<Object: ManagedObject> {
     /// The context that fetches, inserts and deletes the draft's objects.
     ///
     /// ```swift
-    /// draft.object.group = try draft.context.first(GroupEntity.self, where: \.gid == "1")
+    /// draft.object.group = try draft.context.first(
+    ///     GroupEntity.self, where: \.gid == "1")
     /// ```
     ///
     /// - Throws: `draftDiscarded`; `storeClosed` after the container is released.
@@ -143,7 +144,9 @@ public final class Draft<Object: ManagedObject> {
     /// for unique values.
     ///
     /// ```swift
-    /// for error in draft.errors(of: draft.object) { print(error.attributeName ?? "", error.message) }
+    /// for error in draft.errors(of: draft.object) {
+    ///     print(error.attributeName ?? "", error.message)
+    /// }
     /// ```
     ///
     /// The ``DataSourceError/attributeName`` of an error names the property. Errors that depend on later saves are found only

@@ -7,7 +7,8 @@ public import ManagedModel
 ///     @Stored(unique: true) var uid: String
 ///     var name: String = ""
 ///     var phone: String?
-///     @Related(inverse: "contact", onDelete: .cascade) var notes: RelatedObjects<NoteEntity>
+///     @Related(inverse: "contact", onDelete: .cascade)
+///     var notes: RelatedObjects<NoteEntity>
 ///     var isReachable: Bool { phone != nil }
 ///     @Unstored var isSelected = false
 /// }

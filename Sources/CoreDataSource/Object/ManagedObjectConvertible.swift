@@ -13,7 +13,9 @@ internal import RowStore
 ///     }
 /// }
 ///
-/// let grown = try await contacts.fetch(as: ContactValue.self, ObjectRequest(where: \.age >= 18, order: [.ascending(\.name)]))
+/// let grown = try await contacts.fetch(
+///     as: ContactValue.self,
+///     ObjectRequest(where: \.age >= 18, order: [.ascending(\.name)]))
 /// ```
 ///
 /// **Isolation**: the initializer runs in the object's context. The compiler does not let the value keep the object.

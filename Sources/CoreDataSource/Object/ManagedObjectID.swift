@@ -8,7 +8,9 @@ package import RowStore
 ///
 /// ```swift
 /// let id = thread.objectID
-/// let messages = try context.fetch(Message.self, where: FetchPredicate(#Predicate { $0.thread?.objectID == id }))
+/// let messages = try context.fetch(
+///     Message.self,
+///     where: FetchPredicate(#Predicate { $0.thread?.objectID == id }))
 /// ```
 ///
 /// An id is encoded as the name of the entity and the key. A decoded id finds the object in a container of the same store.

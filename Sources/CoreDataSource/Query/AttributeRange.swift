@@ -49,7 +49,8 @@ extension PartialRangeUpTo: AttributeRange where Bound: AttributeStorable {
 /// How strings are compared.
 ///
 /// ```swift
-/// let named: FetchPredicate<ContactEntity> = .contains(\.name, "guan", [.caseInsensitive, .diacriticInsensitive])
+/// let named: FetchPredicate<ContactEntity> = .contains(
+///     \.name, "guan", [.caseInsensitive, .diacriticInsensitive])
 /// ```
 public struct StringMatching: OptionSet, Sendable, Hashable {
     public let rawValue: Int

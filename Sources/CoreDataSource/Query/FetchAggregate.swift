@@ -46,7 +46,8 @@ extension Optional: SummableAttribute where Wrapped: SummableAttribute {
 /// A calculation over the objects of a request. Nil values do not count.
 ///
 /// ```swift
-/// let (count, oldest) = try contacts.main.aggregate(ObjectRequest<ContactEntity>(), .count(), .max(\.age))
+/// let (count, oldest) = try contacts.main.aggregate(
+///     ObjectRequest<ContactEntity>(), .count(), .max(\.age))
 /// ```
 ///
 /// The result does not depend on the order of the objects: a sum is exact, and a sum of reals is rounded once at the end.

@@ -6,7 +6,9 @@ internal import RowStore
 /// An attribute to sort by. Nil comes first when ascending.
 ///
 /// ```swift
-/// request.order = [.ascending(\.name, [.caseInsensitive, .numeric]), .descending(\.age)]
+/// request.order = [
+///     .ascending(\.name, [.caseInsensitive, .numeric]), .descending(\.age)
+/// ]
 /// ```
 public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     private enum Target: Sendable, Hashable {

@@ -7,10 +7,10 @@ internal import RowStore
 /// Make one with operators on key paths, with Foundation's `#Predicate`, or from a format string:
 ///
 /// ```swift
-/// let grown = try contacts.fetch(ContactEntity.self, where: \.age >= 18 && \.name != "" && 0.5...1 ~= \.score)
-/// let named = try contacts.fetch(ContactEntity.self, where: .contains(\.name, "yu", [.caseInsensitive]) || \.phone == nil)
-/// let other = try contacts.fetch(ContactEntity.self, where: FetchPredicate(#Predicate { $0.age >= 18 && $0.name != $0.uid }))
-/// let adults = try contacts.fetch(ContactEntity.self, where: FetchPredicate(format: "age >= %d", 18))
+/// let grown: FetchPredicate<ContactEntity> = \.age >= 18 && 0.5...1 ~= \.score
+/// let named: FetchPredicate<ContactEntity> = .contains(\.name, "yu") || \.age > 60
+/// let macro = FetchPredicate<ContactEntity>(#Predicate { $0.name != $0.uid })
+/// let format = try FetchPredicate<ContactEntity>(format: "age >= %d", 18)
 /// ```
 ///
 /// A comparison with nil is false, except for `==` and `!=`, which treat nil as a value; `!` is plain negation. Strings are
@@ -50,7 +50,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Makes a predicate from a predicate of Foundation.
     ///
     /// ```swift
-    /// let grown = FetchPredicate(#Predicate<ContactEntity> { $0.age >= 18 && $0.name.starts(with: "G") })
+    /// let grown = FetchPredicate<ContactEntity>(#Predicate { $0.age >= 18 })
     /// ```
     ///
     /// The store evaluates comparisons, ranges, arithmetic, optionals, strings, the `count` of strings and data, and closures
@@ -73,7 +73,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Makes a predicate from a format string.
     ///
     /// ```swift
-    /// let guans = try FetchPredicate<ContactEntity>(format: "name CONTAINS[cd] %@ AND age BETWEEN {%d, %d}", "guan", 18, 30)
+    /// let guans = try FetchPredicate<ContactEntity>(
+    ///     format: "name CONTAINS[cd] %@ AND age > %d", "guan", 18)
     /// ```
     ///
     /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`. A variable after `BETWEEN`
@@ -127,8 +128,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Replaces variables of the predicate by values.
     ///
     /// ```swift
-    /// let template = try FetchPredicate<ContactEntity>(format: "name BEGINSWITH $START AND age > $AGE")
-    /// let predicate = try template.substituting(["START": "G", "AGE": 18])
+    /// let template = try FetchPredicate<ContactEntity>(format: "age > $AGE")
+    /// let predicate = try template.substituting(["AGE": 18])
     /// ```
     ///
     /// - Parameter values: The values by the names of the variables, without the `$`. Variables without a value stay; names
@@ -267,7 +268,7 @@ extension FetchPredicate {
     /// Matches if the attribute contains a string. The store cannot use an index.
     ///
     /// ```swift
-    /// let named: FetchPredicate<ContactEntity> = .contains(\.name, "guan", [.caseInsensitive, .diacriticInsensitive])
+    /// let named: FetchPredicate<ContactEntity> = .contains(\.name, "guan")
     /// ```
     public static func contains(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ part: String, _ matching: StringMatching = []
@@ -278,7 +279,7 @@ extension FetchPredicate {
     /// Matches if the attribute begins with a string. Without options, the store can use an index.
     ///
     /// ```swift
-    /// let guans = ObjectRequest(ContactEntity.self, where: .beginsWith(\.name, "Guan"))
+    /// let guans: FetchPredicate<ContactEntity> = .beginsWith(\.name, "Guan")
     /// ```
     public static func beginsWith(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ start: String, _ matching: StringMatching = []

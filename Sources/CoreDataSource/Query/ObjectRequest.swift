@@ -110,7 +110,8 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
 /// A value for one attribute of every object of an update.
 ///
 /// ```swift
-/// try await contacts.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
+/// try await contacts.update(
+///     ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
 /// ```
 public struct FetchAssignment<Object: ManagedObject>: Sendable {
     let keyPath: any PartialKeyPath<Object> & Sendable

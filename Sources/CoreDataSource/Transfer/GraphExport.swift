@@ -191,7 +191,9 @@ extension ManagedObjectContext {
     ///
     /// ```swift
     /// let request = ObjectRequest<GroupEntity>(where: \.gid == "7")
-    /// let graph = try await container.read { try $0.exportGraph(request, following: [\GroupEntity.members]) }
+    /// let graph = try await container.read {
+    ///     try $0.exportGraph(request, following: [\GroupEntity.members])
+    /// }
     /// ```
     ///
     /// A chosen relationship is followed from every object, also from objects that another relationship leads to. Unsaved edits

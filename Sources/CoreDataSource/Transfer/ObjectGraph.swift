@@ -6,7 +6,9 @@ internal import RowStore
 /// Any context exports a graph, and a container imports a graph as one save:
 ///
 /// ```swift
-/// let graph = try await container.read { try $0.exportGraph(of: [GroupEntity.self, ContactEntity.self]) }
+/// let graph = try await container.read {
+///     try $0.exportGraph(of: [GroupEntity.self, ContactEntity.self])
+/// }
 /// try await other.importGraph(graph)
 /// ```
 ///
@@ -15,7 +17,9 @@ internal import RowStore
 ///
 /// ```json
 /// {
-///   "ContactEntity": [{"uid": "1", "name": "Guan Yu", "birthday": null, "group": "7"}],
+///   "ContactEntity": [
+///     {"uid": "1", "name": "Guan Yu", "birthday": null, "group": "7"}
+///   ],
 ///   "GroupEntity": [{"gid": "7", "name": "Oath"}]
 /// }
 /// ```

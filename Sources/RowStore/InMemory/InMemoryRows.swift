@@ -4,8 +4,10 @@
 /// keys and queries:
 ///
 /// ```swift
-/// let rows = InMemoryRows(options.layout, firstFreeKey: plan.metadata.firstFreeKey)
-/// try rows.load([StoredRow(key: 1, row: try layout.row(values))], entity: layout.index)
+/// let rows = InMemoryRows(
+///     options.layout, firstFreeKey: plan.metadata.firstFreeKey)
+/// try rows.load(
+///     [StoredRow(key: 1, row: try layout.row(values))], entity: layout.index)
 /// ```
 ///
 /// **Isolation**: none. Any thread may read; one thread at a time may write. A read works on one state; a commit during the

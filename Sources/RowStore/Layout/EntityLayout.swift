@@ -208,7 +208,8 @@ extension EntityLayout {
     /// The values of a row, in the order of ``columns``.
     ///
     /// ```swift
-    /// for (column, value) in zip(layout.columns, layout.values(of: row)) where column.isStored {
+    /// for (column, value) in zip(layout.columns, layout.values(of: row))
+    /// where column.isStored {
     ///     print(column.name, value)
     /// }
     /// ```

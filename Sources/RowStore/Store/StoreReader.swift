@@ -5,7 +5,9 @@ package import Dispatch
 /// A store that can only list rows uses ``RowQuery/rows(in:listing:)``:
 ///
 /// ```swift
-/// func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
+/// func forEachRow(
+///     _ query: RowQuery, _ body: (StoredRow) -> Void
+/// ) throws(DataSourceError) {
 ///     for row in try query.rows(in: layout, listing: listRows) { body(row) }
 /// }
 /// ```

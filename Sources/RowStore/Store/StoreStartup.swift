@@ -5,8 +5,8 @@ public import Foundation
 /// ```swift
 /// let startup = container.startup
 /// if startup.isReset {
-///     print(
-///         "\(startup.reason): \(startup.rowsDropped) objects dropped, backup: \(startup.backup?.path ?? "none")")
+///     print("\(startup.reason): \(startup.rowsDropped) objects dropped")
+///     print("backup: \(startup.backup?.path ?? "none")")
 /// }
 /// ```
 public struct StoreStartup: Sendable, Hashable {

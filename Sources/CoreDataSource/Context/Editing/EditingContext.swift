@@ -55,7 +55,9 @@ public class EditingContext: ManagedObjectContext {
     /// Deletes an object. Its values stay readable.
     ///
     /// ```swift
-    /// if let contact = try context.object(ContactEntity.self, id: id) { context.delete(contact) }
+    /// if let contact = try context.object(ContactEntity.self, id: id) {
+    ///     context.delete(contact)
+    /// }
     /// ```
     ///
     /// The save applies the model's delete rules to related objects. It throws `entityNotOwned` if the data source does not own
@@ -68,7 +70,8 @@ public class EditingContext: ManagedObjectContext {
     /// Finds the object whose attribute has a value, or inserts a new object with the value.
     ///
     /// ```swift
-    /// let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: "1")
+    /// let contact = try context.findOrInsert(
+    ///     ContactEntity.self, where: \.uid, equals: "1")
     /// contact.name = "Guan Yu"
     /// ```
     ///

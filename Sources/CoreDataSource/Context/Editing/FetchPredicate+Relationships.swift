@@ -6,7 +6,9 @@ extension FetchPredicate {
     /// Matches if any object of a to-many relationship matches.
     ///
     /// ```swift
-    /// let threads = try mail.fetch(ThreadEntity.self, where: .any(\.messages, \.isRead == false && \.size > 1000))
+    /// let threads = try mail.fetch(
+    ///     ThreadEntity.self,
+    ///     where: .any(\.messages, \.isRead == false && \.size > 1000))
     /// ```
     ///
     /// An object without related objects does not match.
@@ -216,7 +218,8 @@ extension ObjectRequest {
     /// A request for the objects of a to-many relationship of an object.
     ///
     /// ```swift
-    /// let unread = ObjectRequest(thread, \.messages, where: \.isRead == false, order: [.descending(\.date)])
+    /// let unread = ObjectRequest(
+    ///     thread, \.messages, where: \.isRead == false, order: [.descending(\.date)])
     /// for await update in mail.updates(unread) { print(update.snapshot.count) }
     /// ```
     ///

@@ -6,7 +6,9 @@ internal import RowStore
 ///
 /// ```swift
 /// thread.messages.insert(message)
-/// for message in try thread.messages.sorted(by: [.descending(\.date)]) { print(message.subject) }
+/// for message in try thread.messages.sorted(by: [.descending(\.date)]) {
+///     print(message.subject)
+/// }
 /// print(thread.messages.count)
 /// ```
 ///
@@ -93,14 +95,17 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// Adds objects.
     ///
     /// ```swift
-    /// oath.members.insert(contentsOf: try context.fetch(ContactEntity.self, where: \.age < 18))
+    /// oath.members.insert(
+    ///     contentsOf: try context.fetch(ContactEntity.self, where: \.age < 18))
     /// ```
     public func insert(contentsOf objects: some Sequence<Object>) { owner.linking(index)?.insert(Array(objects)) }
 
     /// Removes an object from the set. The object is not deleted.
     ///
     /// ```swift
-    /// for member in oath.members where member.name == "Zhang Fei" { oath.members.remove(member) }
+    /// for member in oath.members where member.name == "Zhang Fei" {
+    ///     oath.members.remove(member)
+    /// }
     /// ```
     public func remove(_ object: Object) { owner.linking(index)?.remove(object) }
 
@@ -162,7 +167,9 @@ extension RelatedObjects {
     /// In `values`, in an order and in an aggregate, the store calculates the value, and no object is made:
     ///
     /// ```swift
-    /// let threads = try context.values(ObjectRequest<ThreadEntity>(), \.title, \.messages.count, \.messages[max: \.date])
+    /// let threads = try context.values(
+    ///     ObjectRequest<ThreadEntity>(), \.title, \.messages.count,
+    ///     \.messages[max: \.date])
     /// ```
     ///
     /// - Complexity: In code, O(n) in the number of objects, and one query for the unregistered objects.

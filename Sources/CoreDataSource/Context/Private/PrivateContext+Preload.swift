@@ -6,8 +6,11 @@ extension PrivateContext {
     /// nothing from the store, whether the objects exist or not.
     ///
     /// ```swift
-    /// nonisolated override func prepare(_ contacts: [Contact], in context: PrivateContext) throws {
-    ///     try context.preload(ContactEntity.self, where: \.uid, in: contacts.map(\.uid))
+    /// nonisolated override func prepare(
+    ///     _ contacts: [Contact], in context: PrivateContext
+    /// ) throws {
+    ///     try context.preload(
+    ///         ContactEntity.self, where: \.uid, in: contacts.map(\.uid))
     /// }
     /// ```
     ///

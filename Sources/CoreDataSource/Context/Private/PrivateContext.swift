@@ -5,7 +5,9 @@ internal import RowStore
 /// ```swift
 /// try await contacts.perform { context in
 ///     try context.delete(ContactEntity.self, where: \.age < 18)
-///     for contact in try context.fetch(ContactEntity.self) { contact.isFavorite = true }
+///     for contact in try context.fetch(ContactEntity.self) {
+///         contact.isFavorite = true
+///     }
 /// }
 /// ```
 ///
@@ -164,7 +166,8 @@ public final class PrivateContext: EditingContext {
     /// Sets the same values in all objects that match a predicate.
     ///
     /// ```swift
-    /// try context.update(ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
+    /// try context.update(
+    ///     ContactEntity.self, where: \.age >= 30, set: [.set(\.isFavorite, true)])
     /// ```
     ///
     /// **Complexity**: the objects are fetched and changed one by one.

@@ -5,10 +5,14 @@ extension PrivateContext {
     /// Deletes the children of one parent that are not in a list.
     ///
     /// ```swift
-    /// nonisolated override func onAdd(_ team: Team, in context: PrivateContext) throws -> ManagedObject? {
-    ///     let group = try context.findOrInsert(GroupEntity.self, where: \.gid, equals: team.gid)
+    /// nonisolated override func onAdd(
+    ///     _ team: Team, in context: PrivateContext
+    /// ) throws -> ManagedObject? {
+    ///     let group = try context.findOrInsert(
+    ///         GroupEntity.self, where: \.gid, equals: team.gid)
     ///     let members = try team.members.map { member in
-    ///         let contact = try context.findOrInsert(ContactEntity.self, where: \.uid, equals: member.uid)
+    ///         let contact = try context.findOrInsert(
+    ///             ContactEntity.self, where: \.uid, equals: member.uid)
     ///         contact.name = member.name
     ///         contact.group = group
     ///         return contact

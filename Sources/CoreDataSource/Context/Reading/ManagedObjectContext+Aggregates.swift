@@ -6,7 +6,8 @@ extension ManagedObjectContext {
     /// Calculates sums, averages, counts, minima and maxima over the objects of a request.
     ///
     /// ```swift
-    /// let (count, oldest) = try context.aggregate(ObjectRequest<ContactEntity>(), .count(), .max(\.age))
+    /// let (count, oldest) = try context.aggregate(
+    ///     ObjectRequest<ContactEntity>(), .count(), .max(\.age))
     /// ```
     ///
     /// **Complexity**: the store calculates the results of a request for one entity without a limit, an offset or
@@ -51,7 +52,8 @@ extension ManagedObjectContext {
     ///
     /// ```swift
     /// let grown = ObjectRequest<ContactEntity>(where: \.age >= 18)
-    /// for (group, count) in try contacts.main.aggregate(grown, groupBy: \.group?.name, .count()) {
+    /// for (group, count) in try contacts.main.aggregate(
+    ///     grown, groupBy: \.group?.name, .count()) {
     ///     print(group ?? "none", count)
     /// }
     /// ```
@@ -213,7 +215,10 @@ extension ManagedObjectContext {
     /// Some attributes of the objects of a request, in its order. Only these attributes are read, and no objects are made.
     ///
     /// ```swift
-    /// for (name, age) in try context.values(ObjectRequest<ContactEntity>(), \.name, \.age) { print(name, age) }
+    /// for (name, age) in try context.values(
+    ///     ObjectRequest<ContactEntity>(), \.name, \.age) {
+    ///     print(name, age)
+    /// }
     /// ```
     ///
     /// - Parameters:

@@ -73,7 +73,8 @@ extension ManagedObjectContext {
     /// The way in which the store would find the objects of a request, with warnings about slow parts.
     ///
     /// ```swift
-    /// let explanation = try container.main.explain(ObjectRequest(ContactEntity.self, where: \.phone == "110"))
+    /// let explanation = try container.main.explain(
+    ///     ObjectRequest(ContactEntity.self, where: \.phone == "110"))
     /// for warning in explanation.warnings { print(warning) }
     /// ```
     ///

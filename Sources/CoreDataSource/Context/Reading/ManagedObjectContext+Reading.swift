@@ -33,7 +33,8 @@ extension ManagedObjectContext {
     /// Fetches the objects that match a predicate.
     ///
     /// ```swift
-    /// let grown = try context.fetch(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
+    /// let grown = try context.fetch(
+    ///     ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
     /// ```
     ///
     /// **Complexity**: that of ``fetch(_:)``.
@@ -57,7 +58,8 @@ extension ManagedObjectContext {
     /// Fetches the objects that match a predicate, in the order of Foundation's sort descriptors.
     ///
     /// ```swift
-    /// let byName = try context.fetch(ContactEntity.self, order: [SortDescriptor(\.name)])
+    /// let byName = try context.fetch(
+    ///     ContactEntity.self, order: [SortDescriptor(\.name)])
     /// ```
     ///
     /// **Complexity**: that of ``fetch(_:)``.
@@ -100,7 +102,8 @@ extension ManagedObjectContext {
     /// Finds the first object, in the order of creation, whose attribute has a value; nil if there is none.
     ///
     /// ```swift
-    /// let contact = try container.main.first(ContactEntity.self, where: \.uid, equals: "1")
+    /// let contact = try container.main.first(
+    ///     ContactEntity.self, where: \.uid, equals: "1")
     /// ```
     ///
     /// **Complexity**: in a private context, the look-up of a registered object by an attribute with a uniqueness constraint
@@ -175,7 +178,9 @@ extension ManagedObjectContext {
     /// Whether any object matches a predicate. At most one row is read, unless the predicate needs objects.
     ///
     /// ```swift
-    /// if try context.exists(ContactEntity.self, where: \.phone == "110") { print("known") }
+    /// if try context.exists(ContactEntity.self, where: \.phone == "110") {
+    ///     print("known")
+    /// }
     /// ```
     ///
     /// - Parameters:
@@ -229,7 +234,8 @@ extension ManagedObjectContext {
     /// Fetches the objects of a request, and makes a value from each.
     ///
     /// ```swift
-    /// let grown = try context.fetch(as: ContactValue.self, ObjectRequest(where: \.age >= 18))
+    /// let grown = try context.fetch(
+    ///     as: ContactValue.self, ObjectRequest(where: \.age >= 18))
     /// ```
     ///
     /// **Complexity**: that of ``fetch(_:)``, and one call of the initializer for each object.

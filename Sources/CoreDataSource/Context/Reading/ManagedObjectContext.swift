@@ -4,7 +4,9 @@ internal import RowStore
 ///
 /// ```swift
 /// func adultNames(in context: ManagedObjectContext) throws -> [String] {
-///     try context.fetch(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)]).map(\.name)
+///     try context.fetch(
+///         ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)]
+///     ).map(\.name)
 /// }
 /// ```
 ///

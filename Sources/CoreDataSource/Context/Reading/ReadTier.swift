@@ -152,7 +152,10 @@ package final class ReadQueue: Sendable {
 ///
 /// ```swift
 /// let (count, names) = try await container.read { context in
-///     (try context.count(ContactEntity.self), try context.values(ObjectRequest<ContactEntity>(), \.name))
+///     (
+///         try context.count(ContactEntity.self),
+///         try context.values(ObjectRequest<ContactEntity>(), \.name)
+///     )
 /// }
 /// ```
 ///

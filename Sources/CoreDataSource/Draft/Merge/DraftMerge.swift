@@ -183,7 +183,8 @@ struct DraftMerge {
 /// How the save of a draft resolves conflicts.
 ///
 /// ```swift
-/// try await draft.save(resolving: .each { $0.propertyName == "note" ? .mine : .theirs })
+/// try await draft.save(
+///     resolving: .each { $0.propertyName == "note" ? .mine : .theirs })
 /// ```
 public struct DraftResolution: Sendable {
     /// Decides a conflict; nil leaves it undecided.
@@ -199,7 +200,8 @@ public struct DraftResolution: Sendable {
     /// Decides each conflict with a closure.
     ///
     /// ```swift
-    /// try await draft.save(resolving: .each { $0.propertyName == "note" ? .mine : .theirs })
+    /// try await draft.save(
+    ///     resolving: .each { $0.propertyName == "note" ? .mine : .theirs })
     /// ```
     ///
     /// **Isolation**: the queue of the private context, during the save. If the closure throws, the save throws the same error

@@ -3,7 +3,8 @@ internal import RowStore
 /// The context for the user interface: objects on the main actor, which follow every save.
 ///
 /// ```swift
-/// let contact = try container.main.first(ContactEntity.self, where: \.uid, equals: "1")
+/// let contact = try container.main.first(
+///     ContactEntity.self, where: \.uid, equals: "1")
 /// try await contacts.add(Contact(uid: "1", name: "Guan Yunchang"))
 /// print(contact?.name ?? "none")  // Guan Yunchang
 /// ```

@@ -11,7 +11,10 @@ internal import RowStore
 /// extension ContactTable: DataSourceDelegate {
 ///     func willChangeContent(dataKey: String) { tableView.beginUpdates() }
 ///
-///     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String) {
+///     func didChangeSection(
+///         _ section: ListSection, at index: Int, for type: ListChangeType,
+///         dataKey: String
+///     ) {
 ///         if type == .insert {
 ///             tableView.insertSections([index], with: .automatic)
 ///         } else {
@@ -20,13 +23,21 @@ internal import RowStore
 ///     }
 ///
 ///     func didChangeObject(
-///         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+///         _ object: ManagedObject, at indexPath: IndexPath?,
+///         for type: ListChangeType, newIndexPath: IndexPath?,
 ///         dataKey: String
 ///     ) {
-///         if type == .update, let indexPath { return tableView.reloadRows(at: [indexPath], with: .automatic) }
-///         // The values of an object that moved may have changed too, so its row is not moved but replaced.
-///         if let indexPath { tableView.deleteRows(at: [indexPath], with: .automatic) }
-///         if let newIndexPath { tableView.insertRows(at: [newIndexPath], with: .automatic) }
+///         if type == .update, let indexPath {
+///             return tableView.reloadRows(at: [indexPath], with: .automatic)
+///         }
+///         // The values of an object that moved may have changed too, so its row
+///         // is not moved but replaced.
+///         if let indexPath {
+///             tableView.deleteRows(at: [indexPath], with: .automatic)
+///         }
+///         if let newIndexPath {
+///             tableView.insertRows(at: [newIndexPath], with: .automatic)
+///         }
 ///     }
 ///
 ///     func didChangeContent(dataKey: String) { tableView.endUpdates() }

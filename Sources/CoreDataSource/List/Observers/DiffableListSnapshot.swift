@@ -24,7 +24,8 @@ extension ListUpdate {
     /// proportional to the length of the list.
     ///
     /// ```swift
-    /// for await update in contacts.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])) {
+    /// for await update in contacts.updates(
+    ///     ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])) {
     ///     await dataSource.apply(update.diffableSnapshot)
     /// }
     /// ```

@@ -4,7 +4,9 @@ internal import RowStore
 /// The state of a list after a save: all rows in their order, divided into sections.
 ///
 /// ```swift
-/// let snapshot = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])).snapshot
+/// let snapshot = try contacts.list(
+///     ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
+/// ).snapshot
 /// for contact in snapshot { print(contact.name) }
 /// ```
 ///

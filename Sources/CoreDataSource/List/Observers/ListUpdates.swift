@@ -4,7 +4,9 @@ internal import RowStore
 /// The updates that a loop gets if it is slower than the saves.
 ///
 /// ```swift
-/// for await update in contacts.updates(request, buffering: .every()) { print(update.difference) }
+/// for await update in contacts.updates(request, buffering: .every()) {
+///     print(update.difference)
+/// }
 /// ```
 public struct ListBuffering: Sendable, Hashable {
     let capacity: Int
@@ -26,7 +28,8 @@ public struct ListBuffering: Sendable, Hashable {
 /// The states of a list as an asynchronous sequence.
 ///
 /// ```swift
-/// for await update in contacts.updates(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])) {
+/// for await update in contacts.updates(
+///     ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])) {
 ///     print(update.snapshot.count, update.difference.changes.count, update.reason)
 /// }
 /// ```

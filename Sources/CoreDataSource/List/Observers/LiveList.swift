@@ -4,7 +4,8 @@ internal import RowStore
 /// A list for SwiftUI and other observers, which always shows the newest state.
 ///
 /// ```swift
-/// @State private var list = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
+/// @State private var list = try contacts.list(
+///     ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
 ///
 /// List(list.snapshot) { contact in Text(contact.name) }
 /// ```
