@@ -38,7 +38,6 @@ enum Benchmarks {
             warn("No workload has such a name. There are: \(Workload.all.map(\.id).joined(separator: ", ")).")
         }
         if let file = options.json { try report.write(to: file) }
-        if let file = options.plot { try Plot(report).write(to: file) }
     }
 
     private static func end(_ message: String, code: Int32) {

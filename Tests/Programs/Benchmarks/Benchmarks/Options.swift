@@ -13,8 +13,6 @@ struct Options: Sendable {
     var json: String?
     /// The numbers of objects for which the cost of each is compared; none for a run with ``n``.
     var scale: [Int] = []
-    /// Where the drawing goes.
-    var plot: String?
     var isQuick = false
     /// For the process of one workload: its name.
     var alone: String?
@@ -24,7 +22,7 @@ struct Options: Sendable {
     var storeToSaveInto: String?
 
     static let usage = """
-        usage: benchmarks [--quick] [--filter W1,W3] [--n 100000 | --scale 1000,10000,100000,1000000] [--json FILE] [--plot FILE]
+        usage: benchmarks [--quick] [--filter W1,W3] [--n 100000 | --scale 1000,10000,100000,1000000] [--json FILE]
         """
     /// What is measured at each scale where nothing else is asked for.
     private static let scaledWorkloads = ["W1", "W2", "W5-registered", "W5-store", "W6-unread", "W6-read"]
@@ -49,9 +47,6 @@ struct Options: Sendable {
             case "--scale":
                 scale = arguments.popFirst()?.split(separator: ",").compactMap { Int($0) } ?? []
                 guard !scale.isEmpty, scale.allSatisfy({ $0 >= 1000 }) else { return nil }
-            case "--plot":
-                guard let file = arguments.popFirst() else { return nil }
-                plot = file
             case "--alone":
                 guard let name = arguments.popFirst() else { return nil }
                 alone = name
