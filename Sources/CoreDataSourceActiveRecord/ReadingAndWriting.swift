@@ -17,7 +17,9 @@ public protocol PersistenceReading {
     /// Reads one state of all rows off the main actor, and returns the result of the body: ``PersistentContainer/read(_:)``.
     ///
     /// ```swift
-    /// let count = try await container.read { context in try ContactEntity.count(in: context) }
+    /// let count = try await container.read { context in
+    ///     try ContactEntity.count(in: context)
+    /// }
     /// ```
     ///
     /// - Parameter body: Reads, and returns values. Objects cannot leave the body.
@@ -62,7 +64,9 @@ public protocol PersistenceWriting: PersistenceReading {
     /// Runs the work in the private context of the data source, and blocks until its rows are in the store.
     ///
     /// ```swift
-    /// try container.writeSync(in: contacts) { context in try ContactEntity.create(in: context).uid = "1" }
+    /// try container.writeSync(in: contacts) { context in
+    ///     try ContactEntity.create(in: context).uid = "1"
+    /// }
     /// ```
     ///
     /// - Parameters:
@@ -77,7 +81,9 @@ public protocol PersistenceWriting: PersistenceReading {
     /// Runs the work in the private context of the data source, after all earlier calls, and returns at once.
     ///
     /// ```swift
-    /// service.writeAsync(in: contacts) { context in try ContactEntity.removeAll(in: context) } callback: { outcome in
+    /// service.writeAsync(in: contacts) { context in
+    ///     try ContactEntity.removeAll(in: context)
+    /// } callback: { outcome in
     ///     if case .failure(let error) = outcome { print(error) }
     /// }
     /// ```

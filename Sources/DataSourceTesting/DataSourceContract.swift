@@ -29,7 +29,9 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     /// ```swift
     /// let contract = DataSourceContract(
     ///     ContactDataSource.self, model: .contacts, entity: ContactEntity.self,
-    ///     values: [Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")],
+    ///     values: [
+    ///         Contact(uid: "1", name: "Guan Yu"), Contact(uid: "2", name: "Zhang Fei")
+    ///     ],
     ///     refused: [Contact(uid: "", name: "")])
     /// ```
     ///

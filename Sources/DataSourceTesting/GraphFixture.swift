@@ -24,8 +24,11 @@ public struct GraphFixture: Sendable {
     /// Makes a fixture of a graph.
     ///
     /// ```swift
-    /// let graph = try await container.read { try $0.exportGraph(of: [ContactEntity.self]) }
-    /// let fixture = GraphFixture(graph, model: .contacts, dataSources: [ContactDataSource.self])
+    /// let graph = try await container.read {
+    ///     try $0.exportGraph(of: [ContactEntity.self])
+    /// }
+    /// let fixture = GraphFixture(
+    ///     graph, model: .contacts, dataSources: [ContactDataSource.self])
     /// ```
     ///
     /// - Parameters:
@@ -47,7 +50,8 @@ public struct GraphFixture: Sendable {
     /// Makes a fixture from a file.
     ///
     /// ```swift
-    /// let fixture = try GraphFixture(contentsOf: url, model: .contacts, dataSources: [ContactDataSource.self])
+    /// let fixture = try GraphFixture(
+    ///     contentsOf: url, model: .contacts, dataSources: [ContactDataSource.self])
     /// ```
     ///
     /// - Parameters:

@@ -63,7 +63,8 @@ public struct ModelReader: Sendable {
     /// Reads the bytes of a `contents` file.
     ///
     /// ```swift
-    /// let document = try ModelReader.read(data: Data(contentsOf: contents), name: "Contacts")
+    /// let document = try ModelReader.read(
+    ///     data: Data(contentsOf: contents), name: "Contacts")
     /// ```
     ///
     /// - Complexity: linear in the size of the data.

@@ -84,7 +84,9 @@ public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
     /// The keys of the data sources. If a data source is repeated, its last key counts.
     ///
     /// ```swift
-    /// let keys: DataSourceKeys = [ContactDataSource.self: "7", GroupDataSource.self: "7"]
+    /// let keys: DataSourceKeys = [
+    ///     ContactDataSource.self: "7", GroupDataSource.self: "7"
+    /// ]
     /// ```
     public init(dictionaryLiteral elements: (EntityDataSource.Type, String)...) {
         self.init()

@@ -137,7 +137,8 @@ public struct StoreDescription: Sendable {
     /// Describes a store.
     ///
     /// ```swift
-    /// let description = StoreDescription(name: "contacts", location: .sqlite(url), databaseKey: userID)
+    /// let description = StoreDescription(
+    ///     name: "contacts", location: .sqlite(url), databaseKey: userID)
     /// ```
     ///
     /// - Parameters:

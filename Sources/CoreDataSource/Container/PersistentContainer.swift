@@ -95,7 +95,8 @@ public final class PersistentContainer: Sendable {
         /// Makes a configuration. A limit that is too low is raised to the lowest possible value.
         ///
         /// ```swift
-        /// let configuration = PersistentContainer.Configuration(synchronous: .normal, resetPolicy: .migrate)
+        /// let configuration = PersistentContainer.Configuration(
+        ///     synchronous: .normal, resetPolicy: .migrate)
         /// ```
         public init(
             synchronous: SynchronousLevel = .full, resetPolicy: ResetPolicy = .standard,

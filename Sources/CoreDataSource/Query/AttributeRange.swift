@@ -58,7 +58,8 @@ public struct StringMatching: OptionSet, Sendable, Hashable {
     /// The options with the given bits.
     ///
     /// ```swift
-    /// let matching = StringMatching(rawValue: 3)  // [.caseInsensitive, .diacriticInsensitive]
+    /// let matching = StringMatching(rawValue: 3)
+    /// // [.caseInsensitive, .diacriticInsensitive]
     /// ```
     public init(rawValue: Int) {
         self.rawValue = rawValue

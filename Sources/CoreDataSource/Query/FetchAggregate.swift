@@ -64,14 +64,16 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     /// The number of objects.
     ///
     /// ```swift
-    /// let count = try context.aggregate(ObjectRequest<ContactEntity>(), .count())  // 3
+    /// let count = try context.aggregate(ObjectRequest<ContactEntity>(), .count())
+    /// // 3
     /// ```
     public static func count() -> FetchAggregate where Result == Int64 { FetchAggregate(.count, nil) }
 
     /// The number of objects whose attribute is not nil.
     ///
     /// ```swift
-    /// let reachable = try context.aggregate(ObjectRequest<ContactEntity>(), .count(\.phone))  // 1
+    /// let reachable = try context.aggregate(
+    ///     ObjectRequest<ContactEntity>(), .count(\.phone))  // 1
     /// ```
     public static func count<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
@@ -80,7 +82,8 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     /// The sum; zero if no object has a value.
     ///
     /// ```swift
-    /// let years = try context.aggregate(ObjectRequest<ContactEntity>(), .sum(\.age))  // 75
+    /// let years = try context.aggregate(ObjectRequest<ContactEntity>(), .sum(\.age))
+    /// // 75
     /// ```
     ///
     /// A key path along a relationship needs its root: `.sum(\MessageEntity.thread?.rank)`.
@@ -91,7 +94,8 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     /// The average; nil if no object has a value. The average of decimals has 38 digits.
     ///
     /// ```swift
-    /// let average = try context.aggregate(ObjectRequest<ContactEntity>(), .average(\.age))  // 25.0
+    /// let average = try context.aggregate(
+    ///     ObjectRequest<ContactEntity>(), .average(\.age))  // 25.0
     /// ```
     public static func average<Value: SummableAttribute>(
         _ keyPath: KeyPath<Object, Value>
@@ -100,7 +104,8 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     /// The least value; nil if no object has a value. Strings are compared byte by byte.
     ///
     /// ```swift
-    /// let youngest = try context.aggregate(ObjectRequest<ContactEntity>(), .min(\.age))  // 16
+    /// let youngest = try context.aggregate(
+    ///     ObjectRequest<ContactEntity>(), .min(\.age))  // 16
     /// ```
     public static func min<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
@@ -109,7 +114,8 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     /// The least value of an optional attribute; nil if no object has a value.
     ///
     /// ```swift
-    /// let phone = try context.aggregate(ObjectRequest<ContactEntity>(), .min(\.phone))  // 110
+    /// let phone = try context.aggregate(ObjectRequest<ContactEntity>(), .min(\.phone))
+    /// // 110
     /// ```
     public static func min<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>
@@ -118,7 +124,8 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     /// The greatest value; nil if no object has a value. Strings are compared byte by byte.
     ///
     /// ```swift
-    /// let oldest = try context.aggregate(ObjectRequest<ContactEntity>(), .max(\.age))  // 32
+    /// let oldest = try context.aggregate(ObjectRequest<ContactEntity>(), .max(\.age))
+    /// // 32
     /// ```
     public static func max<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value>
@@ -127,7 +134,8 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
     /// The greatest value of an optional attribute; nil if no object has a value.
     ///
     /// ```swift
-    /// let phone = try context.aggregate(ObjectRequest<ContactEntity>(), .max(\.phone))  // 110
+    /// let phone = try context.aggregate(ObjectRequest<ContactEntity>(), .max(\.phone))
+    /// // 110
     /// ```
     public static func max<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>

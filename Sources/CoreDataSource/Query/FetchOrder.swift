@@ -64,7 +64,9 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     /// Sorts from the least value to the greatest.
     ///
     /// ```swift
-    /// request.order = [.ascending(\.group?.name), .ascending(\.name, [.caseInsensitive])]
+    /// request.order = [
+    ///     .ascending(\.group?.name), .ascending(\.name, [.caseInsensitive])
+    /// ]
     /// ```
     ///
     /// - Parameters:
@@ -157,7 +159,9 @@ public struct FetchCollation: Sendable, Hashable {
     /// Makes an order from a comparison, which is called on any thread.
     ///
     /// ```swift
-    /// let swedish = FetchCollation { $0.compare($1, locale: Locale(identifier: "sv")) }
+    /// let swedish = FetchCollation {
+    ///     $0.compare($1, locale: Locale(identifier: "sv"))
+    /// }
     /// ```
     public init(_ compare: @escaping @Sendable (String, String) -> ComparisonResult) {
         collation = StringCollation { compare($0, $1).rawValue }

@@ -73,8 +73,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Makes a predicate from a format string.
     ///
     /// ```swift
-    /// let guans = try FetchPredicate<ContactEntity>(
-    ///     format: "name CONTAINS[cd] %@ AND age > %d", "guan", 18)
+    /// try FetchPredicate<ContactEntity>(format: "age BETWEEN {%d, %d}", 18, 30)
     /// ```
     ///
     /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`. A variable after `BETWEEN`
@@ -112,7 +111,8 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Makes a predicate from a format string, with its arguments in an array; see ``init(format:_:)``.
     ///
     /// ```swift
-    /// let predicate = try FetchPredicate<ContactEntity>(format: "age >= %@ AND name == %@", arguments: [18, "Guan Yu"])
+    /// let predicate = try FetchPredicate<ContactEntity>(
+    ///     format: "age >= %@ AND name == %@", arguments: [18, "Guan Yu"])
     /// ```
     ///
     /// - Throws: `unreadablePredicate`, with the line and the column in the format.
@@ -311,7 +311,8 @@ extension FetchPredicate {
     /// Matches if the attribute equals a string, compared with the options.
     ///
     /// ```swift
-    /// let named: FetchPredicate<ContactEntity> = .equal(\.name, "guan yu", [.caseInsensitive])
+    /// let named: FetchPredicate<ContactEntity> = .equal(
+    ///     \.name, "guan yu", [.caseInsensitive])
     /// ```
     public static func equal(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ text: String, _ matching: StringMatching

@@ -42,7 +42,9 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     /// A request for objects of a class: by default all of them, in the order of creation.
     ///
     /// ```swift
-    /// let request = ObjectRequest(ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)], limit: 50)
+    /// let request = ObjectRequest(
+    ///     ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)],
+    ///     limit: 50)
     /// ```
     ///
     /// - Parameters:
@@ -70,7 +72,8 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     /// A request in the order of Foundation's sort descriptors; see ``FetchOrder/init(_:)``.
     ///
     /// ```swift
-    /// let request = ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.age, order: .reverse)])
+    /// let request = ObjectRequest(
+    ///     ContactEntity.self, order: [SortDescriptor(\.age, order: .reverse)])
     /// ```
     ///
     /// - Parameters:
@@ -121,7 +124,9 @@ public struct FetchAssignment<Object: ManagedObject>: Sendable {
     /// Sets the attribute to a value.
     ///
     /// ```swift
-    /// try await contacts.update(ContactEntity.self, where: \.age >= 18, set: [.set(\.isFavorite, true), .set(\.note, nil)])
+    /// try await contacts.update(
+    ///     ContactEntity.self, where: \.age >= 18,
+    ///     set: [.set(\.isFavorite, true), .set(\.note, nil)])
     /// ```
     ///
     /// The setter of the property is called for one object of each entity, and all objects get the result. If your own setter

@@ -49,7 +49,9 @@ public struct AttributeDescription: Sendable, Hashable {
     /// Makes an attribute. Arguments that are left out have the defaults of a model file.
     ///
     /// ```swift
-    /// let subject = AttributeDescription(name: "subject", type: .string, defaultValue: .string(""), maximum: .integer(200))
+    /// let subject = AttributeDescription(
+    ///     name: "subject", type: .string, defaultValue: .string(""),
+    ///     maximum: .integer(200))
     /// ```
     public init(
         name: String,

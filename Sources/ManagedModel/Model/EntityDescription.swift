@@ -32,7 +32,8 @@ public struct EntityDescription: Sendable, Hashable {
     ///
     /// ```swift
     /// let attachment = EntityDescription(
-    ///     name: "AttachmentEntity", attributes: [AttributeDescription(name: "name", type: .string)],
+    ///     name: "AttachmentEntity",
+    ///     attributes: [AttributeDescription(name: "name", type: .string)],
     ///     uniquenessConstraints: [["name"]])
     /// ```
     public init(
@@ -88,7 +89,8 @@ public struct FetchIndexDescription: Sendable, Hashable {
     /// Makes an index.
     ///
     /// ```swift
-    /// let byDate = FetchIndexDescription(name: "byDate", elements: [.init(property: "date", isAscending: false)])
+    /// let byDate = FetchIndexDescription(
+    ///     name: "byDate", elements: [.init(property: "date", isAscending: false)])
     /// ```
     public init(name: String, elements: [Element], isCompound: Bool = false) {
         self.name = name
@@ -106,7 +108,8 @@ public struct FetchIndexDescription: Sendable, Hashable {
         /// Makes an element.
         ///
         /// ```swift
-        /// let newestFirst = FetchIndexDescription.Element(property: "date", isAscending: false)
+        /// let newestFirst = FetchIndexDescription.Element(
+        ///     property: "date", isAscending: false)
         /// ```
         public init(property: String, isAscending: Bool = true) {
             self.property = property

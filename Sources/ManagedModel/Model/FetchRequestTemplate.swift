@@ -16,7 +16,9 @@ public struct FetchRequestTemplate: Sendable, Hashable {
     /// Makes a request. Arguments that are left out have the defaults of a model file.
     ///
     /// ```swift
-    /// let template = FetchRequestTemplate(name: "Unread", entityName: "MessageEntity", predicateFormat: "isRead == NO")
+    /// let template = FetchRequestTemplate(
+    ///     name: "Unread", entityName: "MessageEntity", predicateFormat: "isRead == NO"
+    /// )
     /// ```
     public init(
         name: String,

@@ -140,7 +140,9 @@ public struct CompositeDescription: Sendable, Hashable {
     /// Makes a composite.
     ///
     /// ```swift
-    /// let address = CompositeDescription(name: "Address", attributes: [AttributeDescription(name: "city", type: .string)])
+    /// let address = CompositeDescription(
+    ///     name: "Address",
+    ///     attributes: [AttributeDescription(name: "city", type: .string)])
     /// ```
     public init(name: String, attributes: [AttributeDescription]) {
         self.name = name
@@ -152,7 +154,8 @@ extension ManagedObjectModel {
     /// The entity and its ancestors, nearest first. In an invalid model, the list ends at the start of a cycle.
     ///
     /// ```swift
-    /// let names = model.lineage(of: contact).map(\.name)  // ["ContactEntity", "BaseEntity"]
+    /// let names = model.lineage(of: contact).map(\.name)
+    /// // ["ContactEntity", "BaseEntity"]
     /// ```
     ///
     /// - Complexity: one look-up by name for each ancestor.
@@ -169,7 +172,8 @@ extension ManagedObjectModel {
     /// The direct sub-entities of the entity of that name, sorted by name.
     ///
     /// ```swift
-    /// let names = model.children(ofEntityNamed: "BaseEntity").map(\.name)  // ["ContactEntity", "GroupEntity"]
+    /// let names = model.children(ofEntityNamed: "BaseEntity").map(\.name)
+    /// // ["ContactEntity", "GroupEntity"]
     /// ```
     ///
     /// - Complexity: O(n) in the number of entities.
@@ -215,7 +219,8 @@ public struct EarlierVersion: Sendable, Hashable {
     /// Makes an earlier version.
     ///
     /// ```swift
-    /// let earlier = EarlierVersion(hashes: [hash.description], entityNames: ["ContactEntity": "PersonEntity"])
+    /// let earlier = EarlierVersion(
+    ///     hashes: [hash.description], entityNames: ["ContactEntity": "PersonEntity"])
     /// ```
     public init(
         hashes: Set<String>, entityNames: [String: String], propertyNames: [String: [String: String]] = [:]

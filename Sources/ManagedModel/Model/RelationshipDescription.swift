@@ -31,7 +31,8 @@ public struct RelationshipDescription: Sendable, Hashable {
     ///
     /// ```swift
     /// let messages = RelationshipDescription(
-    ///     name: "messages", destinationName: "MessageEntity", inverseName: "thread", isToMany: true, deleteRule: .cascade)
+    ///     name: "messages", destinationName: "MessageEntity", inverseName: "thread",
+    ///     isToMany: true, deleteRule: .cascade)
     /// ```
     ///
     /// - Parameters:

@@ -13,7 +13,8 @@ public struct ColumnDescription: Sendable, Hashable {
     /// Makes a column.
     ///
     /// ```swift
-    /// let column = ColumnDescription(name: "subject", role: .attribute(subject), isStored: true)
+    /// let column = ColumnDescription(
+    ///     name: "subject", role: .attribute(subject), isStored: true)
     /// ```
     public init(name: String, role: Role, isStored: Bool) {
         self.name = name
@@ -44,7 +45,8 @@ extension ManagedObjectModel {
     /// The columns of an entity's rows.
     ///
     /// ```swift
-    /// let names = model.columns(of: group).map(\.name)  // ["syncFlag", "gid", "memberCount", "name"]
+    /// let names = model.columns(of: group).map(\.name)
+    /// // ["syncFlag", "gid", "memberCount", "name"]
     /// ```
     ///
     /// - Complexity: linear in the properties of the entity and its ancestors. Each relationship is looked up by name.

@@ -12,7 +12,9 @@ public struct ModelError: Error, Sendable, Hashable {
     /// Makes an error.
     ///
     /// ```swift
-    /// let error = ModelError(.invalidName, entity: "Mail.Message", "A name contains a dot. Leave the dot out.")
+    /// let error = ModelError(
+    ///     .invalidName, entity: "Mail.Message",
+    ///     "A name contains a dot. Leave the dot out.")
     /// ```
     public init(_ code: Code, entity: String? = nil, property: String? = nil, _ message: String) {
         self.code = code

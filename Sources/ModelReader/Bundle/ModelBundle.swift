@@ -179,7 +179,8 @@ extension ModelBundle {
     /// The earlier versions of a version, oldest first.
     ///
     /// ```swift
-    /// let earlier = bundle.versions(before: "Contacts 3")  // ["Contacts", "Contacts 2"]
+    /// let earlier = bundle.versions(before: "Contacts 3")
+    /// // ["Contacts", "Contacts 2"]
     /// ```
     ///
     /// - Complexity: O(n log n) in the number of versions.

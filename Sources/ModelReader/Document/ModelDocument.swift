@@ -30,7 +30,8 @@ public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
     /// Makes a diagnostic.
     ///
     /// ```swift
-    /// let diagnostic = ModelDiagnostic(file: "contents", line: 7, message: "The attribute has no type.")
+    /// let diagnostic = ModelDiagnostic(
+    ///     file: "contents", line: 7, message: "The attribute has no type.")
     /// print(diagnostic)  // contents:7: warning: The attribute has no type.
     /// ```
     public init(file: String, line: Int, message: String) {

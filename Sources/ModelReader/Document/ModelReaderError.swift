@@ -14,7 +14,8 @@ public struct ModelReaderError: Error, Sendable, Hashable {
     /// Makes an error.
     ///
     /// ```swift
-    /// let error = ModelReaderError(.notFound, file: url.path, "There is no model here.")
+    /// let error = ModelReaderError(
+    ///     .notFound, file: url.path, "There is no model here.")
     /// ```
     public init(_ code: Code, file: String, line: Int? = nil, _ message: String) {
         self.code = code

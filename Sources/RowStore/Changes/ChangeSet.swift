@@ -192,7 +192,8 @@ public struct LeaseEpoch: Sendable, Hashable {
     /// Makes the epoch of an entity's lease.
     ///
     /// ```swift
-    /// let isValid = set.leases.contains(LeaseEpoch(entity: lease.entity, epoch: lease.epoch))
+    /// let isValid = set.leases.contains(
+    ///     LeaseEpoch(entity: lease.entity, epoch: lease.epoch))
     /// ```
     public init(entity: Int, epoch: Int64) {
         self.entity = entity

@@ -47,7 +47,9 @@ public struct DataSourceError: Error, Sendable {
     /// Makes an error.
     ///
     /// ```swift
-    /// throw DataSourceError(.storeInUse, "Another process has \(path) open. Close the store there first.")
+    /// throw DataSourceError(
+    ///     .storeInUse,
+    ///     "Another process has \(path) open. Close the store there first.")
     /// ```
     public init(
         _ code: Code, _ message: String, entityName: String? = nil, attributeName: String? = nil, cause: String? = nil,

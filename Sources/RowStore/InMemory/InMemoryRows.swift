@@ -24,7 +24,8 @@ public final class InMemoryRows: Sendable {
     ///
     /// ```swift
     /// let plan = try options.plan(for: found)
-    /// let rows = InMemoryRows(options.layout, firstFreeKey: plan.metadata.firstFreeKey)
+    /// let rows = InMemoryRows(
+    ///     options.layout, firstFreeKey: plan.metadata.firstFreeKey)
     /// ```
     ///
     /// - Parameters:
@@ -44,7 +45,8 @@ public final class InMemoryRows: Sendable {
     /// Adds stored rows. Call it before commits and reads.
     ///
     /// ```swift
-    /// try rows.load([StoredRow(key: 12, row: try layout.row(values))], entity: layout.index)
+    /// try rows.load(
+    ///     [StoredRow(key: 12, row: try layout.row(values))], entity: layout.index)
     /// ```
     ///
     /// - Parameters:
@@ -79,7 +81,8 @@ public final class InMemoryRows: Sendable {
     /// and applies them to the rows in memory.
     ///
     /// ```swift
-    /// let outcome = try rows.commit(group) { (accepted, firstFreeKey) throws(DataSourceError) in
+    /// let outcome = try rows.commit(group) {
+    ///     (accepted, firstFreeKey) throws(DataSourceError) in
     ///     try write(accepted, firstFreeKey)
     /// }
     /// ```
@@ -131,7 +134,8 @@ public final class InMemoryRows: Sendable {
     ///
     /// ```swift
     /// func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
-    ///     StoreStartup(reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
+    ///     StoreStartup(
+    ///         reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
     /// }
     /// ```
     ///

@@ -179,7 +179,8 @@ public struct StartupPlan: Sendable {
     /// The startup for the container to report, after the plan was carried out.
     ///
     /// ```swift
-    /// let startup = plan.startup(rowsDropped: rows.objectCount(of: plan.droppedEntities))
+    /// let startup = plan.startup(
+    ///     rowsDropped: rows.objectCount(of: plan.droppedEntities))
     /// ```
     ///
     /// - Parameter rowsDropped: The number of dropped objects.

@@ -22,7 +22,8 @@ extension RowValue {
     /// Compares strings by their bytes, as a store does, and not by canonical equivalence, as Swift does.
     ///
     /// ```swift
-    /// let isEqual = RowValue.text("caf\u{E9}") == RowValue.text("cafe\u{301}")  // false
+    /// let isEqual = RowValue.text("caf\u{E9}") == RowValue.text("cafe\u{301}")
+    /// // false
     /// ```
     public static func == (one: RowValue, other: RowValue) -> Bool {
         switch (one, other) {

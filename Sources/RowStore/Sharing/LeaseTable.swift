@@ -14,7 +14,8 @@ public struct LeaseTable: Sendable {
         /// Makes a lease.
         ///
         /// ```swift
-        /// let lease = LeaseTable.Lease(entity: layout.index, holder: member, epoch: 7, source: "ContactDataSource")
+        /// let lease = LeaseTable.Lease(
+        ///     entity: layout.index, holder: member, epoch: 7, source: "ContactDataSource")
         /// ```
         public init(entity: Int, holder: StoreMember, epoch: Int64, source: String) {
             self.entity = entity
@@ -41,7 +42,8 @@ public struct LeaseTable: Sendable {
         ///
         /// ```swift
         /// let ticket = LeaseTable.Ticket(
-        ///     number: 3, member: member, entities: [layout.index], source: "ContactDataSource", isAnswered: false)
+        ///     number: 3, member: member, entities: [layout.index],
+        ///     source: "ContactDataSource", isAnswered: false)
         /// ```
         public init(number: Int64, member: StoreMember, entities: [Int], source: String, isAnswered: Bool) {
             self.number = number

@@ -56,7 +56,8 @@ public protocol StoreSharing: Sendable {
     /// Takes free leases. If another member has one of the leases, or waits for it, this container waits after that member.
     ///
     /// ```swift
-    /// let (ticket, table) = try sharing.takeLeases([layout.index], for: "ContactDataSource")
+    /// let (ticket, table) = try sharing.takeLeases(
+    ///     [layout.index], for: "ContactDataSource")
     /// ```
     ///
     /// - Parameters:
@@ -162,7 +163,8 @@ public struct SharedNews: Sendable {
     ///
     /// ```swift
     /// return SharedNews(
-    ///     position: position, events: [.changes(set)], isMore: false, foundOutsideWrites: false, leaseVersion: 8)
+    ///     position: position, events: [.changes(set)], isMore: false,
+    ///     foundOutsideWrites: false, leaseVersion: 8)
     /// ```
     public init(
         position: Int64, events: [FeedEvent], isMore: Bool, foundOutsideWrites: Bool, leaseVersion: Int64

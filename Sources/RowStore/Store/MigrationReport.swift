@@ -16,7 +16,8 @@ public struct MigrationReport: Sendable, Hashable {
     /// Makes a report, for example to compare with in a test.
     ///
     /// ```swift
-    /// let expected = MigrationReport(rowsCarried: 12, changes: ["ContactEntity.phone: renamed from mobile"])
+    /// let expected = MigrationReport(
+    ///     rowsCarried: 12, changes: ["ContactEntity.phone: renamed from mobile"])
     /// ```
     public init(
         rowsCarried: Int, changes: [String] = [], removedEntities: [String] = [], losses: [String] = [],

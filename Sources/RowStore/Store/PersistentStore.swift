@@ -73,7 +73,10 @@ public protocol PersistentStore: Sendable {
     /// Calls the body with a reader, and returns the body's result.
     ///
     /// ```swift
-    /// func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
+    /// func read<R>(
+    ///     _ isolation: ReadIsolation,
+    ///     _ body: (any StoreReader) throws(DataSourceError) -> R
+    /// )
     ///     throws(DataSourceError) -> R
     /// {
     ///     try rows.read(isolation, body)
@@ -107,7 +110,8 @@ public protocol PersistentStore: Sendable {
     /// ```swift
     /// func reset(didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
     ///     try removeFiles()
-    ///     return StoreStartup(reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
+    ///     return StoreStartup(
+    ///         reason: .requested, rowsDropped: try rows.removeAll(didEmpty: didEmpty))
     /// }
     /// ```
     ///
@@ -228,7 +232,9 @@ public struct CommitOutcome: Sendable {
     /// Makes an outcome. Without arguments, every change set of the group was written.
     ///
     /// ```swift
-    /// return CommitOutcome(refused: [0: DataSourceError(.valueTooLarge, "The photo is too large.")])
+    /// return CommitOutcome(refused: [
+    ///     0: DataSourceError(.valueTooLarge, "The photo is too large.")
+    /// ])
     /// ```
     public init(
         refused: [Int: DataSourceError] = [:], postponed: [Int: DataSourceError] = [:], foundOutsideWrites: Bool = false

@@ -46,7 +46,8 @@ public struct ResetPolicy: Sendable, Hashable {
     /// ``StoreStartup/backup`` has its URL.
     ///
     /// ```swift
-    /// let configuration = PersistentContainer.Configuration(resetPolicy: .backup(keep: 3))
+    /// let configuration = PersistentContainer.Configuration(
+    ///     resetPolicy: .backup(keep: 3))
     /// ```
     ///
     /// - Parameter count: How many of the newest backups to keep; 0 keeps none, like ``discard``.
@@ -69,7 +70,8 @@ public struct ResetPolicy: Sendable, Hashable {
     /// Carries the rows over to the new model, in one transaction. If that is not possible, works like the other policy.
     ///
     /// ```swift
-    /// let configuration = PersistentContainer.Configuration(resetPolicy: .migrate(otherwise: .backup(keep: 1)))
+    /// let configuration = PersistentContainer.Configuration(
+    ///     resetPolicy: .migrate(otherwise: .backup(keep: 1)))
     /// ```
     ///
     /// The store contains its model, from which the migration is inferred. Entities and properties may be added, removed and

@@ -22,7 +22,9 @@ public protocol StoreReader {
     ///
     /// ```swift
     /// var found: StoredRow?
-    /// try reader.forEachRow(RowQuery(layout, constraint: 0, values: [.text("guan-yu")])) { found = $0 }
+    /// try reader.forEachRow(
+    ///     RowQuery(layout, constraint: 0, values: [.text("guan-yu")])
+    /// ) { found = $0 }
     /// ```
     ///
     /// - Parameters:
@@ -35,7 +37,9 @@ public protocol StoreReader {
     /// The number of matching rows, regardless of limit and offset. By default all matching rows are read.
     ///
     /// ```swift
-    /// let isStored = try reader.count(RowQuery(layout, constraint: 0, values: [.text("guan-yu")])) == 1
+    /// let isStored =
+    ///     try reader.count(
+    ///         RowQuery(layout, constraint: 0, values: [.text("guan-yu")])) == 1
     /// ```
     ///
     /// - Parameter query: The query.
@@ -69,7 +73,8 @@ public protocol StoreReader {
     /// compared by their bytes. `RowQuery(_:constraint:values:)` is the same as a query.
     ///
     /// ```swift
-    /// let contact = try reader.row(entity: layout.index, constraint: 0, values: [.text("guan-yu")])
+    /// let contact = try reader.row(
+    ///     entity: layout.index, constraint: 0, values: [.text("guan-yu")])
     /// ```
     ///
     /// - Parameters:

@@ -123,7 +123,8 @@ extension StoreStartup {
         /// The model changed.
         ///
         /// ```swift
-        /// let isExpected = container.startup.reason == .modelChanged(entities: ["ContactEntity"])
+        /// let isExpected =
+        ///     container.startup.reason == .modelChanged(entities: ["ContactEntity"])
         /// ```
         ///
         /// - Parameter entities: The names of the entities that were added, changed or removed, sorted.
@@ -131,7 +132,9 @@ extension StoreStartup {
         /// The model and the database key changed.
         ///
         /// ```swift
-        /// let isExpected = container.startup.reason == .modelAndDatabaseKeyChanged(entities: ["ContactEntity"])
+        /// let isExpected =
+        ///     container.startup.reason
+        ///     == .modelAndDatabaseKeyChanged(entities: ["ContactEntity"])
         /// ```
         ///
         /// - Parameter entities: The names of the entities that were added, changed or removed, sorted.
@@ -141,7 +144,8 @@ extension StoreStartup {
         /// The keys of data sources changed.
         ///
         /// ```swift
-        /// let isExpected = container.startup.reason == .sourceKeysChanged(entities: ["ContactEntity"])
+        /// let isExpected =
+        ///     container.startup.reason == .sourceKeysChanged(entities: ["ContactEntity"])
         /// ```
         ///
         /// - Parameter entities: The names of the data sources' entities, sorted.

@@ -21,7 +21,8 @@ extension FetchPredicate {
     /// Matches if any object of an ordered to-many relationship matches.
     ///
     /// ```swift
-    /// let large: FetchPredicate<MessageEntity> = .any(\.attachments, \.size > 1_000_000)
+    /// let large: FetchPredicate<MessageEntity> = .any(
+    ///     \.attachments, \.size > 1_000_000)
     /// ```
     public static func any<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, [Related]>, _ predicate: FetchPredicate<Related> = .all
@@ -45,7 +46,8 @@ extension FetchPredicate {
     /// Matches if all objects of an ordered to-many relationship match.
     ///
     /// ```swift
-    /// let small: FetchPredicate<MessageEntity> = .all(\.attachments, \.size < 1_000_000)
+    /// let small: FetchPredicate<MessageEntity> = .all(
+    ///     \.attachments, \.size < 1_000_000)
     /// ```
     public static func all<Related: ManagedObject>(
         _ keyPath: KeyPath<Object, [Related]>, _ predicate: FetchPredicate<Related>
@@ -80,7 +82,8 @@ extension FetchPredicate {
     /// Matches if a to-one relationship leads to one of the objects with the given ids.
     ///
     /// ```swift
-    /// let found = try mail.fetch(MessageEntity.self, where: .isIn(\.thread, threads.map(\.objectID)))
+    /// let found = try mail.fetch(
+    ///     MessageEntity.self, where: .isIn(\.thread, threads.map(\.objectID)))
     /// ```
     ///
     /// **Complexity**: linear in the number of ids.
@@ -103,7 +106,8 @@ extension FetchPredicate {
 /// Matches if the relationship leads to the object with an id. Nil matches a relationship without an object.
 ///
 /// ```swift
-/// let messages = try mail.fetch(MessageEntity.self, where: \.thread == thread.objectID)
+/// let messages = try mail.fetch(
+///     MessageEntity.self, where: \.thread == thread.objectID)
 /// ```
 public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, id: ManagedObjectID?
@@ -115,7 +119,8 @@ public func == <Object: ManagedObject, Related: ManagedObject>(
 /// nil.
 ///
 /// ```swift
-/// let others = try mail.fetch(MessageEntity.self, where: \.thread != thread.objectID)
+/// let others = try mail.fetch(
+///     MessageEntity.self, where: \.thread != thread.objectID)
 /// ```
 public func != <Object: ManagedObject, Related: ManagedObject>(
     keyPath: KeyPath<Object, Related?>, id: ManagedObjectID?
@@ -244,7 +249,9 @@ extension ObjectRequest {
     /// A request for the objects of an ordered to-many relationship of an object.
     ///
     /// ```swift
-    /// let large = ObjectRequest(message, \.attachments, where: \.size > 1_000_000, order: [.ascending(\.name)])
+    /// let large = ObjectRequest(
+    ///     message, \.attachments, where: \.size > 1_000_000,
+    ///     order: [.ascending(\.name)])
     /// ```
     ///
     /// **Ordering**: that of the request, not that of the relationship.

@@ -121,7 +121,8 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// Replaces the objects of the set. No object is deleted.
     ///
     /// ```swift
-    /// thread.messages.set(try context.fetch(MessageEntity.self, where: \.subject == "Oath"))
+    /// thread.messages.set(
+    ///     try context.fetch(MessageEntity.self, where: \.subject == "Oath"))
     /// ```
     ///
     /// - Complexity: O(n) in the number of the present and the new objects, and one query for the unregistered objects. If the

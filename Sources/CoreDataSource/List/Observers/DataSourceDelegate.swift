@@ -69,7 +69,10 @@ public protocol DataSourceDelegate: AnyObject {
     /// Called for each section that was inserted or deleted. The objects of the section are reported as well.
     ///
     /// ```swift
-    /// func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String) {
+    /// func didChangeSection(
+    ///     _ section: ListSection, at index: Int, for type: ListChangeType,
+    ///     dataKey: String
+    /// ) {
     ///     if type == .insert {
     ///         tableView.insertSections([index], with: .automatic)
     ///     } else {
@@ -90,7 +93,8 @@ public protocol DataSourceDelegate: AnyObject {
     ///
     /// ```swift
     /// func didChangeObject(
-    ///     _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
+    ///     _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType,
+    ///     newIndexPath: IndexPath?,
     ///     dataKey: String
     /// ) {
     ///     guard let contact = object as? ContactEntity else { return }
@@ -144,7 +148,8 @@ public protocol DataSourceDelegate: AnyObject {
     /// section's name.
     ///
     /// ```swift
-    /// func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String? {
+    /// func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
+    /// {
     ///     name.isEmpty ? nil : "\(name.prefix(2))"
     /// }
     /// ```
@@ -157,7 +162,9 @@ public protocol DataSourceDelegate: AnyObject {
     /// Called if the rows cannot be read. The list stays unchanged, and is read again after the next save.
     ///
     /// ```swift
-    /// func didFail(_ error: DataSourceError, dataKey: String) { print(dataKey, error.message) }
+    /// func didFail(_ error: DataSourceError, dataKey: String) {
+    ///     print(dataKey, error.message)
+    /// }
     /// ```
     ///
     /// - Parameters:

@@ -70,7 +70,9 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
         /// Waits for the next update; nil if the task is cancelled, or the container is closed or released.
         ///
         /// ```swift
-        /// if let update = await iterator.next() { print(update.snapshot.count, update.reason) }
+        /// if let update = await iterator.next() {
+        ///     print(update.snapshot.count, update.reason)
+        /// }
         /// ```
         public mutating func next() async -> ListUpdate<Object>? {
             if reader == nil { reader = await updates.main?.follow(updates.request, mailbox) }

@@ -51,7 +51,9 @@ extension RowQuery {
     /// The rows that answer the query, in its order and within its limit, from a list of all rows.
     ///
     /// ```swift
-    /// func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void) throws(DataSourceError) {
+    /// func forEachRow(_ query: RowQuery, _ body: (StoredRow) -> Void)
+    ///     throws(DataSourceError)
+    /// {
     ///     for row in try query.rows(in: layout, listing: listRows) { body(row) }
     /// }
     /// ```
