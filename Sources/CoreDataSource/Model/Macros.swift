@@ -15,8 +15,8 @@ public import ManagedModel
 /// ```
 ///
 /// A property of one of these types is stored without more words, and so is an optional of it: Bool, Int16, Int32, Int64, Int, Float,
-/// Double, Decimal, String, Date, UUID, URL, Data. Every other stored property has ``Stored(_:name:raw:unique:indexed:isOptional:isTransient:default:in:length:matching:derived:allowsExternalStorage:renamedFrom:hashModifier:transformer:className:isPreservedAfterDeletion:isCloudEncrypted:isIndexedBySpotlight:userInfo:)``,
-/// ``Related(inverse:onDelete:isOptional:count:isTransient:name:renamedFrom:hashModifier:userInfo:)`` or ``Unstored()``. A literal is
+/// Double, Decimal, String, Date, UUID, URL, Data. Every other stored property has [`@Stored`](<doc:Stored(_:name:raw:unique:indexed:isOptional:isTransient:default:in:length:matching:derived:allowsExternalStorage:renamedFrom:hashModifier:transformer:className:isPreservedAfterDeletion:isCloudEncrypted:isIndexedBySpotlight:userInfo:)>),
+/// [`@Related`](<doc:Related(inverse:onDelete:isOptional:count:isTransient:name:renamedFrom:hashModifier:userInfo:)>) or [`@Unstored`](<doc:Unstored()>). A literal is
 /// the default value in the model; any other initial value is calculated once for each object that is inserted.
 ///
 /// All arguments are literals, because `model-reset` reads them in the text.
@@ -51,13 +51,13 @@ public enum StoredForm: Sendable, Hashable {
     case plain
     /// As JSON; its type is `Codable`.
     case codable
-    /// As the attributes of its type, a struct with ``StoredComposite(_:)``.
+    /// As the attributes of its type, a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>).
     case composite
     /// As the bytes of a transformable whose type Swift cannot name; its type is `Data?`.
     case transformable
 }
 
-/// Says how a property of a class with ``StoredEntity(_:isAbstract:unique:indexes:renamedFrom:hashModifier:userInfo:attributes:relationships:fetchedProperties:)`` is stored.
+/// Says how a property of a class with [`@StoredEntity`](<doc:StoredEntity(_:isAbstract:unique:indexes:renamedFrom:hashModifier:userInfo:attributes:relationships:fetchedProperties:)>) is stored.
 ///
 /// ```swift
 /// @Stored(raw: Int16.self) var kind: Kind = .person
@@ -144,7 +144,7 @@ public macro Unstored() = #externalMacro(module: "EntityMacros", type: "Unstored
     named(check))
 public macro StoredComposite(_ name: String? = nil) = #externalMacro(module: "EntityMacros", type: "StoredComposite")
 
-/// Says how a property of a struct with ``StoredComposite(_:)`` is stored. Its arguments are those of `@Stored`.
+/// Says how a property of a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>) is stored. Its arguments are those of `@Stored`.
 @attached(peer)
 public macro StoredPart(
     _ form: StoredForm = .plain, name: String? = nil, raw: (any AttributeStorable.Type)? = nil, isOptional: Bool? = nil,
