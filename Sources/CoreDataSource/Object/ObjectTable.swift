@@ -120,8 +120,17 @@ final class ObjectTable {
         // Keys of a list are mostly consecutive and are looked up in order, so their slots are consecutive too. The shifts
         // separate keys whose distance is a power of two.
         let bits = UInt64(bitPattern: key)
-        if isScattered { return Int(truncatingIfNeeded: (bits &* 0x9E37_79B9_7F4A_7C15) >> 32) & (slots.count - 1) }
+        if isScattered { return Int(truncatingIfNeeded: scattered(bits)) & (slots.count - 1) }
         return Int(truncatingIfNeeded: bits ^ bits >> 10 ^ bits >> 20) & (slots.count - 1)
+    }
+
+    /// A hash of its own for each table. With the same hash, keys that arrive in the order of another table's slots would fill one
+    /// part of this table after the other, and each insertion would pass all keys of a part that is full.
+    private func scattered(_ bits: UInt64) -> UInt64 {
+        let seed = UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
+        var hash = bits ^ seed &* 0x9E37_79B9_7F4A_7C15
+        for _ in 0..<2 { hash = (hash ^ hash >> 32) &* 0xD6E8_FEB8_6659_FD93 }
+        return hash ^ hash >> 32
     }
 
     @inline(__always)

@@ -22,4 +22,27 @@ struct RegisteringTests {
             for object in all { #expect(try contacts.main.object(ContactEntity.self, id: object.objectID) === object) }
         }
     }
+
+    /// A reset moves the objects of each entity, in the order of their slots, from one table to another one.
+    @Test(arguments: [3_800, 7_400, 14_500])
+    func objectsThatAreMovedToAnotherTableDoNotPileUp(count: Int) async throws {
+        let container = try await PersistentContainer(model: .chat, store: .inMemory)
+        let senders = try container.dataSource(SenderDataSource.self)
+        let rooms = try container.dataSource(RoomDataSource.self)
+        let messages = try container.dataSource(MessageDataSource.self)
+        var random = SeededRandom(seed: 1)
+        for part in stride(from: 0, to: count, by: 3) {
+            let items = (part..<part + 3).map { ItemData(key: "\($0)", number: Int64($0)) }
+            switch random.next(below: 3) {
+            case 0: try await senders.add(items)
+            case 1: try await rooms.add(items)
+            default: try await messages.add(items)
+            }
+        }
+        let all = try container.main.fetch(Item.self)
+        try await container.reset()
+        #expect(try container.main.count(Item.self) == 0 && all.allSatisfy(\.isDeleted))
+        #expect(container.mainTier.keepingSteps < 40 * count)
+        try await container.close()
+    }
 }

@@ -29,6 +29,8 @@ package final class MainTier {
     /// Deleted objects, until all lists have reported their deletion. Referenced objects stay until the deletion is in the
     /// store.
     let deletedObjects = ObjectTable()
+    /// The number of slots that deleted objects passed before they found a free slot. For tests.
+    package var keepingSteps: Int { deletedObjects.steps }
     /// Whether a task that brings the lists up to date is scheduled.
     private var isDrainScheduled = false
     /// The open drafts, by their numbers. They end with the container.
