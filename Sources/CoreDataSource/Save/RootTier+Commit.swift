@@ -77,9 +77,9 @@ extension RootTier {
 
     // MARK: Trying again
 
-    /// Schedules another commit if saves are still pending, which no call waits for.
+    /// Schedules another commit if saves are still pending. No call waits for these saves.
     private func retryLater(after error: DataSourceError) {
-        // If the outcome is unknown, a server can be asked again, but a file must be opened again.
+        // If the outcome is unknown, only a shared store can be asked for it. An exclusive file must be opened again.
         guard error.code != .storeClosed, error.code != .outcomeUnknown || store.sharing != nil else { return }
         let delay = state.withLock { state -> Duration? in
             guard state.log.pendingCount > 0, !state.isRetryScheduled, !state.isClosed else { return nil }

@@ -1,9 +1,10 @@
 extension ManagedObjectModel {
-    /// Gives relationships the inverses that only the other side names, as classes and their sources may.
+    /// Sets the inverse of each relationship that names none, if another relationship names it as its inverse. In a model in code,
+    /// one of the two sides is enough.
     ///
     /// Two sides that name each other keep their inverses, and two that disagree are left for ``validate()``.
     ///
-    /// - Throws: `inverseMismatch` if two relationships name the same inverse, and it names none.
+    /// - Throws: `inverseMismatch` if two relationships name the same relationship, and that one names no inverse.
     /// - Complexity: linear in the relationships of the model, times the depth of inheritance.
     package mutating func completeInverses() throws(ModelError) {
         let lookup = ModelLookup(self)

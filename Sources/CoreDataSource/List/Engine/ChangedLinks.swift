@@ -49,8 +49,8 @@ package struct ChangedLinks: Sendable {
         return owners
     }
 
-    /// The entities whose rows changed links, with the columns that store the links. Layouts of links have no name, so they are
-    /// left out.
+    /// The changed entities that store links, with the link columns that were updated. Tables of links alone are left out, because
+    /// they have no entity.
     func columns(in saves: [ChangeSet]) -> [Int: ColumnSet] {
         var columns: [Int: ColumnSet] = [:]
         for changes in saves.lazy.flatMap(\.entities) {

@@ -74,7 +74,7 @@ final class BoundList: ListSubscriber {
         delegate?.didFail(failure, dataKey: dataKey)
     }
 
-    /// ``EntityDataSource/lastUpdateReason(dataKey:)`` reports the failure.
+    /// A delegate has no call for the end of its list: ``EntityDataSource/lastUpdateReason(dataKey:)`` says that it is closed.
     func notifyEnd() {}
 
     private func callDelegate(_ report: ListReport) {
