@@ -174,7 +174,7 @@ struct FetchPlan {
     /// The columns whose keys are collected while the rows are read. The objects of these keys are read next.
     var linkColumns: [Int] = []
 
-    /// The largest limit and offset: more rows than any store has, and small enough that sums of a few do not overflow.
+    /// The largest limit and offset. No store has so many rows, and the sum of several such numbers does not overflow.
     private static let mostRows = 1 << 48
 
     /// - Parameter query: A query of an entity that is not abstract.

@@ -43,7 +43,8 @@ package final class LeaseKeeper: Sendable {
         var isAnotherTry = false
         while true {
             let (generation, asked) = (generation, ContinuousClock.now)
-            // The state here may have kept the last try from taking the leases that the store gave.
+            // The last try may have failed because the state here was newer than the answer of the store. Accept the next
+            // answer, whatever its version.
             if isAnotherTry { doubt() }
             isAnotherTry = true
             let (ticket, table) = try sharing.takeLeases(entities.entities, for: source)

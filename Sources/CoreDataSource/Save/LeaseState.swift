@@ -329,7 +329,8 @@ extension LeaseState {
         serve()
     }
 
-    /// - Returns: Whether the caller must schedule a check at the time. If false, an earlier check is scheduled.
+    /// - Returns: Whether the caller must schedule a check at `time`. If false, a check at that time or before is already
+    ///   scheduled.
     mutating func setTimer(_ time: ContinuousClock.Instant) -> Bool {
         if let timer, timer <= time { return false }
         timer = time

@@ -72,7 +72,8 @@ package final class RootTier: Sendable {
     /// The number of pending rows that reads have looked at so far. For tests.
     package var examinedPendingRows: Int { state.withLock { $0.log.rows.examined.value } }
 
-    /// The most pending rows that adding one row to an entity copies after a snapshot was taken. For tests.
+    /// The number of rows in the largest part of an entity's pending rows. After a snapshot was taken, adding a row copies one
+    /// part. For tests.
     package func pendingRowsCopied(_ entity: Int) -> Int { state.withLock { $0.log.rows.largestPartCount(entity) } }
 
     /// The number of resets of the store.

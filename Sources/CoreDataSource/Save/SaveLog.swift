@@ -211,7 +211,7 @@ package struct SaveLog {
         return true
     }
 
-    /// Ends a reset, successful or not. Saves are committed again.
+    /// Ends a reset, whether it succeeded or failed. Commits may begin again.
     package mutating func endReset() { isResetting = false }
 
     /// Empties the log after the store was emptied.

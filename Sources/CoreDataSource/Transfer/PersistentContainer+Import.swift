@@ -98,8 +98,8 @@ extension PersistentContainer {
 }
 
 extension PrivateContext {
-    /// An object of some entities that shares one of the values in a column with another object; nil if no objects share a
-    /// value.
+    /// Finds two objects with the same value in a column, and returns the second. Only the given values are searched. Nil if no
+    /// two objects have the same value.
     ///
     /// - Complexity: One statement for each 1,000 values and each entity, which returns at most one row more than values.
     func double(of values: [RowValue], _ column: Int, in family: [Int]) throws -> ManagedObject? {

@@ -139,7 +139,7 @@ extension PrivateTier {
 
     /// Enqueues the work after all earlier calls, and returns at once.
     ///
-    /// The callback runs on the main actor, after the save is in the store and main and its lists show it.
+    /// The callback runs on the main actor, after the save is in the store and is shown by main and its lists.
     nonisolated func performLater<Result: Sendable>(
         values: Int = 1, deletes: Bool = true, _ work: @escaping @Sendable (PrivateContext) throws -> Result,
         callback: @escaping @MainActor @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void
@@ -213,8 +213,8 @@ struct TierCall: Sendable {
         joined = scope == .reach ? held : tiers
     }
 
-    /// The tiers, and those whose rows delete rules may change. Every call locks the queues in the same order, so that no two
-    /// calls wait for each other.
+    /// The given tiers, and the tiers in which delete rules may change rows. Every call locks the queues in the same order, so
+    /// that no two calls wait for each other.
     private static func reached(_ tiers: [PrivateTier]) -> [PrivateTier] {
         if tiers.count == 1, tiers[0].reach.isEmpty { return tiers }
         var held: [PrivateTier] = []

@@ -137,7 +137,7 @@ final class MatchingObjects {
     /// Notes an object that was inserted, edited, deleted or registered.
     ///
     /// - Parameter limit: The most objects that may wait for evaluation.
-    /// - Returns: False if more objects wait. Forget this value then.
+    /// - Returns: False if more than `limit` objects wait. The caller must then discard this instance.
     func note(_ object: ManagedObject, limit: Int) -> Bool {
         if untested.last !== object { untested.append(object) }
         return untested.count <= limit
@@ -177,7 +177,7 @@ struct RepeatedPredicates {
     private var asked: [RowPredicate] = []
     private(set) var known: [MatchingObjects] = []
 
-    /// Whether no predicate was repeated, so that no objects must be noted.
+    /// Whether no repeated predicate is known. While true, ``note(_:limit:)`` has no effect.
     var isEmpty: Bool { known.isEmpty }
     /// Whether no predicate was used.
     var isUnused: Bool { asked.isEmpty }

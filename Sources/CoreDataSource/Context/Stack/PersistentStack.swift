@@ -11,8 +11,8 @@ package final class PersistentStack: Sendable {
     let mainWaker: MainWaker
     /// The most bytes of objects that a private context keeps registered between saves.
     let registeredObjectByteLimit: Int
-    /// Locked from the check of a save until the root has accepted the save, by contexts that share a uniqueness constraint
-    /// with another context. Without the lock, two contexts that checked at once would both find the value free.
+    /// A context that shares a uniqueness constraint with another context keeps this lock from the check of a save until the
+    /// root has accepted the save. Without the lock, two contexts that checked at once would both find the value free.
     let sharedConstraints = NSLock()
     /// The container, which the stack does not keep alive.
     let holder = Guarded(WeakReference())
@@ -92,7 +92,7 @@ package final class PersistentStack: Sendable {
     func diagnostics(of owner: String) -> [DataSourceDiagnostic] { noticed.withLock { $0[owner] ?? [] } }
 
     deinit {
-        // Saves that no call waited for may not be in the store yet.
+        // Some saves may still be pending, because no call waited for them. The root writes them before it closes the store.
         root.shutDown()
     }
 }

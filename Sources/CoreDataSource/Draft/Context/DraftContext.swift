@@ -237,7 +237,7 @@ extension DraftContext: MainFollower {
         }
     }
 
-    /// Gives an object that is no longer edited the newest saved values.
+    /// Sets an object to the newest saved values, if the object is no longer edited.
     func catchUp(_ object: ManagedObject) {
         guard object.state == .saved, saving[object.key] == nil, let row = missed.removeValue(forKey: object.key)
         else { return }
@@ -293,7 +293,7 @@ extension DraftContext {
     private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
         let opposite = step.mapValues { UndoJournal.Moment($0.object) }
         put(step)
-        // The refused edit was part of the step.
+        // Discard the error of a refused edit, so that the next save does not throw it.
         _ = takeRefusal()
         return opposite
     }

@@ -79,7 +79,7 @@ extension DraftContext {
                 one.isEqual(to: other, column: column, storage: description.storage)
             }
             if isEqual(object.row, saved.row) { continue }
-            // The edit was undone, and the save did not make it.
+            // The edit was undone, and the newest row does not have the saved value. Keep the value of the newest row.
             if isEqual(object.row, saved.base), !isEqual(newest, saved.row) { continue }
             row.setValue(object.row.value(column, description.storage), column)
         }
@@ -117,7 +117,7 @@ extension DraftContext {
 }
 
 extension DraftDifference {
-    /// The difference with other keys of new objects.
+    /// The same difference, after new objects got other keys.
     func renaming(_ keys: [LinkEnd: Int64], _ layout: ModelLayout) -> DraftDifference {
         if keys.isEmpty { return self }
         var renamed = self

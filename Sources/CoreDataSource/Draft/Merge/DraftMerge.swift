@@ -158,7 +158,7 @@ struct DraftMerge {
         let (source, destination) = (try object(pair.source), try object(pair.destination))
         guard try context.link(source, destination, pair.pairs) == nil else { return }
         func place(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
-        // The row keeps its key, unless that key may belong to another row meanwhile.
+        // Insert the link with the key that it has in the draft, or with a new key if another program may have used that key.
         try context.insertLink(
             pair.pairs, (source, place(pair.pairs.own.position)), (destination, place(pair.pairs.other.position)),
             key: key(of: row))

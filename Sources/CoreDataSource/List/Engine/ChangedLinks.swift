@@ -49,8 +49,8 @@ package struct ChangedLinks: Sendable {
         return owners
     }
 
-    /// The changed entities that store links, with the link columns that were updated. Tables of links alone are left out, because
-    /// they have no entity.
+    /// The changed entities that store links, with the link columns that were updated. Join tables are left out, because they
+    /// have no entity.
     func columns(in saves: [ChangeSet]) -> [Int: ColumnSet] {
         var columns: [Int: ColumnSet] = [:]
         for changes in saves.lazy.flatMap(\.entities) {
@@ -65,8 +65,8 @@ package struct ChangedLinks: Sendable {
     }
 }
 
-/// Rows of a list that count as changed, even if a read finds them unchanged: a later save may have undone a change that was
-/// already drawn, and links are in other rows.
+/// Rows of a list that count as changed, even if a read finds equal values. A later save may have undone a change that the list
+/// has shown, or a changed link is stored in another row.
 package struct TouchedRows: Sendable, Equatable {
     /// The keys of rows of the list.
     package var keys: Set<Int64> = []
@@ -84,8 +84,8 @@ package struct TouchedRows: Sendable, Equatable {
         related.formUnion(other.related)
     }
 
-    /// The part that a list with these rows needs: its rows among the keys, or all its rows if there are more related rows than
-    /// rows.
+    /// The part that concerns the given rows of a list. If more related rows have changed than the list has rows, all rows of
+    /// the list count as changed, and the related rows are left out.
     func limited(to rows: RowStorage) -> TouchedRows {
         var limited = TouchedRows()
         let countsAll = related.count > rows.count

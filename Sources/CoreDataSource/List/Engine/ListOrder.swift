@@ -101,7 +101,8 @@ extension SectionKey.ComputedSection {
     /// The value that a row of a list already has.
     func known(_ row: ListedRow) -> RowValue {
         if let section = row.section { return section.value }
-        // The row is not from the list. Making the row for the list would have thrown the same error.
+        // The row has no section value, so it is not from the list. An error counts as NULL here, because `listed(_:_:)` throws
+        // it before such a row can get into the list.
         do { return try value(row) } catch { return .null }
     }
 }

@@ -62,7 +62,8 @@ package struct ListQuery: Sendable {
     /// Whether the store must be queried after each save, because rows alone do not show whether they match.
     package var requeriesStore: Bool { test != nil || !joined.isEmpty && limit != nil }
 
-    /// Whether rows that the list does not show determine which rows it shows, so that it is read after each save.
+    /// Whether related rows determine which rows the list shows, or in which order. After each save, the list then reads the
+    /// changed rows and the rows that lead to changed related rows.
     package var followsRelatedRows: Bool { !joined.isEmpty && !requeriesStore }
 
     /// The largest number of kept rows.

@@ -9,7 +9,7 @@ package final class RowsByKey: Sendable {
         /// The number of the state that these rows belong to; -1 for no state.
         var version = -1
         var rows: [Int64: ListedRow] = [:]
-        /// The newest save that reads of the list included.
+        /// The number of the newest save that any read of the list has included; -1 before the first read.
         var asOf: Int64 = -1
 
         mutating func build(from state: ListState, _ version: Int) {
@@ -44,7 +44,7 @@ package final class RowsByKey: Sendable {
         }
     }
 
-    /// The rows of a state with some keys.
+    /// The rows with the given keys, in a state of the list.
     ///
     /// - Parameter version: The number of the state.
     func rows(_ keys: Set<Int64>, in state: ListState, version: Int) -> [ListedRow] {
@@ -68,9 +68,9 @@ package final class RowsByKey: Sendable {
         }
     }
 
-    /// Records the newest save that a read of the list included.
+    /// Records the number of the newest save that a read of the list has included.
     ///
-    /// - Returns: The newest save that earlier reads included.
+    /// - Returns: The number of the newest save that any earlier read has included.
     func noteRead(asOf number: Int64) -> Int64 {
         held.withLock { held in
             defer { held.asOf = max(held.asOf, number) }

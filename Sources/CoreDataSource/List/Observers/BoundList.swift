@@ -41,7 +41,7 @@ final class BoundList: ListSubscriber {
         shown.index(path).flatMap { page.object(at: $0, in: shown, isBehind: isBehind) }
     }
 
-    /// Their relationships are read together.
+    /// All objects of the list. The relationships of the objects are read together.
     var allObjects: [ManagedObject] {
         let rows = (0..<shown.count).map { ReportedRow(shown.rows[$0]) }
         let objects = main.objects(rows, asOf: shown.asOf, isBehind: isBehind).objects
@@ -74,7 +74,8 @@ final class BoundList: ListSubscriber {
         delegate?.didFail(failure, dataKey: dataKey)
     }
 
-    /// A delegate has no call for the end of its list: ``EntityDataSource/lastUpdateReason(dataKey:)`` says that it is closed.
+    /// Does nothing, because a delegate has no call for the end of its list. ``EntityDataSource/lastUpdateReason(dataKey:)``
+    /// tells that the container was closed.
     func notifyEnd() {}
 
     private func callDelegate(_ report: ListReport) {

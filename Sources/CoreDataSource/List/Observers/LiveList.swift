@@ -115,8 +115,8 @@ public final class LiveList<Object: ManagedObject> {
 
     /// Whether the list keeps its state and ignores saves, for example while it is off the screen.
     ///
-    /// When the list continues, it shows all changes since the pause at once. Inside a call of a delegate, it shows them after
-    /// the running group of calls.
+    /// When the list continues, it shows all changes since the pause at once. If a delegate call sets the property to false,
+    /// the list shows the changes after the running group of delegate calls.
     ///
     /// ```swift
     /// list.isPaused = true
@@ -125,7 +125,7 @@ public final class LiveList<Object: ManagedObject> {
         didSet {
             if isPaused == oldValue { return }
             if isPaused { return shown.pause() }
-            // Without main, no other list reports.
+            // If main was released, there are no reports of other lists to wait for, so catch up at once.
             guard let main else { return catchUp() }
             main.lists.perform { [weak self] in self?.catchUp() }
         }

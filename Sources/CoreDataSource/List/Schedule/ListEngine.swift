@@ -51,7 +51,7 @@ final class ListEngine {
     /// The number of notices so far.
     var noticeCount: Int { schedule.noticeCount }
 
-    /// Whether the first notices, as many as given, are reported or have failed.
+    /// Whether each of the first `notices` notices was reported or has failed.
     func isSettled(_ notices: Int) -> Bool { schedule.isSettled(notices) }
 
     func subscribe(_ subscriber: any ListSubscriber) {

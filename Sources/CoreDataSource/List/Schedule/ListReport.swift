@@ -7,8 +7,8 @@ package final class ListReport: Sendable {
     package let net: NetChanges
     package let difference: RowDifference
     package let reason: ListReason
-    /// Whether rows that left the list may have changed since without a notice. A report over several saves only has the
-    /// changes of rows while they were in the list.
+    /// Whether rows that left the list may have changed since without a notice. A report over several saves lacks the changes
+    /// of a row from the time when the row was not in the list.
     let isCatchUp: Bool
 
     package init(

@@ -112,7 +112,7 @@ package struct ListSchedule {
     /// Whether a turn can begin work.
     package var isReady: Bool { !isWorking && !isRefused && !isFinished && isBehind }
 
-    /// Whether the first notices, as many as given, are reported or have failed. Later notices may still wait.
+    /// Whether each of the first `notices` notices was reported or has failed. Later notices may still wait.
     package func isSettled(_ notices: Int) -> Bool { work == nil || isFinished || settledCount >= notices }
 
     /// The memory of the waiting saves, in bytes.

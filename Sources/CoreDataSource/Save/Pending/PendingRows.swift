@@ -137,7 +137,8 @@ struct PendingRows {
         }
     }
 
-    /// The most rows that adding one row to an entity copies after a snapshot was taken.
+    /// The number of rows in the largest part of an entity's rows. After a snapshot was taken, adding a row to the entity
+    /// copies one part.
     func largestPartCount(_ entity: Int) -> Int { tables[entity]?.rows.largestPartCount ?? 0 }
 
     private func count(_ entity: Int) -> Int {
