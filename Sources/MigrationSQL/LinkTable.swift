@@ -41,7 +41,7 @@ struct LinkTable {
             "\(source.key) IS NOT NULL", "\(destination.key) IS NOT NULL", "(\(sourceEntity)) IS NOT NULL",
             "(\(destinationEntity)) IS NOT NULL",
         ]
-        // PostgreSQL would give an untyped column that has only NULL the type of strings.
+        // Without the cast, a column of NULLs would get the type TEXT on PostgreSQL.
         let nowhere = "CAST(NULL AS \(integerType))"
         return "SELECT \(source.key) AS source, \(sourceEntity) AS source_entity, \(destination.key) AS destination, "
             + "\(destinationEntity) AS destination_entity, \(source.position ?? nowhere) AS source_position, "
@@ -51,7 +51,8 @@ struct LinkTable {
 }
 
 extension LinkTable.EndEntity {
-    /// SQL for the entity's number in the new model, or for NULL if the entity is not carried over; nil if no entity is.
+    /// SQL for the entity's number in the new model. The SQL gives NULL for an entity that the migration drops. Returns nil if
+    /// the migration drops all entities of this end.
     func number(_ numbers: [Int: Int]) -> String? {
         switch self {
         case .always(let entity):

@@ -31,7 +31,7 @@ extension ManagedObjectModel {
 }
 
 extension ModelLookup {
-    /// Where the inverse of a relationship is declared, if that names none itself.
+    /// The entity and the name of a relationship's inverse; nil unless the inverse exists and names no inverse of its own.
     fileprivate func inverseWithoutName(
         of relationship: RelationshipDescription, in entity: EntityDescription
     ) -> RelationshipName? {

@@ -49,7 +49,8 @@ enum FormatToken: Equatable {
     }
 }
 
-/// Divides a predicate format into tokens. Options in brackets and the keys after the first belong to the token before them.
+/// Divides a predicate format into tokens. String options such as [cd], and the rest of a key path, belong to the token before
+/// them.
 struct FormatScanner {
     private(set) var syntaxError: String?
     private var rest: Substring.UnicodeScalarView
@@ -125,7 +126,7 @@ struct FormatScanner {
         if "+-*/".unicodeScalars.contains(scalar) { return .arithmetic }
         guard "=<>!&|".unicodeScalars.contains(scalar) else { return nil }
         rest = rest.drop { "=<>!&|".unicodeScalars.contains($0) }
-        // `!` alone is NOT.
+        // An operator that begins with `!`, before a parenthesis, counts as NOT.
         return scalar == "!" && rest.first == "(" ? .word("NOT") : .relation
     }
 

@@ -144,7 +144,8 @@ package struct ModelSourceWriter {
         return (single, others)
     }
 
-    /// The relationships that have properties. One whose inverse has none has none either, because the compiler could not check it.
+    /// The relationships that get a property. If the inverse gets no property, the relationship gets none either: the compiler
+    /// could not check the inverse.
     private func relationshipProperties(of entity: EntityPlan) -> [RelationshipSourceText] {
         entity.entity.relationships.compactMap { relationship in
             guard

@@ -43,7 +43,8 @@ extension MigrationPlanner {
     private func lossOfLinks(_ relationship: RelationshipDescription, _ name: RelationshipName) -> MigrationLoss? {
         let sources = carriedNames(under: name.entity)
         let destinations = carriedNames(under: relationship.destinationName)
-        // Without carried-over objects at both ends, there are no links, or the links are lost with the objects.
+        // If no objects are carried over at one of the ends, links are no separate loss: there were none, or they are lost with
+        // the objects.
         guard !sources.isEmpty, !destinations.isEmpty else { return nil }
         let ends = ends(ofLinksOf: name, old.inverse(of: relationship))
         let lostSources = sources.filter { source in !ends.contains { $0.sources.contains(newNames[source] ?? "") } }
@@ -76,7 +77,7 @@ extension MigrationPlanner {
         }
     }
 
-    /// The names of the old entity and its sub-entities, without those whose objects are not carried over.
+    /// The names of those entities, among the old entity and its sub-entities, whose objects are carried over.
     func carriedNames(under name: String) -> [String] {
         let family = Set(old.model.family(ofEntityNamed: name).map(\.name))
         return plan.entities.map(\.oldName).filter(family.contains)

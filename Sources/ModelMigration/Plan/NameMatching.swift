@@ -3,7 +3,8 @@ internal import ManagedModel
 /// An element of a model, with its name and its renaming identifier.
 struct Named<Name: Hashable>: Hashable {
     let name: Name
-    /// Nil for none. An identifier equal to the name differs from nil: see ``NameMatching``.
+    /// Nil if the element has no identifier. An identifier that equals the name is kept, because it has its own rule: see
+    /// ``NameMatching``.
     let identifier: Name?
 }
 
@@ -77,7 +78,8 @@ struct NameMatching {
             },
             { element in
                 element.identifier.flatMap { oldNames.identifiers[$0] }.flatMap { match in
-                    // If another new element claims the match, the identifier means the old element with that name.
+                    // If the name of the match is the identifier of another new element, skip the match: here the identifier
+                    // means the old element whose name it is (rule 4).
                     oldNames.hasTwoMatches(element.identifier) && newNames.identifiers.contains(old[match].name)
                         ? nil : match
                 }

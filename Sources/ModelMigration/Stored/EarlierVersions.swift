@@ -83,9 +83,9 @@ struct NameTable: Equatable {
         }
     }
 
-    /// The names in an even older model.
+    /// Combines two steps: the names in the oldest of three models, by the names in the newest.
     ///
-    /// - Parameter older: The names of the older model's elements in the even older model.
+    /// - Parameter older: The names in the oldest model, by the names in the middle model.
     func followed(by older: NameTable) -> NameTable {
         var table = self
         table.entities = entities.compactMapValues { older.entities[$0] }

@@ -58,14 +58,14 @@ struct LockedVersions {
 }
 
 extension LockedVersions {
-    /// The versions before a version, oldest first: the earlier versions of the bundle, and before each of them the models that
-    /// were locked under its name.
+    /// All models older than a version, oldest first: the earlier versions of the bundle, and the models in the lock file. A
+    /// model that was locked under the name of a version comes just before that version.
     ///
     /// - Parameters:
     ///   - earlier: The earlier versions of the bundle, oldest first.
     ///   - later: The names of all versions of the bundle except the version itself and the earlier versions.
-    ///   - isCurrent: Whether the version is the current version of the bundle. If so, models that were locked under a name
-    ///     that the bundle no longer has are earlier versions.
+    ///   - isCurrent: Whether the version is the current version of the bundle. If so, a locked model whose name is no longer
+    ///     in the bundle counts as an earlier version.
     func merged(with earlier: [ManagedObjectModel], version: String, later: Set<String>, isCurrent: Bool)
         -> [ManagedObjectModel]
     {

@@ -92,8 +92,8 @@ struct EntityGraph {
         var row: Int?
         var mark = Mark.none
 
-        /// The distance from the top of the box to the end of the line. A relationship that ends at the name ends a little
-        /// lower, so that it does not cover inheritance lines.
+        /// The distance from the top of the box to the end of the line. If a relationship's line leads to the header of the
+        /// box, the line ends 8 units below the middle of the header, so that it does not cover inheritance lines.
         func offset(in box: EntityBox) -> Double {
             box.offset(ofRelationship: row) + (row == nil && mark != .none && mark != .parent ? 8 : 0)
         }

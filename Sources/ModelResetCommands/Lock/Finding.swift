@@ -20,9 +20,9 @@ struct Finding {
     private var difference: LockDifference?
     /// The configurations in the model and in the lock file.
     private var configurations: [ConfigurationFinding] = []
-    /// Whether the lock file has other renaming identifiers, which reset no store.
+    /// Whether the model's renaming identifiers differ from those in the lock file. The difference resets no store.
     private var hasNewIdentifiers = false
-    /// Whether transformables have other types, which reset no store.
+    /// Whether a transformable attribute has a different type than in the lock file. The difference resets no store.
     private var hasNewTypes = false
     /// Warnings about changes that can lose values without a reset.
     private(set) var warnings: [String] = []

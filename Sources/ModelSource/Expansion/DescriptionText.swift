@@ -80,7 +80,7 @@ enum DescriptionText {
 
     private static func string(_ text: String?) -> String? { text.map { string($0) } }
 
-    /// A string literal of one line. What is no printable ASCII is escaped.
+    /// A string literal of one line. Characters other than printable ASCII are escaped.
     static func string(_ text: String) -> String {
         var literal = "\""
         for scalar in text.unicodeScalars {

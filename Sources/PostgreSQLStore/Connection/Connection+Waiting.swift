@@ -109,9 +109,9 @@ extension Connection {
         _ = lost()
     }
 
-    /// Checks over another connection whether the server works on the present statement, or waits for a lock to do so. A server
-    /// that waits for the client does not work: either the server did not receive the statement, or the client did not receive
-    /// the answer. Nil without an answer.
+    /// Checks over another connection whether the server works on the present statement, or waits for a lock to do so. If the
+    /// server waits for the client, it is idle: it did not receive the statement, or the client did not receive the answer. Nil
+    /// without an answer.
     private func isServerWorking() -> Bool? {
         // Checks repeatedly: a busy server is slow to accept a connection.
         let end = ContinuousClock.now + target.silence * 3
@@ -138,7 +138,7 @@ extension Connection {
                 """, [WireValue(Int64(serverProcess)), WireValue(serverProcessStart)])
             return found.rowCount == 1 && found.isTrue(0, 0)
         } catch {
-            // A server that has no free connection is not halted.
+            // A server without a free connection is busy, so it counts as working.
             return error.isOfFullServer ? true : nil
         }
     }

@@ -148,14 +148,14 @@ extension PredicateWriter {
         let sql =
             switch comparison {
             case .beginsWith: "starts_with(\(value), \(pattern))"
-            // Two UTF-8 strings have the same ending if their last characters are the same.
+            // In UTF-8, comparing the last characters is the same as comparing the last bytes.
             case .endsWith: "right(\(value), char_length(\(pattern))) = \(pattern)"
             default: "strpos(\(value), \(pattern)) > 0"
             }
         return SQLPredicate(isNegated ? "(\(sql)) IS NOT TRUE" : sql)
     }
 
-    /// Wildcards match characters as a person sees them, which a server does not know. The server can search for the literal
+    /// A wildcard matches a grapheme cluster, but the server compares code points. So the server searches only for the literal
     /// parts.
     private mutating func like(_ value: SQLValue, _ literals: WildcardLiterals, isNegated: Bool) -> SQLPredicate {
         guard literals.hasWildcards else {

@@ -10,8 +10,9 @@ struct PostgreSQLTable: Sendable {
     let name: String
     /// Without quotes and schema, as in the server's errors.
     let bareName: String
-    /// The name of each stored column by its index, quoted, and without quotes.
+    /// The quoted name of each stored column, by its index.
     let columns: [Int: String]
+    /// The unquoted names.
     let bareColumns: [Int: String]
     /// The stored columns, in the order in which all statements list them.
     let stored: [Int]

@@ -263,7 +263,7 @@ extension Writer {
         let connection: Connection
     }
 
-    /// Short limits, because no call should wait longer for an attempt, and other members may have locked a table.
+    /// The limits are short, because an early write is optional, and another member may have locked the table.
     private static let earlyPatience = Duration.seconds(2)
     private static let earlyLockTimeout = "100ms"
 

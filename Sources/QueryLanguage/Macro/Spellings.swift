@@ -141,7 +141,7 @@ func constructName(_ expression: any PredicateExpression) -> String {
     return sourceNames[name] ?? name
 }
 
-/// The names in the source of nodes with other names in Foundation.
+/// The spelling in the predicate's source for each node that Foundation names differently.
 private let sourceNames = [
     "CollectionIndexSubscript": "a subscript",
     "CollectionRangeSubscript": "a subscript",

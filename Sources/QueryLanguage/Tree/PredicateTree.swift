@@ -90,7 +90,7 @@ extension PredicateTree {
         case isIn(FetchExpression, FetchExpression, StringOptions)
         /// The first value is at least the second and at most the third.
         case between(FetchExpression, FetchExpression, FetchExpression, StringOptions)
-        /// The first value is between two values. The second is a variable, which a list of two values replaces.
+        /// The first value is between the two elements of a list. The second expression is a variable for that list.
         case isWithin(FetchExpression, FetchExpression, StringOptions)
         /// A quantifier over a to-many key path inside the node.
         case quantified(Quantifier, Node)

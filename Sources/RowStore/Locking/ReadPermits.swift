@@ -16,7 +16,7 @@ package final class ReadPermits: Sendable {
     private let main = DispatchSemaphore(value: 1)
     /// One pause at a time: two threads that wait for all permits could each keep some of them forever.
     private let exclusive = DispatchSemaphore(value: 1)
-    /// Only main sets the flag, so main reads true only during a read by main.
+    /// Only main sets the flag, so on main the flag is true only while main reads the store.
     private let isMainReading = Atomic(false)
 
     /// - Parameter limit: The largest number of reads at a time, not counting main's read. Further reads wait.

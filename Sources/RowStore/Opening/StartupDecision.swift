@@ -125,7 +125,7 @@ extension StoreStartup.Reason {
         let names = Set(found.entityHashes.keys).union(wanted.entityHashes.keys)
         let isModelChanged = found.modelHash != wanted.modelHash
         let changed = names.filter { found.entityHashes[$0] != wanted.entityHashes[$0] }.sorted()
-        // A key cannot affect the rows of an added or removed entity, because there are none.
+        // Ignore the keys of added and removed entities: an added entity has no old rows, and a removed entity keeps none.
         let keyed = found.entityHashes.keys.compactMap { oldName -> String? in
             guard let name = wanted.newName(of: oldName), wanted.entityHashes[name] != nil,
                 found.entityKeys[oldName] != wanted.entityKeys[name]

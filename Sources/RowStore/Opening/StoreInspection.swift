@@ -60,7 +60,7 @@ package struct NotedSave: Sendable {
     package let content: Content
 
     /// - Parameter row: The save's position, its member's number, its time in seconds since 1970, the names of entities (one on
-    ///   each line) if the changes are not in the feed, and the bytes of the words.
+    ///   each line) if the changes are not in the feed, and the bytes of the encoded changes (``ChangeEncoding``).
     /// - Returns: Nil if no member can have written the row.
     package init?(_ row: [RowValue]) {
         guard case .integer(let position) = row[0], case .integer(let member) = row[1] else { return nil }
@@ -123,7 +123,7 @@ package protocol InspectedState {
     /// shared.
     func positions() throws(DataSourceError) -> (newest: Int64, lowest: Int64)?
 
-    /// Like the following calls, only for a store that was shared.
+    /// Call this, ``members()`` and ``saves(after:limit:)`` only for a store that was shared.
     func leases() throws(DataSourceError) -> LeaseFacts
 
     func members() throws(DataSourceError) -> [StoreMember]

@@ -109,7 +109,7 @@ extension RowValue {
         switch (ColumnStorage(attribute.type), value) {
         case (.integer, .boolean(let value)): self = .integer(value ? 1 : 0)
         case (.integer, .integer(let value)): self = .integer(value)
-        // As a property of the type would store the value.
+        // Round a value of type Float, because a property of that type stores the rounded value.
         case (.real, .double(let value)): self = .real(attribute.type == .float ? Double(Float(value)) : value)
         case (.real, .date(let value)): self = .real(value)
         case (.real, .integer(let value)): self = .real(Double(value))

@@ -162,8 +162,8 @@ extension StoreStartup {
         /// Whether the reason drops an old store, or a part of it.
         public var isReset: Bool { kind == .changed || kind == .requested }
 
-        /// The change of the model alone, if the model and keys of data sources changed and the database key did not; otherwise
-        /// nil.
+        /// The reason without the changed keys of data sources. Nil unless the model and such a key changed, while the database
+        /// key stayed the same.
         package var withoutKeysOfDataSources: Reason? {
             guard isModelChanged, !isDatabaseKeyChanged, !entitiesWithChangedKey.isEmpty else { return nil }
             return .modelChanged(entities: changedEntities)

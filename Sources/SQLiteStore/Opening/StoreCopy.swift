@@ -16,7 +16,7 @@ struct StoreCopy {
             throw DataSourceError(fileExists: target.main)
         }
         defer { _ = StoreCopy.targets.withLock { $0.remove(target.main) } }
-        // SQLite would take an existing log or journal with that name for the copy's own.
+        // SQLite would use an existing log or journal at one of these paths as the log or journal of the copy.
         for path in [target.main, target.log, target.sharedMemory, target.journal] {
             if try target.state(path) != nil { throw DataSourceError(fileExists: path) }
         }

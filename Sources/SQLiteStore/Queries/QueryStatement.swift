@@ -104,8 +104,9 @@ struct QueryStatement {
         return nil
     }
 
-    /// The predicate as SQL. If SQL cannot express the predicate, SQLite calls back for each row. If SQLite cannot pass on all
-    /// its columns either, the predicate is left to ``filter``, or to ``isJoinedHere``.
+    /// The predicate as SQL. If SQL cannot express the predicate, SQLite calls back for each row. If the predicate uses more
+    /// columns than SQLite can pass to a function, this library evaluates it: with ``filter``, or, if it uses joined columns,
+    /// after reading the related rows (``isJoinedHere``).
     private mutating func predicate(
         of query: RowQuery, writer: inout PredicateWriter, columns: inout [Int]?, limits: SQLLimits
     ) -> String {

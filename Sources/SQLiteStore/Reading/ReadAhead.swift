@@ -179,7 +179,8 @@ final class ReadAhead: Sendable {
     }
 }
 
-/// Rows that one thread passes to another. A row is moved out of the batch, so that its memory does not seem shared.
+/// Rows that one thread passes to another. A row is moved out of the batch, so that the batch keeps no second reference to the
+/// row's buffer.
 ///
 /// Guarded by: its owner. The thread that fills the batch hands it over to the thread that empties it.
 private final class RowBatch: @unchecked Sendable {

@@ -84,7 +84,7 @@ struct StoreSchema: Sendable {
             + namedJoinSQL
     }
 
-    /// The SQL of the tables that belong neither to entities nor to links with keys.
+    /// The SQL of the metadata table, and of the join tables of the first store format.
     var otherSQL: [String] { [StoreMetadata.createSQL] + namedJoinSQL.map(\.sql) }
 
     private var namedJoinSQL: [(name: String, sql: String)] {
@@ -129,7 +129,8 @@ extension StoreMetadata {
     static let selectFirstFreeKeySQL = "SELECT \"value\" FROM \"_metadata\" WHERE \"name\" = 'firstFreeKey'"
     static let setFirstFreeKeySQL = "UPDATE \"_metadata\" SET \"value\" = ?1 WHERE \"name\" = 'firstFreeKey'"
 
-    /// Counts the failed commits that had to be overwritten. The count is the change that the overwriting transaction writes.
+    /// Counts the failed commits that had to be overwritten. The overwriting transaction must change something, so it
+    /// increments this count.
     static let countFailedCommitSQL =
         "INSERT INTO \"_metadata\" (\"name\", \"value\") VALUES ('failedCommits', 1) "
         + "ON CONFLICT (\"name\") DO UPDATE SET \"value\" = \"value\" + 1"
@@ -148,7 +149,8 @@ struct TableShape: Hashable {
         bytes = Array((TableShape.start(name) + sorted.joined(separator: ", ") + ")").utf8)
     }
 
-    /// - Parameter sql: The SQL that made the table. If another program made the table, no table of this library has the shape.
+    /// - Parameter sql: The SQL that made the table. If this library does not write such SQL, the shape never equals the shape
+    ///   of a table of this library.
     init(name: String, sql: String) {
         let start = TableShape.start(name)
         let isOwn = sql.utf8.starts(with: start.utf8) && sql.utf8.last == UInt8(ascii: ")")

@@ -283,8 +283,8 @@ extension Writer {
     /// - Returns: Whether further rows of the save may follow.
     func write(_ new: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         guard !isOutcomeUnknown, let table = schema.tables[new.entity] else { return false }
-        // With other members, do not write early. They could not write until the save is made, even if its hooks take long or
-        // this process is suspended.
+        // Do not write early while other members are present: the open transaction would block their writes until the save is
+        // made, however long its hooks run or this process is suspended.
         if sharing?.bell.isAnyPresent == true {
             abandonEarlyWrite()
             return false
