@@ -1,7 +1,8 @@
 internal import CommandLineWords
 internal import Foundation
+internal import ManagedModel
 internal import ModelCodeGenerator
-internal import ModelReader
+internal import ModelConversion
 
 /// Writes the first model of an app.
 struct InitCommand: Command {
@@ -36,18 +37,25 @@ struct InitCommand: Command {
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
-        let model = FirstModel(name: name, entityName: entityName)
-        try NewFiles(folder: path, isWhole: isBundle).write(isBundle ? model.files : swiftFiles(model))
-        let attributes = model.attributes.map(\.name)
+        let model = ManagedObjectModel(name: name, entities: [entity])
+        let files = isBundle ? ModelMarkup(model).files : ConvertCommand.distinct(ModelSourceWriter(model).files)
+        try NewFiles(folder: path, isWhole: isBundle).write(files)
+        let attributes = entity.attributes.map(\.name)
         let json = JSON.object([
             ("model", .string(path)), ("entity", .string(entityName)), ("attributes", .strings(attributes)),
         ])
         return Report(["wrote \(path): \(entityName) with \(attributes.joined(separator: ", "))"], json)
     }
 
-    private func swiftFiles(_ model: FirstModel) throws -> [(path: String, text: String)] {
-        let document = try ModelReader.read(data: Data(model.contents.utf8), name: name)
-        return ConvertCommand.distinct(ModelSourceWriter(document.model).files)
+    private var entity: EntityDescription {
+        EntityDescription(
+            name: entityName, className: entityName,
+            attributes: [
+                AttributeDescription(name: "createdAt", type: .date, isOptional: true),
+                AttributeDescription(name: "name", type: .string, defaultValue: .string("")),
+                AttributeDescription(name: "note", type: .string, isOptional: true),
+                AttributeDescription(name: "uid", type: .string),
+            ], uniquenessConstraints: [["uid"]], codeGeneration: .class)
     }
 
     private static let suffix = ".xcdatamodeld"
