@@ -40,13 +40,12 @@ struct CheckCommand: Command {
         let words = try CommandLineWords(
             command: words, flags: ["--update", "--strict"], values: ["--lock", "--version", "--against"])
         let version = words.value("--version")
-        if version != nil, words.plain.isEmpty { throw UsageError("--version is for one MODEL") }
+        if version != nil, words.plain.count != 1 { throw UsageError("--version is for one MODEL") }
         models = words.plain.map { ModelArgument(path: $0, version: version) }
         other = words.value("--against")
         lockFile = LockFile(path: words.value("--lock") ?? "Models/model.lock")
         isUpdating = words.flag("--update")
         isStrict = words.flag("--strict")
-        if version != nil, words.plain.count > 1 { throw UsageError("--version is for one MODEL") }
         if other != nil, isUpdating {
             throw UsageError("--against and --update exclude each other: the file of --against is only read")
         }
