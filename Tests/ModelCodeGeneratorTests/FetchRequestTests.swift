@@ -45,6 +45,7 @@ import Testing
         "price - 1 > -2 * (price + 3)", "CAST(price, 'NSString') LIKE '*a*'", "parts[FIRST].name == self.maker.name",
         "TRUEPREDICATE OR !(price == 1 || price == 2)", "parts.@count == 0 && maker != NULL", "", "sum({1, 2}) > price",
         "TERNARY(price > 1, price, 2) > 3", "NONE parts.name = 'x' AND maker.name BEGINSWITH $START",
+        "price !=(3)", "! (price == 1)", "price > 1&&!(price == 2)", "price > 1 || !price == 2",
     ])
     func aPredicateThatIsFineHasNoWarning(format: String) {
         #expect(warnings(format) == [])

@@ -125,9 +125,9 @@ struct FormatScanner {
         }
         if "+-*/".unicodeScalars.contains(scalar) { return .arithmetic }
         guard "=<>!&|".unicodeScalars.contains(scalar) else { return nil }
-        rest = rest.drop { "=<>!&|".unicodeScalars.contains($0) }
-        // An operator that begins with `!`, before a parenthesis, counts as NOT.
-        return scalar == "!" && rest.first == "(" ? .word("NOT") : .relation
+        if scalar == "!", rest.first != "=" { return .word("NOT") }
+        rest = rest.drop { "=<>&|".unicodeScalars.contains($0) }
+        return .relation
     }
 
     private mutating func skip(_ scalar: Unicode.Scalar) {
