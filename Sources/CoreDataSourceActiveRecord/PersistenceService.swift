@@ -40,6 +40,8 @@ open class PersistenceService {
     private var order: [String] = []
     /// The running call of ``load()``, for which other calls wait.
     private var loading: Task<Void, any Error>?
+    /// The running call of ``close()``, for which other calls wait.
+    private var closing: Task<Void, any Error>?
 
     /// The directory of the stores of this class.
     ///
@@ -94,6 +96,7 @@ open class PersistenceService {
     ///   are those of ``PersistentContainer/init(name:model:databaseKey:configuration:fileID:)`` and
     ///   ``PersistentContainer/open(_:model:)``.
     public func load() async throws {
+        try? await closing?.value
         if isLoaded { return }
         if let loading { return try await loading.value }
         precondition(!descriptions.isEmpty, PersistenceService.nothingDescribed)
@@ -145,6 +148,14 @@ open class PersistenceService {
     ///
     /// - Throws: The first error of a store; all stores are closed even if the call throws.
     public func close() async throws {
+        if let closing { return try await closing.value }
+        let task = Task { try await closeStores() }
+        closing = task
+        defer { closing = nil }
+        try await task.value
+    }
+
+    private func closeStores() async throws {
         try? await loading?.value
         let containers = order.compactMap { stores[$0] }
         (stores, order) = ([:], [])

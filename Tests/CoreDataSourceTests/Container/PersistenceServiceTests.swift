@@ -50,6 +50,62 @@ struct PersistenceServiceTests {
         try await service.close()
     }
 
+    @Test func callsThatLoadAtTheSameTimeFailAlikeAndTheNextOneTriesAgain() async throws {
+        let directory = try TemporaryDirectory()
+        try Data("no database, but long enough to be one".utf8).write(to: directory.store)
+        let service = Persistence(name: "Contacts", store: .sqlite(directory.store))
+        func load() async -> DataSourceError.Code? {
+            do { try await service.load() } catch { return (error as? DataSourceError)?.code }
+            return nil
+        }
+        async let first = load()
+        async let second = load()
+        #expect(await [first, second] == [.notADatabase, .notADatabase])
+        #expect(!service.isLoaded)
+        try FileManager.default.removeItem(at: directory.store)
+        #expect(await load() == nil)
+        #expect(service.isLoaded)
+        try await service.close()
+    }
+
+    @Test func aSecondCallOfCloseReturnsWhenTheStoreIsClosed() async throws {
+        let directory = try TemporaryDirectory()
+        let service = Persistence(name: "Contacts", store: .sqlite(directory.store))
+        try await service.load()
+        let contacts = try service.dataSource(ContactDataSource.self)
+        try await contacts.add(contactList(0..<2_000), waitFor: .main)
+        let reading = Gate()
+        let read = Task { try await service.read { _ in reading.wait() } }
+        let closing = Shared(2)
+        let closes = (0..<2).map { _ in
+            Task {
+                try await service.close()
+                closing.update { $0 -= 1 }
+            }
+        }
+        for _ in 0..<100 { await Task.yield() }
+        // A read is under way, so that neither call has returned.
+        #expect(closing.value == 2)
+        reading.open()
+        try await read.value
+        for close in closes { try await close.value }
+        try await service.load()
+        #expect(try service.dataSource(ContactDataSource.self).count(ContactEntity.self) == 2_000)
+        try await service.close()
+    }
+
+    @Test func aServiceIsLoadedBehindACloseThatIsUnderWay() async throws {
+        let directory = try TemporaryDirectory()
+        let service = Persistence(name: "Contacts", store: .sqlite(directory.store))
+        try await service.load()
+        async let closing: Void = service.close()
+        async let loading: Void = service.load()
+        _ = try await (closing, loading)
+        try await service.load()
+        #expect(try service.dataSource(ContactDataSource.self).count(ContactEntity.self) == 0)
+        try await service.close()
+    }
+
     @Test func aServiceThatIsClosedWhileItIsLoadedIsClosed() async throws {
         let directory = try TemporaryDirectory()
         let service = Persistence(name: "Contacts", store: .sqlite(directory.store))
