@@ -207,18 +207,19 @@ struct ContainerResetTests {
         let rooms = try container.dataSource(RoomDataSource.self)
         let messages = try container.dataSource(MessageDataSource.self)
         let begun = Shared<Int64>(0)
-        let isOver = Shared(false)
+        let rounds = (0..<3).map { _ in AsyncStream.makeStream(of: Int64.self, bufferingPolicy: .bufferingNewest(1)) }
         try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask { try await addUntilOver(Sender.self, senders, begun, isOver) }
-            group.addTask { try await addUntilOver(Room.self, rooms, begun, isOver) }
-            group.addTask { try await addUntilOver(Message.self, messages, begun, isOver) }
-            for _ in 0..<25 {
-                begun.update { $0 += 1 }
+            group.addTask { try await add(Sender.self, senders, rounds[0].stream, begun) }
+            group.addTask { try await add(Room.self, rooms, rounds[1].stream, begun) }
+            group.addTask { try await add(Message.self, messages, rounds[2].stream, begun) }
+            for round in 1...25 as ClosedRange<Int64> {
+                begun.value = round
+                for (_, continuation) in rounds { continuation.yield(round) }
                 try await container.reset()
                 let oldest = try container.main.fetch(Item.self).map(\.number).min() ?? begun.value
                 #expect(oldest >= begun.value, "an old row is in the new store")
             }
-            isOver.value = true
+            for (_, continuation) in rounds { continuation.finish() }
             try await group.waitForAll()
         }
         try await container.close()
@@ -228,30 +229,25 @@ struct ContainerResetTests {
 
 /// Adds rows that bear the number of resets begun when their batch began; a reset is the only thing that may be thrown.
 ///
-/// Between two resets the number of batches is bounded: the more rows there are, the longer main needs for a reset, and the more
-/// rows there would be at the next one.
-private func addUntilOver<Object: Item>(
-    _ type: Object.Type, _ source: EntityDataSource, _ begun: Shared<Int64>, _ isOver: Shared<Bool>
+/// For each reset the number of batches is bounded: the more rows there are, the longer main needs for a reset, and the more rows
+/// there would be at the next one.
+private func add<Object: Item>(
+    _ type: Object.Type, _ source: EntityDataSource, _ rounds: AsyncStream<Int64>, _ begun: Shared<Int64>
 ) async throws {
-    var (batch, epoch, batchesOfEpoch) = (0, Int64(0), 0)
-    while !isOver.value {
-        if begun.value != epoch { (epoch, batchesOfEpoch) = (begun.value, 0) }
-        guard batchesOfEpoch < 200 else {
-            try await Task.sleep(for: .milliseconds(1))
-            continue
-        }
-        (batch, batchesOfEpoch) = (batch + 1, batchesOfEpoch + 1)
-        do {
-            try await source.perform { [batch] context in
-                let epoch = begun.value
-                for index in 0..<3 {
-                    let item = try context.insert(type)
-                    item.key = "\(Object.entityName)/\(batch)/\(index)"
-                    item.number = epoch
+    for await round in rounds {
+        for batch in 0..<200 where begun.value == round {
+            do {
+                try await source.perform { context in
+                    let epoch = begun.value
+                    for index in 0..<3 {
+                        let item = try context.insert(type)
+                        item.key = "\(Object.entityName)/\(round)/\(batch)/\(index)"
+                        item.number = epoch
+                    }
                 }
+            } catch let error as DataSourceError where error.code == .storeReset {
+                continue
             }
-        } catch let error as DataSourceError where error.code == .storeReset {
-            continue
         }
     }
 }
