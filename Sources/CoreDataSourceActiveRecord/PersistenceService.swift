@@ -192,7 +192,7 @@ open class PersistenceService {
     public var container: PersistentContainer {
         guard let first = order.first, let container = stores[first] else {
             preconditionFailure(
-                "\(type(of: self)).container was used before the service was loaded. Call load() or loadAndWait() when the app starts, and handle the error that it throws."
+                "\(type(of: self)).container was used before the service was loaded. Call load() or loadAndWait() when the app starts, and handle the thrown error."
             )
         }
         return container

@@ -70,7 +70,7 @@ struct TransferSnippets {
             #expect(try await fixture(after).difference(from: container) == nil)
 
             let difference = try await fixture(before).difference(from: container)
-            #expect(difference == "there are 0 objects of ContactEntity instead of 2")
+            #expect(difference == "the number of objects of ContactEntity is 0 instead of 2")
             try await contacts.add([Contact(uid: "1", name: "Yunchang"), Contact(uid: "2", name: "Zhang Fei")])
             #expect(
                 try await fixture(before).difference(from: container)

@@ -42,7 +42,7 @@ struct ContainerOpening: Sendable {
     fileprivate func runAndWait() throws -> Opened {
         precondition(
             !QueueExecutor.isAnyCurrent,
-            "openAndWait was called inside a private context or container.read, where it could wait for itself. Open the container before."
+            "openAndWait was called inside a private context or container.read, and could wait for itself. Open the container outside of both."
         )
         if let host = location.waitingHost {
             throw DataSourceError(

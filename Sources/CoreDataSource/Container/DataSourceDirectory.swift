@@ -40,7 +40,7 @@ final class DataSourceDirectory {
                     let name = layout.entities[concrete].name
                     throw DataSourceError(
                         .entityAlreadyOwned,
-                        "\(type) lists \(name), but \(owner) already owns it. Give each entity to one data source.",
+                        "\(type) lists \(name), but \(owner) already owns that entity. Give each entity to one data source.",
                         entityName: name)
                 }
                 claimed.insert(concrete)

@@ -59,7 +59,7 @@ struct NamedStore {
         else {
             throw DataSourceError(
                 .notAFile,
-                "\"\(name)\" cannot be the name of a container, because it is not a valid file name. Choose a name that is not empty, does not begin with a dot, and contains no slash."
+                "A container cannot have the name \"\(name)\", which is not a valid file name. Choose a name that is not empty, does not begin with a dot, and contains no slash."
             )
         }
         self.model = if let model { model } else { try .compiled(named: name, intoModuleOf: fileID) }
@@ -81,7 +81,7 @@ extension ManagedObjectModel {
         guard let type = type as? any GeneratedModel.Type, type.model.name == name else {
             throw DataSourceError(
                 .unreadableModel,
-                "The module \(module) has no model \(name). Use ModelPlugin for its target, or pass the model: PersistentContainer(name:model:)."
+                "The module \(module) has no model \(name). Use ModelPlugin for the target of the module, or pass the model: PersistentContainer(name:model:)."
             )
         }
         return type.model

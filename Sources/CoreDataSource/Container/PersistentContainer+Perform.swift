@@ -49,13 +49,13 @@ extension PersistentContainer {
         for source in repeat each sources {
             guard let source = source as? EntityDataSource else {
                 preconditionFailure(
-                    "A \(type(of: source)) was passed to \(call), but it is not a data source. Subclass DataSource instead of conforming to DataSourceProtocol."
+                    "A \(type(of: source)) was passed to \(call), but is not a data source. Subclass DataSource instead of conforming to DataSourceProtocol."
                 )
             }
             requireOwn(source, for: call)
             tiers.append(source.tier)
         }
-        precondition(!tiers.isEmpty, "\(call) was called without a data source. Pass at least one.")
+        precondition(!tiers.isEmpty, "\(call) was called without a data source. Pass at least one data source.")
         return tiers
     }
 

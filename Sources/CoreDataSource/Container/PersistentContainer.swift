@@ -253,7 +253,7 @@ public final class PersistentContainer: Sendable {
     public func flushAndWait() throws {
         precondition(
             !QueueExecutor.isAnyCurrent,
-            "flushAndWait was called inside a private context or container.read, where it could wait for itself. Call flush() or flushAndWait() after the hook, perform { } or read { } has returned."
+            "flushAndWait was called inside a private context or container.read, and could wait for itself. Call flush() or flushAndWait() after the hook, perform { } or read { } has returned."
         )
         try stack.root.flushAndWait()
     }

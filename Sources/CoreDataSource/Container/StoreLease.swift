@@ -81,7 +81,7 @@ public struct OpenedStores: Sendable {
     public func container(named name: String) throws -> PersistentContainer {
         if let container = containers[name] { return container }
         guard let error = errors[name] else {
-            preconditionFailure("No store description is named \(name). Use the name of one that was opened.")
+            preconditionFailure("No store description is named \(name). Use the name of an opened store.")
         }
         throw error
     }

@@ -224,7 +224,7 @@ struct SyncSweep {
     private func emptyList(_ count: Int) -> DataSourceError {
         DataSourceError(
             .emptySync,
-            "A sync got a list without any \(entity.name), which would delete all \(count) objects in scope. Pass options: .allowsEmpty if that is intended.",
+            "A sync got a list without any \(entity.name), which would delete all objects in scope (\(count)). To delete them, pass options: .allowsEmpty.",
             entityName: entity.name)
     }
 }

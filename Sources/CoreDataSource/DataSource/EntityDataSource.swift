@@ -191,7 +191,7 @@ extension EntityDataSource {
         mainTier.prepareToFetch()
         if object.isDeleted {
             throw DataSourceError(
-                .objectGone, "\(object.objectID) has been deleted, so it cannot be edited. Insert a new object.",
+                .objectGone, "\(object.objectID) has been deleted and cannot be edited. Insert a new object.",
                 entityName: object.layout.name)
         }
         return try Draft(mainTier) { context in try context.typed(try context.copy(of: object)) }

@@ -273,7 +273,7 @@ extension DraftDifference {
                 let name = stack.layout.entities[entity].name
                 throw DataSourceError(
                     .entityNotOwned,
-                    "The draft edits \(name), but no data source of the container owns it. Make the data source that lists it: container.dataSource(...).",
+                    "The draft edits \(name), but no data source of the container owns that entity. Make the data source that lists the entity: container.dataSource(...).",
                     entityName: name)
             }
             if !tiers.contains(where: { $0 === tier }) { tiers.append(tier) }

@@ -86,14 +86,14 @@ private struct ClassReading {
         guard let declared = DeclaredEntity.own(of: type) else {
             return note(
                 "\(type)",
-                "\(type) is listed in a model, but has no @StoredEntity. Add it to the class, or leave the class out.")
+                "\(type) is listed in a model, but has no @StoredEntity. Add @StoredEntity to the class, or remove the class from the model.")
         }
         var entity = declared.entity
         if declared.superclass != ManagedObject.self {
             guard let parent = DeclaredEntity.own(of: declared.superclass) else {
                 return note(
                     entity.name,
-                    "\(type) inherits from \(declared.superclass), which has no @StoredEntity. Add it to that class, with isAbstract: true if it has no objects."
+                    "\(type) inherits from \(declared.superclass), which has no @StoredEntity. Add @StoredEntity to that class, with isAbstract: true if the class has no objects."
                 )
             }
             entity.parentName = parent.entity.name
@@ -111,7 +111,7 @@ private struct ClassReading {
                 guard known.type != next else { continue }
                 return note(
                     next.compositeName,
-                    "\(known.type) and \(next) are both the composite \(next.compositeName). Give one of them another name."
+                    "\(known.type) and \(next) are both the composite \(next.compositeName). Give one of the two another name."
                 )
             }
             composites[next.compositeName] = (

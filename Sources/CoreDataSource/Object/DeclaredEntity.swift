@@ -43,7 +43,7 @@ extension DeclaredEntity {
             && entity.relationships.map(\.name) == declared.entity.relationships.map(\.name)
         if isSame { return nil }
         return
-            "\(type) describes another \(entity.name) than the model \(model.name). Make the model of its classes: ManagedObjectModel(\"\(model.name)\") { \(type).self }."
+            "\(type) describes another \(entity.name) than the model \(model.name). Make the model from its classes: ManagedObjectModel(\"\(model.name)\") { \(type).self }."
     }
 }
 
@@ -87,7 +87,7 @@ extension ManagedObject {
         let firstColumns = home.firstColumns
         guard firstColumns.indices.contains(depth - 1) else {
             preconditionFailure(
-                "\(Self.self) has more superclasses than \(layout.name) has parents in the model. Make the model of its classes, with ManagedObjectModel(_:entities:)."
+                "\(Self.self) has more superclasses than \(layout.name) has parents in the model. Make the model from its classes, with ManagedObjectModel(_:entities:)."
             )
         }
         return firstColumns[depth - 1]

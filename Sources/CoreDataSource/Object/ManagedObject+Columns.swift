@@ -33,7 +33,7 @@ extension ManagedObject {
     final func refuseColumn(_ column: Int, _ type: Any.Type?) -> Never {
         guard let found = layout.columns.indices.contains(column) ? layout.columns[column] : nil else {
             preconditionFailure(
-                "\(Self.self) uses column \(column) of \(layout.name), which has \(layout.columns.count). Use the index of the attribute in ManagedObjectModel.columns(of:)."
+                "\(Self.self) uses column \(column) of \(layout.name), but the number of columns is \(layout.columns.count). Use the index of the attribute in ManagedObjectModel.columns(of:)."
             )
         }
         let place = "column \(column) of \(layout.name), \(found.name)"
@@ -53,7 +53,7 @@ extension ManagedObject {
     final func relationship(at index: Int, isToMany: Bool) -> RelationshipLayout {
         guard layout.relationships.indices.contains(index) else {
             preconditionFailure(
-                "\(Self.self) uses relationship \(index) of \(layout.name), which has \(layout.relationships.count). Use its place among the relationships of the entity, inherited ones first."
+                "\(Self.self) uses relationship \(index) of \(layout.name), but the number of relationships is \(layout.relationships.count). Use the index of the relationship in the entity, with inherited relationships first."
             )
         }
         let found = layout.relationships[index]

@@ -332,7 +332,7 @@ extension ManagedObject {
     final var draft: any ObjectContext {
         guard let draft = home.context else {
             preconditionFailure(
-                "An object of \(layout.name) was edited after its draft had ended. Keep a reference to the draft while its objects are edited, and make a new draft after discard()."
+                "An object of \(layout.name) was edited after its draft had ended. Keep a reference to the draft while you edit its objects, and make a new draft after discard()."
             )
         }
         return draft

@@ -229,7 +229,7 @@ extension RootTier {
     static let storeReset = DataSourceError(
         .storeReset, "The store was reset during this call, so none of its changes are in the new store. Call again.")
     static let closed = DataSourceError(
-        .storeClosed, "The store was closed. Open it again before using it.")
+        .storeClosed, "The store was closed. Open the store again.")
 }
 
 /// The limits of a container.

@@ -70,7 +70,7 @@ public struct StoreFailure: Sendable {
 extension StoreFailure: CustomStringConvertible {
     public var description: String {
         let subject = [kind.description, dataSourceName].compactMap { $0 }.joined(separator: " of ")
-        return subject + (kind == .saveDelayed ? ", which is tried again: " : ": ") + "\(error)"
+        return subject + (kind == .saveDelayed ? " (the container tries the save again): " : ": ") + "\(error)"
     }
 }
 

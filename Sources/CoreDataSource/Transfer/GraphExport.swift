@@ -107,7 +107,7 @@ struct GraphExport {
         guard let attribute = layout.columns[column].attribute, !object.row.isNull(column) else {
             throw DataSourceError(
                 .invalidGraph,
-                "\(object.objectID) has no value for its key \(layout.columns[column].name). Set it, or choose another key.",
+                "\(object.objectID) has no value for its key \(layout.columns[column].name). Set the attribute, or choose another key.",
                 entityName: layout.name, attributeName: layout.columns[column].name)
         }
         return try AttributeCoding.json(object.row, column, as: attribute, in: layout)

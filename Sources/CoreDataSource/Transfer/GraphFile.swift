@@ -44,7 +44,7 @@ final class GraphFile {
 
     private static func unreadable(_ error: any Error) -> DataSourceError {
         DataSourceError(
-            .invalidGraph, "The file of a graph cannot be read. Check that it exists and that you may read it.",
+            .invalidGraph, "The file of a graph cannot be read. Check the path of the file and its permissions.",
             cause: "\(error)")
     }
 }

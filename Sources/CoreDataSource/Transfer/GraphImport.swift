@@ -62,7 +62,7 @@ struct GraphImport {
         guard let context = contexts.first(where: { $0.bindings[entity.index].isOwned }) else {
             throw DataSourceError(
                 .entityNotOwned,
-                "The graph has objects of \(entity.name), but no data source of the container owns it yet. Make its data source before the import.",
+                "The graph has objects of \(entity.name), but no data source of the container owns that entity yet. Make the data source before the import.",
                 entityName: entity.name)
         }
         let fields =
@@ -152,13 +152,13 @@ struct GraphImport {
         if let found, found.layout !== entity {
             throw DataSourceError(
                 .invalidGraph,
-                "\(place) has the key of an object that is stored as a \(found.layout.name). Import it under that name, or delete the stored object first.",
+                "\(place) has the key of an object that is stored as a \(found.layout.name). Import the object under that name, or delete the stored object first.",
                 entityName: entity.name)
         }
         let object = try found ?? context.insert(entity: entity.index, column: column, value: key)
         guard met.insert(object.key).inserted else {
             throw DataSourceError(
-                .invalidGraph, "\(place) has the same key as an object before it.", entityName: entity.name)
+                .invalidGraph, "\(place) has the same key as an earlier object.", entityName: entity.name)
         }
         return object
     }
@@ -192,7 +192,7 @@ struct GraphImport {
         case .relationship(let index):
             try links.add(object, relationship: index, json: json, at: place)
         case .excluded(let reason):
-            throw wrongKind(place, "absent, because it \(reason)")
+            throw wrongKind(place, "absent, because the property \(reason)")
         }
     }
 

@@ -83,7 +83,7 @@ struct GraphImportLinks {
             }
             for entity in relationship.destinationFamily {
                 guard let other = try context.look(for: value, column, in: entity) else { continue }
-                guard met.insert(other.key).inserted else { throw GraphImportLinks.fault(place, "comes twice") }
+                guard met.insert(other.key).inserted else { throw GraphImportLinks.fault(place, "is listed twice") }
                 return other
             }
             let name = relationship.description.destinationName

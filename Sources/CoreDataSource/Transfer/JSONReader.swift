@@ -32,7 +32,7 @@ struct JSONReader {
             var members: [JSONName: JSONValue] = [:]
             try forEachMember { name, reader in
                 let name = JSONName(name)
-                guard members[name] == nil else { throw reader.fault("a name comes twice in one object") }
+                guard members[name] == nil else { throw reader.fault("a name occurs twice in one object") }
                 members[name] = try reader.value(depth + 1)
             }
             return .object(members)

@@ -116,7 +116,7 @@ extension JSONReader {
         try forEachMember { name, reader in
             guard names.insert(name).inserted else {
                 throw DataSourceError(
-                    .invalidGraph, "\(name) comes twice in a graph. Put all its objects into one list.")
+                    .invalidGraph, "\(name) is listed twice in a graph. Put all objects of the entity into one list.")
             }
             guard try reader.peekToken() == UInt8(ascii: "[") else {
                 throw DataSourceError(.invalidGraph, "\(name): a list of objects is missing.")
@@ -147,7 +147,7 @@ extension ObjectGraph {
                 }
             }
             if found.count != wanted.count {
-                return "there are \(found.count) objects of \(entity) instead of \(wanted.count)"
+                return "the number of objects of \(entity) is \(found.count) instead of \(wanted.count)"
             }
         }
         return nil

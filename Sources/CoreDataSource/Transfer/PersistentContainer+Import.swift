@@ -138,7 +138,7 @@ extension TransferKeys {
         let name = entity.columns[column].name
         return DataSourceError(
             .invalidGraph,
-            "\(place): two objects of \(entity.name) have the \(name) \(value.text), so it identifies neither of them. Choose an attribute with unique values: keys: [\"\(entity.name)\": ...].",
+            "\(place): two objects of \(entity.name) have the \(name) \(value.text), so that value identifies neither object. Choose an attribute with unique values: keys: [\"\(entity.name)\": ...].",
             entityName: entity.name, attributeName: name)
     }
 }

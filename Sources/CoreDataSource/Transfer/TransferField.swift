@@ -78,7 +78,7 @@ struct TransferKeys {
             guard let column = entity.column(named: attribute), TransferKeys.canBeKey(entity.columns[column]) else {
                 throw DataSourceError(
                     .unknownAttribute,
-                    "\"\(attribute)\" was chosen as the key of \(name), but it is not a stored attribute, or is transformable or derived. Choose another attribute.",
+                    "\"\(attribute)\" was chosen as the key of \(name), but a key must be a stored attribute that is neither transformable nor derived. Choose another attribute.",
                     entityName: name, attributeName: attribute)
             }
         }

@@ -209,7 +209,7 @@ extension DataSourceError.Code {
 
 extension DataSourceError {
     package static let storeClosed = DataSourceError(
-        .storeClosed, "The store was closed. Open it again before using it.")
+        .storeClosed, "The store was closed. Open the store again.")
 }
 
 extension DataSourceError: LocalizedError {

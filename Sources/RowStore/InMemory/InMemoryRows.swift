@@ -193,7 +193,7 @@ public final class InMemoryRows: Sendable {
         }
     }
 
-    private static let closed = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
+    private static let closed = DataSourceError(.storeClosed, "The store was closed. Open the store again.")
 }
 
 extension MemoryState {

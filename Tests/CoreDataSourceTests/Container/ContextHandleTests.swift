@@ -125,7 +125,7 @@ struct ContextHandleTests {
         }
         #expect(
             String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains(
-                "A NoDataSource was passed to newBackgroundContext(for:), but it is not a data source. Subclass DataSource instead of conforming to DataSourceProtocol."
+                "A NoDataSource was passed to newBackgroundContext(for:), but is not a data source. Subclass DataSource instead of conforming to DataSourceProtocol."
             ))
     }
 

@@ -38,7 +38,7 @@ struct DescriptionTests {
         try await withContainer(.inMemory) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<3))
-            #expect("\(container.main)" == "MainContext of Contacts (0 pending saves)")
+            #expect("\(container.main)" == "MainContext of Contacts (pending saves: 0)")
             #expect(try await contacts.perform { "\($0)" } == "PrivateContext of ContactDataSource (ContactEntity)")
             let list = try contacts.list(
                 ObjectRequest(ContactEntity.self, order: [SortDescriptor(\.name)]), sectionBy: \.phone)

@@ -100,7 +100,7 @@ struct OpenAndWaitTests {
         }
         #expect(
             result?.standardErrorString.contains(
-                "openAndWait was called inside a private context or container.read, where it could wait for itself. Open the container before."
+                "openAndWait was called inside a private context or container.read, and could wait for itself. Open the container outside of both."
             ) == true)
     }
 }

@@ -47,7 +47,7 @@ import Testing
         }
         #expect(
             String(decoding: try #require(result).standardErrorContent, as: UTF8.self).contains(
-                "perform(in:) was called without a data source. Pass at least one."))
+                "perform(in:) was called without a data source. Pass at least one data source."))
     }
 
     @Test func oneDataSourceAloneIsSaved() async throws {

@@ -219,7 +219,7 @@ struct PersistenceServiceTests {
         }
         #expect(
             result?.standardErrorString.contains(
-                "PersistenceService.container was used before the service was loaded. Call load() or loadAndWait() when the app starts, and handle the error that it throws."
+                "PersistenceService.container was used before the service was loaded. Call load() or loadAndWait() when the app starts, and handle the thrown error."
             ) == true)
     }
 

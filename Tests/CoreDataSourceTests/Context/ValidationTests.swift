@@ -48,18 +48,18 @@ struct ValidationTests {
         }
         #expect(new?.failures.map(\.objectIndex) == [1, 3])
         #expect(new?.failures.first?.message.contains("100, the maximum") == true)
-        #expect(new?.failures.last?.message.hasSuffix("It is the new Bounded number 4 of this save.") == true)
+        #expect(new?.failures.last?.message.hasSuffix("The object is the new Bounded number 4 of this save.") == true)
         let id = try await source.perform { try $0.insert(Bounded.self).objectID }
         let stored = await #expect(throws: DataSourceError.self) {
             try await source.perform { context in try context.object(Bounded.self, id: id)?.count = 200 }
         }
         #expect(stored?.objectIndex == nil)
-        #expect(stored?.message.hasSuffix("It is \(id).") == true)
+        #expect(stored?.message.hasSuffix("The object is \(id).") == true)
     }
 
     @Test func lengthsAndPatternsAreChecked() async throws {
-        #expect(try await failure { $0.code = "A" }?.message.contains("requires at least 2") == true)
-        #expect(try await failure { $0.code = "ABCDEFGHI" }?.message.contains("allows at most 8") == true)
+        #expect(try await failure { $0.code = "A" }?.message.contains("1 instead of at least 2") == true)
+        #expect(try await failure { $0.code = "ABCDEFGHI" }?.message.contains("9 instead of at most 8") == true)
         #expect(try await failure { $0.code = "AB12x" }?.message.contains("pattern") == true)
     }
 

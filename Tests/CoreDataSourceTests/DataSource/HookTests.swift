@@ -7,7 +7,7 @@ import Testing
 struct HookTests {
     private func expectMissing(_ hook: String, _ body: () async throws -> Void) async {
         let error = await expectError(.hookNotOverridden) { try await body() }
-        #expect(error?.message.contains("does not override \(hook). Override it.") == true)
+        #expect(error?.message.contains("does not override \(hook).") == true)
     }
 
     @Test func aHookThatIsNotOverriddenThrowsAndNothingIsSaved() async throws {

@@ -13,7 +13,7 @@ struct DraftTrapTests {
         }
         #expect(
             try #require(result).standardErrorString.contains(
-                "An object of Letter was edited after its draft had ended. Keep a reference to the draft while its objects are edited, and make a new draft after discard()."
+                "An object of Letter was edited after its draft had ended. Keep a reference to the draft while you edit its objects, and make a new draft after discard()."
             ))
     }
 

@@ -79,7 +79,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorString.contains(
-                "performAndWait of ContactDataSource was called inside a private context or container.read, where it could wait for itself. In a hook or perform { }, use the context that is passed in, and write to other data sources afterwards."
+                "performAndWait of ContactDataSource was called inside a private context or container.read, and could wait for itself. In a hook or perform { }, use the context that is passed in, and write to other data sources afterwards."
             ))
     }
 
@@ -113,7 +113,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorString.contains(
-                "flushAndWait was called inside a private context or container.read, where it could wait for itself. Call flush() or flushAndWait() after the hook, perform { } or read { } has returned."
+                "flushAndWait was called inside a private context or container.read, and could wait for itself. Call flush() or flushAndWait() after the hook, perform { } or read { } has returned."
             ))
     }
 

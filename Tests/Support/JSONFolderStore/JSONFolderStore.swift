@@ -93,7 +93,7 @@ public final class JSONFolderStore: PersistentStore {
 
     public func close() {
         state.withLock {
-            $0.end = DataSourceError(.storeClosed, "The store was closed. Open it again before using it.")
+            $0.end = DataSourceError(.storeClosed, "The store was closed. Open the store again.")
         }
         rows.close()
         folder.unlock()

@@ -330,7 +330,7 @@ extension EditingContext {
         guard let first = failures.first else { return }
         if failures.count == 1 { throw first }
         var error = first
-        error.message = "\(failures.count) rules of the model are broken. The first one: \(first.message)"
+        error.message = "\(failures.count) rules of the model are broken. The first error: \(first.message)"
         error.failures = failures
         throw error
     }

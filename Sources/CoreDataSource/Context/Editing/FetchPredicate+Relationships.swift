@@ -282,7 +282,7 @@ extension FetchPredicate {
         guard let inverse = relationship.inverse else {
             return refused(
                 .unsupportedQuery,
-                "\(Owner.entityName).\(name) has no inverse, so its objects cannot be found from one \(Owner.entityName). Give the relationship an inverse in the model."
+                "\(Owner.entityName).\(name) has no inverse, so a request cannot find the objects that belong to one \(Owner.entityName). Give the relationship an inverse in the model."
             )
         }
         let id = FetchExpression.constant(.objectID(entityName: owner.layout.name, key: owner.key))

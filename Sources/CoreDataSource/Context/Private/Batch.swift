@@ -204,8 +204,8 @@ struct Batch {
             let name = stack.layout.entities[missing].name
             throw DataSourceError(
                 .entityNotOwned,
-                "A hook of \(source.name) changed \(name), which other processes may be writing. onAdd(_:in:) may only change "
-                    + "what its data source owns. Delete with delete, sync or perform, or use container.perform(in:).",
+                "A hook of \(source.name) changed \(name), which other processes may be writing. onAdd(_:in:) may change only "
+                    + "the entities of its data source. Delete other objects with delete, sync or perform, or use container.perform(in:).",
                 entityName: name)
         }
     }

@@ -191,7 +191,7 @@ struct DeleteRules {
         let example = left.count == 1 ? "" : ", such as \(first.objectID)"
         throw DataSourceError(
             .deletionDenied,
-            "\(denial.object.objectID) cannot be deleted, because the delete rule of \(name).\(relationship) is Deny and \(linked) linked\(example). Delete what is linked or move it to another object first.",
+            "\(denial.object.objectID) cannot be deleted, because the delete rule of \(name).\(relationship) is Deny and \(linked) linked\(example). Delete the linked objects first, or link them to another object.",
             entityName: name, attributeName: relationship)
     }
 
@@ -229,7 +229,7 @@ struct DeleteRules {
         let owner = context.stack.owner(ofEntity: reached) ?? "another data source or process"
         return DataSourceError(
             .entityNotOwned,
-            "An object of \(entity) was deleted in onAdd(_:in:), but its delete rules reach \(name), which \(owner) may be writing. Delete it with delete, sync or perform, or with container.perform(in:).",
+            "An object of \(entity) was deleted in onAdd(_:in:), but its delete rules reach \(name), which \(owner) may be writing. Delete the object with delete, sync or perform, or with container.perform(in:).",
             entityName: name)
     }
 }

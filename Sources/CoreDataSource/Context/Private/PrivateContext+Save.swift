@@ -96,7 +96,7 @@ extension PrivateContext {
         let name = index.map { "the new \(object.layout.name) number \($0 + 1) of this save" }
         for place in failures.indices {
             failures[place].objectIndex = index
-            failures[place].message += " It is \(name ?? object.objectID.description)."
+            failures[place].message += " The object is \(name ?? object.objectID.description)."
         }
     }
 

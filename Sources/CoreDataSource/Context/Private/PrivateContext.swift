@@ -131,7 +131,7 @@ public final class PrivateContext: EditingContext {
             .map { bindings[$0].layout.name }
         return DataSourceError(
             .entityNotOwned,
-            "\(owner ?? "") does not own \(strangers.joined(separator: " and ")), so it cannot change links of \(links.entity).\(links.name) alone. Use container.perform(in:) with the data sources of both ends.",
+            "\(owner ?? "") does not own \(strangers.joined(separator: " and ")), and cannot change links of \(links.entity).\(links.name) alone. Use container.perform(in:) with the data sources of both ends.",
             entityName: links.entity, attributeName: links.name)
     }
 

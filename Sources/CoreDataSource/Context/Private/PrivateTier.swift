@@ -123,7 +123,7 @@ extension PrivateTier {
     ) throws -> SavedWork<Result> {
         precondition(
             !QueueExecutor.isAnyCurrent,
-            "performAndWait of \(owner) was called inside a private context or container.read, where it could wait for itself. In a hook or perform { }, use the context that is passed in, and write to other data sources afterwards."
+            "performAndWait of \(owner) was called inside a private context or container.read, and could wait for itself. In a hook or perform { }, use the context that is passed in, and write to other data sources afterwards."
         )
         try stack.root.admission.enterAndWait(1)
         defer { if MainQueue.isCurrent { MainActor.assumeIsolated { stack.mainWaker.mergeObjects() } } }

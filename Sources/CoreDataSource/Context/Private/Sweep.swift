@@ -87,7 +87,7 @@ extension PrivateContext {
         guard case .inverseColumn = parent.layout.relationships[index].storage else {
             throw DataSourceError(
                 .invalidRequest,
-                "\(entity).\(name) was swept, but its objects can belong to several parents. Set the relationship to the list instead, which removes all other objects from it.",
+                "\(entity).\(name) was swept, but its objects can belong to several parents. Set the relationship to the list instead, which unlinks all other objects.",
                 entityName: entity, attributeName: name)
         }
         return index
@@ -241,7 +241,7 @@ struct ChildSweep {
         if kept.isEmpty, lacking > 0, !options.contains(.allowsEmpty) {
             throw DataSourceError(
                 .emptySync,
-                "sweep got an empty list for \(name), which would delete all \(lacking) of its objects. Pass options: .allowsEmpty if that is intended.",
+                "sweep got an empty list for \(name), which would delete all linked objects (\(lacking)). To delete them, pass options: .allowsEmpty.",
                 entityName: parent.layout.name)
         }
         if hasIgnored, !options.contains(.allowsIgnoredValues) { return false }
@@ -368,7 +368,7 @@ public struct SyncDeletion: Sendable, Hashable {
     func tooMuch(_ missing: Int, of count: Int, _ place: String, entity: String? = nil) -> DataSourceError {
         DataSourceError(
             .syncDeletesTooMuch,
-            "The list lacks \(missing) of the \(count) objects of \(place), which is more than deleting: .atMost(\(share)) allows. Check the list, or allow a greater share.",
+            "The list lacks \(missing) of \(count) objects of \(place), which is more than deleting: .atMost(\(share)) allows. Check the list, or allow a greater share.",
             entityName: entity)
     }
 }

@@ -306,7 +306,7 @@ extension ManagedObjectContext {
         if case .column(let column) = try resolver.ownPath(path).expression { return column }
         throw DataSourceError(
             .unsupportedQuery,
-            "\"\(path.joined(separator: "."))\" of \(type.entityName) is calculated from a value of a row. Read the value, and calculate it in code.",
+            "\"\(path.joined(separator: "."))\" of \(type.entityName) is calculated from a stored value, so a query cannot return the result. Fetch the stored value, and calculate the result in code.",
             entityName: type.entityName, attributeName: path.joined(separator: "."))
     }
 }

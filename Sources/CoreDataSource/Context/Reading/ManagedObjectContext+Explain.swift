@@ -19,7 +19,7 @@ extension ManagedObjectContext {
             let name = layout.columns[column].name
             explanation.readOneByOne[name, default: 0] += count
             explanation.warnings.append(
-                "Large values of \(layout.name).\(name) have been read for one object at a time, \(count) times so far. Read those of many objects at once with values(_:_:)."
+                "Large values of \(layout.name).\(name) have been read for one object at a time, \(count) times so far. Read the values of many objects at once with values(_:_:)."
             )
         }
     }
@@ -51,7 +51,7 @@ extension ManagedObjectContext {
                 guard count > 1, !explanation.prefetched.contains(relationship.name) else { continue }
                 explanation.readOneByOne[relationship.name, default: 0] += count
                 explanation.warnings.append(
-                    "\(layout.name).\(relationship.name) has been read for one object at a time, \(count) times so far. Fetch the objects together, so that it is read for all of them at once."
+                    "\(layout.name).\(relationship.name) has been read for one object at a time, \(count) times so far. Fetch the objects together, so that one query reads the relationship for all of them."
                 )
             }
         }
@@ -110,7 +110,7 @@ extension ManagedObjectContext {
         explainRelationships(request, plan.family, &explanation)
         if let reason = request.predicate?.needsObjects {
             explanation.warnings.append(
-                "A part of the predicate is evaluated on every object that the rest of it finds (\(reason)). Limit and offset are applied after that."
+                "A part of the predicate is evaluated on every object that the rest of the predicate finds (\(reason)). The limit and the offset are applied afterwards."
             )
         }
         return explanation
@@ -134,7 +134,7 @@ extension ManagedObjectContext {
         }
         if !plan.query.sort.isEmpty && steps.contains(where: { $0.contains("TEMP B-TREE") }) {
             warnings.append(
-                "All matching rows of \(entity) are sorted before the first is returned. Add a fetch index on the attributes of the order."
+                "All matching rows of \(entity) are sorted before the first row is returned. Add a fetch index on the attributes of the sort order."
             )
         }
         return warnings

@@ -211,7 +211,7 @@ extension ManagedObjectContext {
             guard let row else {
                 throw DataSourceError(
                     .objectGone,
-                    "\(object.objectID) has been deleted, and with it the large values that were not read before.",
+                    "\(object.objectID) has been deleted, together with its large values. Read large values before the object is deleted.",
                     entityName: object.layout.name)
             }
             object.row = row

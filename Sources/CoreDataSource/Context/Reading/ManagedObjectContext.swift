@@ -172,7 +172,7 @@ public class ManagedObjectContext {
         let error =
             error as? DataSourceError
             ?? DataSourceError(
-                .cancelled, "The task was cancelled while a relationship or a large value was read. Read it again.")
+                .cancelled, "The task was cancelled while a relationship or a large value was read. Read the property again.")
         if reportsReadFailures {
             stack.root.failures.report(StoreFailure(.store, error, dataSourceName: nil))
         } else {
@@ -196,7 +196,7 @@ public class ManagedObjectContext {
     func checkInBatch() {
         precondition(
             isInBatch,
-            "An object of \(owner ?? "a context for reading") was inserted, edited or deleted outside of a batch. Edit in a hook or in perform { }, and do not keep objects after it ends."
+            "An object of \(owner ?? "a context for reading") was inserted, edited or deleted outside of a batch. Edit objects in a hook or in perform { }, and keep no object after its batch ends."
         )
     }
 

@@ -182,8 +182,8 @@ extension LinkEnd {
 }
 
 extension DraftContext: CustomStringConvertible {
-    /// The number of edited objects: `DraftContext (3 edited objects)`.
-    public var description: String { "DraftContext (\(changed.count) edited objects)" }
+    /// The number of edited objects: `DraftContext (edited objects: 3)`.
+    public var description: String { "DraftContext (edited objects: \(changed.count))" }
 }
 
 /// Following other saves: an object without edits has the same values as on main.

@@ -93,14 +93,14 @@ extension DraftChange {
             case .order: "was reordered both in the draft and by another save."
             case .deletedByOthers: "was edited in the draft and deleted by another save."
             case .deletedHere:
-                "was deleted in the draft, itself or by a delete rule, and edited or added by another save."
+                "was deleted in the draft, directly or by a delete rule, and edited or added by another save."
             }
         let advice =
             canKeepMine
             ? "Call conflicts() to see both values, and save with resolving: .keepMine, .takeTheirs or .each."
             : leadsToGone
-                ? "Save with resolving: .takeTheirs, or lead to another object in the draft."
-                : "It cannot be inserted again, because an object that it needs was deleted too. Save with resolving: .takeTheirs."
+                ? "Save with resolving: .takeTheirs, or link another object in the draft."
+                : "The object cannot be inserted again, because a required object was deleted, too. Save with resolving: .takeTheirs."
         return DataSourceError(
             .draftConflict, "\(objectID)\(propertyName.map { ".\($0)" } ?? "") \(message) \(advice)",
             entityName: objectID.entityName, attributeName: propertyName)

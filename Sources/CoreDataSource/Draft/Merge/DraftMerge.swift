@@ -46,7 +46,7 @@ struct DraftMerge {
         if conflicts.count > 1 {
             error.failures = conflicts.map(\.failure)
             error.message =
-                "\(conflicts.count) parts of the draft are in conflict with other saves. The first one: \(error.message)"
+                "\(conflicts.count) parts of the draft are in conflict with other saves. The first conflict: \(error.message)"
         }
         throw error
     }
@@ -103,7 +103,7 @@ struct DraftMerge {
         let id = comparison.id(end)
         throw DataSourceError(
             .objectGone,
-            "The draft needs \(id), but another save has deleted it. Save with resolving: .takeTheirs, or link another object in the draft.",
+            "The draft needs \(id), but another save has deleted that object. Save with resolving: .takeTheirs, or link another object in the draft.",
             entityName: id.entityName)
     }
 

@@ -71,8 +71,8 @@ private final class MainTables {
 }
 
 extension MainContext: CustomStringConvertible {
-    /// The model, and the number of saves that are not in the store yet: `MainContext of Contacts (0 pending saves)`.
+    /// The model, and the number of saves that are not in the store yet: `MainContext of Contacts (pending saves: 0)`.
     public var description: String {
-        "MainContext of \(stack.layout.model.name) (\(stack.root.pendingSaveCount) pending saves)"
+        "MainContext of \(stack.layout.model.name) (pending saves: \(stack.root.pendingSaveCount))"
     }
 }

@@ -155,7 +155,7 @@ struct DetachedObjects: Sendable {
     static func cannotFollow(_ use: String, _ reason: String, _ layout: EntityLayout) -> DataSourceError {
         DataSourceError(
             .unsupportedQuery,
-            "A list of \(layout.name) cannot follow a relationship in a part that only objects can answer: \(use) has \(reason). Use a form that the store can answer, such as \\.relationship?.attribute or a format, or fetch.",
+            "A list of \(layout.name) cannot follow relationships in \(use), which has \(reason). Use \\.relationship?.attribute or a format, which the store can evaluate, or fetch the objects.",
             entityName: layout.name)
     }
 }

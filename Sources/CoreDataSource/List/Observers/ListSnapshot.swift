@@ -21,7 +21,7 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     /// The row at an index over all sections. Complexity: O(log n).
     public subscript(index: Int) -> ListRow<Object> {
         precondition(
-            index >= 0 && index < state.count, "The index \(index) is out of range for a list of \(state.count) rows.")
+            index >= 0 && index < state.count, "The index \(index) is outside the range 0..<\(state.count) of the list's rows.")
         return ListRow(row: state.rows[index], reader: reader)
     }
 
@@ -47,7 +47,7 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     public func section(_ index: Int) -> ListSection {
         precondition(
             index >= 0 && index < sectionCount,
-            "The section \(index) is out of range for a list of \(sectionCount) sections.")
+            "The section \(index) is outside the range 0..<\(sectionCount) of the list's sections.")
         return ListSection(index, of: state)
     }
 
@@ -139,7 +139,7 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     private func refuse(_ column: Int) -> Never {
         let layout = reader.layout.entities[row.entity]
         preconditionFailure(
-            "\(layout.name).\(layout.columns[column].name) is derived from \((layout.calculatedPaths[column] ?? []).joined(separator: ".")), which a row of a snapshot does not have. Read it from the object of main with the row's id, or with values(_:_:)."
+            "\(layout.name).\(layout.columns[column].name) is derived from \((layout.calculatedPaths[column] ?? []).joined(separator: ".")), which a row of a snapshot does not have. Read the value from the object of main with the row's id, or with values(_:_:)."
         )
     }
 }

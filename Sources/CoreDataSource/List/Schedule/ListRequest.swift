@@ -20,13 +20,13 @@ struct ListRequest<Object: ManagedObject>: Sendable {
         get throws(DataSourceError) {
             try request.checkWindow()
             if request.offset > 0 {
-                throw refusal("start at an offset, because every save would shift it. Use a cursor instead.")
+                throw refusal("start at an offset, because every save would shift the offset. Use a cursor instead.")
             }
             if request.isDistinct {
                 throw refusal("be distinct. Fetch values instead.")
             }
             if let limit = request.limit, limit < 1 {
-                throw refusal("have a limit below 1. Use a limit of at least 1, or none.")
+                throw refusal("have a limit below 1. Use a limit of at least 1, or no limit.")
             }
             return request
         }
