@@ -8,10 +8,10 @@ extension DataSourceContract {
             return try await contents(after: values, in: container, source)
         }
         let inOneBatch = try await withSource { try await contents(after: values + values, in: $0, $1) }
-        let advice = "Look the object up by its key before you insert one, and set its attributes from the value."
+        let advice = "Look up the object by its key before you insert an object, and set the attributes from the value."
         return [
             again.difference(from: expected).map {
-                "Adding the same values again changed what is stored: \($0). \(advice)"
+                "Adding the same values again changed the stored objects: \($0). \(advice)"
             },
             inOneBatch.difference(from: expected).map {
                 "Adding each value twice in one batch differs from adding it once: \($0). \(advice)"
@@ -35,16 +35,16 @@ extension DataSourceContract {
         var wrong: [String] = []
         if !all.isEmpty(of: Object.self) {
             wrong.append(
-                "After all values were deleted, \(all.count(of: Object.self)) objects of \(Object.entityName) are left. Delete the object of the value in onDelete(_:in:)."
+                "After all values were deleted, objects of \(Object.entityName) are left: \(all.count(of: Object.self)). Delete the object of the value in onDelete(_:in:)."
             )
         }
         if left != right {
             wrong.append(
-                "After \(half) of \(values.count) values were deleted, \(left) objects of \(Object.entityName) are left instead of \(right). Delete the object of the value and no other."
+                "After \(half) of \(values.count) values were deleted, the number of objects of \(Object.entityName) is \(left) instead of \(right). Delete only the object of the value."
             )
         } else if let extra = some.excess(over: expected, of: Object.self) {
             wrong.append(
-                "After some values were deleted, an object of another value had changed: \(extra). Delete the object of the value and leave others as they are."
+                "After some values were deleted, an object of another value had changed: \(extra). Delete only the object of the value, and change no other object."
             )
         }
         return wrong
@@ -62,7 +62,7 @@ extension DataSourceContract {
                 )
             }
             if let difference = try await StoredContents(container).difference(from: before) {
-                wrong.append("Syncing the same list again changed what is stored: \(difference).")
+                wrong.append("Syncing the same list again changed the stored objects: \(difference).")
             }
             return wrong
         }
@@ -75,7 +75,7 @@ extension DataSourceContract {
         for order in orders {
             let found = try await withSource { try await contents(after: order, in: $0, $1) }
             if let difference = found.difference(from: expected) {
-                wrong.append("The values were added in another order, and the stored objects differ: \(difference).")
+                wrong.append("Adding the values in another order stored different objects: \(difference).")
                 break
             }
         }
@@ -84,7 +84,7 @@ extension DataSourceContract {
             return try await StoredContents(container)
         }
         if let difference = oneByOne.difference(from: expected) {
-            wrong.append("The values were added one by one, and the stored objects differ: \(difference).")
+            wrong.append("Adding the values one by one stored different objects: \(difference).")
         }
         let advice = "Derive the object of a value from that value alone."
         return wrong.map { "\($0) \(advice)" }
@@ -102,7 +102,7 @@ extension DataSourceContract {
                         throw Interruption()
                     }
                 } catch is Interruption {}
-                return try await remains(expected, "a batch that threw after \(count) values", in: container, source)
+                return try await remains(expected, "a batch that threw after \(count) of \(values.count) values", in: container, source)
             }
         }
         for (index, value) in refused.enumerated() {
@@ -124,11 +124,11 @@ extension DataSourceContract {
         let empty = try await withSource { container, _ in try await StoredContents(container) }
         if let difference = try await StoredContents(container).difference(from: empty) {
             wrong.append(
-                "After \(batch), something is stored: \(difference). Change objects only in the context of the hook.")
+                "After \(batch), the store differs from an empty store: \(difference). Change objects only in the context of the hook.")
         }
         if let difference = try await contents(after: values, in: container, source).difference(from: expected) {
             wrong.append(
-                "After \(batch), the same values were added, and the stored objects differ: \(difference). Do not keep state in the data source that a hook depends on."
+                "Adding the same values after \(batch) stored different objects: \(difference). Let no hook depend on state of the data source."
             )
         }
         return wrong

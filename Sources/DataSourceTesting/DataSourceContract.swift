@@ -67,7 +67,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
                 DataSourceViolation(
                     rule: .values,
                     explanation:
-                        "The \(values.count) values made \(expected.count(of: Object.self)) objects of \(Object.entityName). Give at least two values that make objects of it."
+                        "The number of values is \(values.count), and the number of their \(Object.entityName) objects is \(expected.count(of: Object.self)). Pass at least two values that make objects of this entity."
                 )
             ]
         }
