@@ -79,7 +79,7 @@ extension ManagedObjectModel {
             let names = configurations.map(\.name).sorted().joined(separator: ", ")
             throw ModelError(
                 .unknownReference,
-                "The model \(self.name) has no configuration \(name). \(names.isEmpty ? "It has none: add one." : "Use one of: \(names).")"
+                "The model \(self.name) has no configuration \(name). \(names.isEmpty ? "Add a configuration to the model." : "Use one of: \(names).")"
             )
         }
         let members = try members(of: configuration)
@@ -101,14 +101,14 @@ extension ManagedObjectModel {
             guard let entity = entity(named: entityName) else {
                 throw ModelError(
                     .unknownReference, entity: entityName,
-                    "The configuration \(configuration.name) has the entity \(entityName), which does not exist. Add it or leave it out."
+                    "The configuration \(configuration.name) has the entity \(entityName), which does not exist. Add the entity to the model, or remove the name from the configuration."
                 )
             }
             for ancestor in lineage(of: entity) where !listed.contains(ancestor.name) {
                 guard ancestor.isAbstract else {
                     throw ModelError(
                         .unknownReference, entity: entityName,
-                        "The configuration \(configuration.name) has \(entityName) but not its parent \(ancestor.name). Put both into it, or make the parent abstract."
+                        "The configuration \(configuration.name) has \(entityName) but not its parent \(ancestor.name). Put both entities into the configuration, or make the parent abstract."
                     )
                 }
                 members.insert(ancestor.name)
@@ -123,7 +123,7 @@ extension ManagedObjectModel {
         for relationship in entity.relationships where !members.contains(relationship.destinationName) {
             throw ModelError(
                 .unknownReference, entity: entity.name, property: relationship.name,
-                "The configuration \(name) has \(entity.name) but not \(relationship.destinationName), the destination of \(entity.name).\(relationship.name). Put both into it, because a relationship cannot lead from one store to another."
+                "The configuration \(name) has \(entity.name) but not \(relationship.destinationName), the destination of \(entity.name).\(relationship.name). Put both entities into the configuration, because a relationship cannot lead from one store to another."
             )
         }
     }

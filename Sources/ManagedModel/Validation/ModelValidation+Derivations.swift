@@ -30,25 +30,25 @@ extension ModelValidation {
         switch DerivationExpression(text) {
         case .now:
             if attribute.type == .date { return nil }
-            throw invalid(attribute, entity, "the moment of the save, but is no date. Make it a Date")
+            throw invalid(attribute, entity, "the moment of the save, but is not a date. Give the attribute the type Date")
         case .path(let keys): path = keys
         case .changed(let keys, let change):
             path = keys
             type = .string
             let expression = "\(change.rawValue):(\(keys.joined(separator: ".")))"
             if attribute.type != .string {
-                throw invalid(attribute, entity, "\(expression), but is no string. Make it a String")
+                throw invalid(attribute, entity, "\(expression), but is not a string. Give the attribute the type String")
             }
             if startsWithRelationship(keys, entity) {
                 throw invalid(
                     attribute, entity,
-                    "\(expression), which transforms a string of another object. Derive it from \(keys.joined(separator: ".")) as it is"
+                    "\(expression), which transforms a string of another object. Derive the attribute from \(keys.joined(separator: ".")) without a function"
                 )
             }
         case nil:
             throw invalid(
                 attribute, entity,
-                "\(text), which is no derivation that can be calculated. Use now(), another attribute, canonical:(name), lowercase:(name), uppercase:(name), a path such as category.name, articles.@count, or sum, average, min or max as in sum:(articles.words)"
+                "\(text), which is not a known derivation. Use now(), another attribute, canonical:(name), lowercase:(name), uppercase:(name), a path such as category.name, articles.@count, or sum, average, min or max as in sum:(articles.words)"
             )
         }
         if startsWithRelationship(path, entity) {
@@ -59,7 +59,7 @@ extension ModelValidation {
         guard let source = columns.first(where: { $0.name == name })?.attribute else {
             throw invalid(
                 attribute, entity,
-                "\(name), but \(entity.name) has no such attribute. Add it, or derive the value from another attribute")
+                "\(name), but \(entity.name) has no such attribute. Add that attribute, or derive the value from another attribute")
         }
         try checkSource(source, entity, of: attribute, entity)
         if source.type != type { throw invalid(attribute, entity, wrongType(name, source.type, type)) }
@@ -82,15 +82,15 @@ extension ModelValidation {
         let name = keys.joined(separator: ".")
         if aggregate == "@count" {
             guard keys.isEmpty else {
-                throw invalid(attribute, entity, "\(text), but no key can follow @count. End it there")
+                throw invalid(attribute, entity, "\(text), but no key can follow @count. Remove the keys after @count")
             }
             if attribute.type.isInteger { return }
-            throw invalid(attribute, entity, "\(text), which is a whole number. Make it an Integer 64")
+            throw invalid(attribute, entity, "\(text), which is a whole number. Give the attribute the type Integer 64")
         }
         guard let source = model.columns(of: owner).first(where: { $0.name == name })?.attribute else {
             throw invalid(
                 attribute, entity,
-                "\(text), but \(owner.name) has no attribute \(name). Add it, or derive the value from another attribute"
+                "\(text), but \(owner.name) has no attribute \(name). Add that attribute, or derive the value from another attribute"
             )
         }
         try checkSource(source, owner, of: attribute, entity)
@@ -98,7 +98,7 @@ extension ModelValidation {
         guard let type = fits.first else {
             throw invalid(
                 attribute, entity,
-                "\(text), but a \(source.type.rawValue) of another object gives no such value. Use another attribute of it"
+                "\(text), which cannot be calculated from a \(source.type.rawValue) of another object. Use another attribute of that object"
             )
         }
         if !fits.contains(attribute.type) { throw invalid(attribute, entity, wrongType(text, type, attribute.type)) }
@@ -120,7 +120,7 @@ extension ModelValidation {
             if relationship.isTransient {
                 throw invalid(
                     attribute, entity,
-                    "\(text), but \(owner.name).\(key) is transient, so its links are not stored. Store them")
+                    "\(text), but \(owner.name).\(key) is transient, so its links are not stored. Make the relationship persistent")
             }
             owner = destination
             guard relationship.isToMany else { continue }
@@ -129,7 +129,7 @@ extension ModelValidation {
             else {
                 throw invalid(
                     attribute, entity,
-                    "\(text), but \(key) stands for many objects. Use one value of them: \(key).@count, or @sum, @avg, @min or @max as in \(key).@max.date"
+                    "\(text), but \(key) leads to many objects. Use an aggregate: \(key).@count, or @sum, @avg, @min or @max as in \(key).@max.date"
                 )
             }
             aggregate = operation
@@ -144,12 +144,12 @@ extension ModelValidation {
     ) throws(ModelError) {
         let name = "\(owner.name).\(source.name)"
         if source.isTransient {
-            throw invalid(attribute, entity, "\(name), which is transient. Store it")
+            throw invalid(attribute, entity, "\(name), which is transient. Make \(name) persistent")
         }
         if isDerivedFromOtherObjects(source, owner) {
             throw invalid(
                 attribute, entity,
-                "\(name), which is itself derived from other objects. Derive both from the same attribute of these objects"
+                "\(name), which is derived from other objects, too. Derive both attributes from the same attribute of these objects"
             )
         }
     }
@@ -173,7 +173,7 @@ extension ModelValidation {
             if isUnique {
                 throw ModelError(
                     .invalidDerivation, entity: entity.name, property: attribute.name,
-                    "\(entity.name).\(attribute.name) is derived from other objects, so it cannot be unique. Remove it from the uniqueness constraint."
+                    "\(entity.name).\(attribute.name) is derived from other objects and cannot be unique. Remove the attribute from the uniqueness constraint."
                 )
             }
         }
@@ -182,7 +182,7 @@ extension ModelValidation {
     // MARK: Errors
 
     private func wrongType(_ source: String, _ type: AttributeType, _ needed: AttributeType) -> String {
-        "\(source), which is a \(type.rawValue) where a \(needed.rawValue) is needed. Make both the same type"
+        "\(source), which has the type \(type.rawValue) instead of \(needed.rawValue). Give both attributes the same type"
     }
 
     private func invalid(
@@ -190,14 +190,14 @@ extension ModelValidation {
     ) -> ModelError {
         ModelError(
             .invalidDerivation, entity: entity.name, property: attribute.name,
-            "\(entity.name).\(attribute.name) is derived from \(complaint), or make it a plain attribute that your code sets."
+            "\(entity.name).\(attribute.name) is derived from \(complaint), or remove the derivation and set the attribute in code."
         )
     }
 
     private func derivedFromItself(_ name: String, _ entity: EntityDescription) -> ModelError {
         ModelError(
             .invalidDerivation, entity: entity.name, property: name,
-            "\(entity.name).\(name) is derived from itself. Derive it from another attribute.")
+            "\(entity.name).\(name) is derived from itself. Derive the value from another attribute.")
     }
 }
 

@@ -45,7 +45,7 @@ extension ModelValidation {
             throw ModelError(
                 .unknownReference, entity: owner, property: attribute.name,
                 "\(owner).\(attribute.name) is of the composite \(attribute.compositeName ?? "(none)"), "
-                    + "which does not exist. Add it or name another.")
+                    + "which does not exist. Add that composite, or name another composite.")
         }
         return try 1 + size(of: composite, within: outer, sizes: &sizes)
     }
@@ -62,7 +62,7 @@ extension ModelValidation {
         guard outer.count < ModelLimits.nesting else {
             throw ModelError(
                 .tooDeep, entity: composite.name,
-                "Composites are nested more than \(ModelLimits.nesting) deep. Flatten them.")
+                "Composites are nested more than \(ModelLimits.nesting) deep. Flatten the composites.")
         }
         var size = 0
         for attribute in composite.attributes {
@@ -77,8 +77,8 @@ extension ModelValidation {
     private func tooLarge(_ name: String) -> ModelError {
         ModelError(
             .tooLarge, entity: name,
-            "\(name) has more than \(ModelLimits.properties) properties, including inherited ones and those of composites. "
-                + "Split it.")
+            "\(name) has more than \(ModelLimits.properties) properties, including the inherited properties and the attributes of composites. "
+                + "Split \(name).")
     }
 }
 

@@ -65,11 +65,11 @@ struct ModelValidation {
             if lookup.entities[parentName] != nil {
                 throw ModelError(
                     .inheritanceCycle, entity: last.name,
-                    "Entity \(last.name) is its own ancestor. Give one entity of the cycle another parent, or none.")
+                    "Entity \(last.name) is its own ancestor. Give one entity of the cycle another parent, or no parent.")
             }
             throw ModelError(
                 .unknownReference, entity: last.name,
-                "Entity \(last.name) has the parent \(parentName), which does not exist. Add it or name another.")
+                "Entity \(last.name) has the parent \(parentName), which does not exist. Add that entity, or name another parent.")
         }
     }
 
@@ -87,12 +87,12 @@ struct ModelValidation {
                     throw ModelError(
                         .unknownReference, entity: entity.name, property: relationship.name,
                         "The destination of \(path) is \(relationship.destinationName), which does not exist. "
-                            + "Add the entity or name another.")
+                            + "Add that entity, or name another destination.")
                 }
                 if let fault = lookup.inverseFault(of: relationship, in: entity) {
                     throw ModelError(
                         fault.code, entity: entity.name, property: relationship.name,
-                        "\(fault.sentence) Make both name each other, or neither.")
+                        "\(fault.sentence) Let both relationships name each other, or let neither name an inverse.")
                 }
             }
         }
@@ -137,7 +137,7 @@ extension ModelValidation {
         var seen: Set<String> = []
         for name in names {
             guard !name.isEmpty else {
-                throw ModelError(.invalidName, "One of the \(kind) has no name. Give it a name.")
+                throw ModelError(.invalidName, "One of the \(kind) has no name. Name all \(kind).")
             }
             guard seen.insert(name).inserted else {
                 throw ModelError(
@@ -150,13 +150,13 @@ extension ModelValidation {
         var seen: Set<String> = []
         for name in names {
             guard !name.isEmpty else {
-                throw ModelError(.invalidName, entity: owner, "A property of \(owner) has no name. Give it a name.")
+                throw ModelError(.invalidName, entity: owner, "A property of \(owner) has no name. Name the property.")
             }
             // A dot separates the parts of a key path and of a composite's column.
             guard !name.unicodeScalars.contains(".") else {
                 throw ModelError(
                     .invalidName, entity: owner, property: name,
-                    "The name of the property \(name) of \(owner) contains a dot. Rename it.")
+                    "The name of the property \(name) of \(owner) contains a dot. Rename the property.")
             }
             guard seen.insert(name).inserted else {
                 throw ModelError(
@@ -178,7 +178,7 @@ extension ModelValidation {
                 guard !constraint.isEmpty else {
                     throw ModelError(
                         .unknownReference, entity: entity.name,
-                        "A uniqueness constraint of \(entity.name) is empty. Add an attribute to it or remove it.")
+                        "A uniqueness constraint of \(entity.name) is empty. Add an attribute to the constraint, or remove the constraint.")
                 }
                 for name in constraint {
                     try checkColumn(name, in: byName, of: entity)
@@ -233,7 +233,7 @@ extension ModelValidation {
             } catch {
                 throw ModelError(
                     .invalidPattern, entity: name, property: attribute.name,
-                    "The pattern \(pattern) of \(name).\(attribute.name) is not a regular expression. Correct it, or leave it out."
+                    "The pattern \(pattern) of \(name).\(attribute.name) is not a regular expression. Correct the pattern, or remove it."
                 )
             }
         }

@@ -78,13 +78,13 @@ import Testing
             $0.attributes[0].defaultValue = .string("")
         },
         Case(
-            "optional -> required, without one", in: "Contact", conditions: ["Contact.name: it is required now"]
+            "optional -> required, without one", in: "Contact", conditions: ["Contact.name: the attribute is required now"]
         ) { $0.attributes[0].isOptional = false },
         Case("a new one is required, with a default", in: "Contact") {
             $0.attributes.append(attribute("mail", isOptional: false, default: .string("")))
         },
         Case(
-            "a new one is required, without one", in: "Contact", conditions: ["Contact.mail: it is new and required"]
+            "a new one is required, without one", in: "Contact", conditions: ["Contact.mail: the attribute is new and required"]
         ) { $0.attributes.append(attribute("mail", isOptional: false)) },
         Case(
             "another type", in: "Contact",
@@ -134,14 +134,15 @@ import Testing
         },
         Case(
             "no longer optional relationship", in: "Contact",
-            conditions: ["Contact.home: it leads to at least 1 object now, and some objects have none."]
+            conditions: ["Contact.home: the relationship leads to at least 1 object now, and some objects have no link."]
         ) { $0.relationships[0].isOptional = false },
         Case(
             "a bounded relationship", in: "Contact",
-            conditions: ["Contact.friends: it leads to none, or at least 2 and at most 3 objects now"]
+            conditions: ["Contact.friends: the relationship leads to no object, or at least 2 and at most 3 objects now"]
         ) { ($0.relationships[1].minimumCount, $0.relationships[1].maximumCount) = (2, 3) },
         Case(
-            "a required relationship is new", in: "Town", conditions: ["Town.mayor: it leads to at least 1 object now"]
+            "a required relationship is new", in: "Town",
+            conditions: ["Town.mayor: the relationship leads to at least 1 object now"]
         ) {
             $0.relationships.append(relationship("mayor", "Contact"))
             $0.relationships[1].isOptional = false
@@ -161,10 +162,10 @@ import Testing
         ) { $0.relationships[1].isToMany = false },
         Case(
             "one-to-many -> one-to-one", in: "Town", obstacles: ["Town.people: to-many -> to-one"],
-            conditions: ["Contact.home: it and Town.people are one-to-one now"]
+            conditions: ["Contact.home: the relationship and Town.people are one-to-one now"]
         ) { $0.relationships[0].isToMany = false },
         Case(
-            "another inverse, and to-one", conditions: ["Contact.home: it and Town.mayor are one-to-one now"]
+            "another inverse, and to-one", conditions: ["Contact.home: the relationship and Town.mayor are one-to-one now"]
         ) {
             $0.edit("Contact") { $0.relationships[0].inverseName = "mayor" }
             $0.edit("Town") { $0.relationships = [relationship("mayor", "Contact", "home")] }
@@ -175,7 +176,8 @@ import Testing
             $0.edit("Town") { $0.relationships.removeAll() }
         },
         Case(
-            "an inverse is new, and to-one", conditions: ["Contact.friendOf: it is to-one, and objects would have more"]
+            "an inverse is new, and to-one",
+            conditions: ["Contact.friendOf: the relationship is to-one, and objects would have more"]
         ) {
             $0.edit("Contact") {
                 $0.relationships[1].inverseName = "friendOf"
@@ -246,9 +248,9 @@ import Testing
         Case("an entity moves out") { $0.edit("Disc") { $0.parentName = nil } },
         Case(
             "two hierarchies become one",
-            obstacles: ["Book: the hierarchies of Animal and Item cannot both become that of Item"]
+            obstacles: ["Book: the hierarchies of Animal and Item cannot both become the hierarchy of Item"]
         ) { $0.edit("Animal") { $0.parentName = "Item" } },
-        Case("an entity becomes abstract", conditions: ["Item: it is abstract now"]) {
+        Case("an entity becomes abstract", conditions: ["Item: the entity is abstract now"]) {
             $0.edit("Item") { $0.isAbstract = true }
         },
         Case("a constraint is gone", in: "Contact") { $0.uniquenessConstraints = [] },
@@ -261,7 +263,7 @@ import Testing
         ) { $0.uniquenessConstraints = [["age"]] },
         Case(
             "a constraint holds in one more entity",
-            conditions: ["Town.age: it is new and required", "Contact: objects have the same name"]
+            conditions: ["Town.age: the attribute is new and required", "Contact: objects have the same name"]
         ) {
             $0.edit("Town") {
                 $0.parentName = "Contact"

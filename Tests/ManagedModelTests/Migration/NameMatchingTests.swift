@@ -65,7 +65,7 @@ import Testing
         let plan = MigrationPlan(from: NameMatchingTests.model("Car"), to: NameMatchingTests.model("A<Car B<Car"))
         #expect(
             plan.obstacles == [
-                "A and B have the same renaming identifier. Remove it from one of them."
+                "A and B have the same renaming identifier. Remove the identifier from one of the two."
             ])
     }
 }

@@ -37,7 +37,7 @@ import Testing
         Fault(ModelChange("no name", in: "Book") { $0.name = "" }, .invalidName, "One of the entities has no name."),
         Fault(
             ModelChange("dot", in: "Book") { $0.attribute("title") { $0.name = "a.b" } },
-            .invalidName, "contains a dot. Rename it."),
+            .invalidName, "contains a dot. Rename the property."),
         Fault(
             ModelChange("pattern", in: "Book") { $0.attribute("title") { $0.pattern = "[A-Z" } },
             .invalidPattern, "The pattern [A-Z of Book.title is not a regular expression."),
@@ -83,7 +83,7 @@ import Testing
             .unknownReference, "names place, which is a composite."),
         Fault(
             ModelChange("empty constraint", in: "Book") { $0.uniquenessConstraints = [[]] },
-            .unknownReference, "is empty. Add an attribute to it"),
+            .unknownReference, "is empty. Add an attribute to the constraint"),
     ]
 
     @Test(arguments: faults)
