@@ -30,8 +30,8 @@ import Testing
                   Item.price: added (Decimal, optional)
                   can be migrated with the policy .migrate; nothing is lost
                   but a store in this state is reset:
-                    Item.name: it is required now and has no default value, but some objects have no value. Give it a \
-                default value.
+                    Item.name: the attribute is required now and has no default value, but some objects have no value. \
+                Give the attribute a default value.
                 If this is intended, run the same command with --update, and commit model.lock.
 
                 """)
@@ -184,7 +184,7 @@ import Testing
         #expect(outcome.status == 3)
         #expect(
             outcome.errors
-                == "model.lock:8: error: Git left a merge conflict here. Resolve it, or replace the file with model-reset "
+                == "model.lock:8: error: Git left a merge conflict here. Resolve the conflict, or replace the file with model-reset "
                 + "check --update.\n")
         let json = try await program.json("check", "Shop.xcdatamodeld", "--lock", "model.lock")
         #expect((json["error"] as? [String: Any])?["code"] as? String == "mergeConflict")
@@ -235,7 +235,7 @@ import Testing
             #expect(outcome.output.contains("  Item.price: added (Decimal, optional)\n"))
             #expect(outcome.errors.split(separator: "\n").count == 2)
             #expect(outcome.errors.contains("Broken.xcdatamodel/contents:"))
-            #expect(outcome.errors.contains("Nowhere.xcdatamodeld: error: There is nothing here."))
+            #expect(outcome.errors.contains("Nowhere.xcdatamodeld: error: No file or folder has this path."))
         }
         // Nothing is locked that somebody did not see compared.
         #expect(try lockText() == before)

@@ -64,7 +64,7 @@ import Testing
         let outcome = try await strict()
         #expect(outcome.status == 1)
         #expect(outcome.output.hasSuffix("The warnings are errors, because of --strict.\n"))
-        #expect(outcome.errors.contains("The attribute colour of <entity> is unknown. It is ignored."))
+        #expect(outcome.errors.contains("The attribute colour of <entity> is unknown, and is ignored."))
     }
 
     /// Who skips the release with the identifier would lose the values.
@@ -138,8 +138,8 @@ import Testing
                   Item.price: optional -> required
                   can be migrated with the policy .migrate; nothing is lost
                   but a store in this state is reset:
-                    Item.price: it is required now and has no default value, but some objects have no value. Give it a default \
-                value.
+                    Item.price: the attribute is required now and has no default value, but some objects have no value. \
+                Give the attribute a default value.
                 Compared with feature:
                 Mine.xcdatamodeld: new (version Mine); it is not in the lock file
                 Shop.xcdatamodeld: unchanged (version Shop)

@@ -25,8 +25,8 @@ import Testing
                 Item.price: added (Decimal, optional)
                 can be migrated with the policy .migrate; nothing is lost
                 but a store in this state is reset:
-                  Item.name: it is required now and has no default value, but some objects have no value. Give it a \
-                default value.
+                  Item.name: the attribute is required now and has no default value, but some objects have no value. \
+                Give the attribute a default value.
 
                 """)
         #expect(outcome.errors == "")
@@ -102,7 +102,7 @@ import Testing
         #expect(try await program.run("diff", path, "2", "2").status == 0)
         let unknown = try await program.run("diff", path, "1", "3")
         #expect(unknown.status == 3)
-        #expect(unknown.errors.contains("There is no version 3. It has: 1, 2."))
+        #expect(unknown.errors.contains("There is no version 3. The bundle has: 1, 2."))
     }
 
     @Test func theJSONSaysTheSame() async throws {

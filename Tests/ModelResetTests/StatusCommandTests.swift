@@ -65,8 +65,8 @@ import Testing
         #expect(
             outcome.output == """
                 reset: the store was made for another model (Item); 3 objects would be set aside as a backup
-                cannot be migrated: Item.price: it is new and required, and has no default value for the existing \
-                objects. Give it a default value, or make it optional.
+                cannot be migrated: Item.price: the attribute is new and required, and has no default value for the existing \
+                objects. Give the attribute a default value, or make the attribute optional.
 
                 """)
         #expect(try program.files("shop") == before)

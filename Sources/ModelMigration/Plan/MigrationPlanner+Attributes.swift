@@ -94,8 +94,8 @@ extension MigrationPlanner {
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasValues(oldEntity.name, match.column),
-                complaint: "\(path): it is required now and has no default value, but some objects have no value. "
-                    + "Give it a default value."))
+                complaint: "\(path): the attribute is required now and has no default value, but some objects have no value. "
+                    + "Give the attribute a default value."))
         return source
     }
 
@@ -126,8 +126,8 @@ extension MigrationPlanner {
             plan.conditions.append(
                 MigrationCondition(
                     kind: .isEmpty(oldEntity.name),
-                    complaint: "\(path): it is new and required, and has no default value for the existing objects. "
-                        + "Give it a default value, or make it optional."))
+                    complaint: "\(path): the attribute is new and required, and has no default value for the existing objects. "
+                        + "Give the attribute a default value, or make the attribute optional."))
         }
         return .nothing
     }

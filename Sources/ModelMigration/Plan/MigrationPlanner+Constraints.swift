@@ -75,12 +75,12 @@ extension MigrationPlanner {
         // missing link is only reported.
         let preventsMigration = !relationship.isToMany
         let advice =
-            preventsMigration ? "Make it optional, or link these objects first." : "Link the others when the app runs."
+            preventsMigration ? "Make the relationship optional, or link these objects first." : "Link the other objects when the app runs."
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasCount(name, bounds),
                 complaint:
-                    "\(path): it leads to \(bounds.words) now, and some objects have \(bounds.failure). \(advice)",
+                    "\(path): the relationship leads to \(bounds.words) now, and some objects have \(bounds.failure). \(advice)",
                 preventsMigration: preventsMigration))
     }
 
@@ -125,12 +125,12 @@ package struct LinkBounds: Sendable, Equatable {
         if minimum > 0 { parts.append("at least \(minimum)") }
         if maximum > 0 { parts.append("at most \(maximum)") }
         let counts = parts.joined(separator: " and ")
-        return (isOptional && minimum > 0 ? "none, or " : "") + counts + " object"
+        return (isOptional && minimum > 0 ? "no object, or " : "") + counts + " object"
             + (parts.last?.hasSuffix(" 1") == true ? "" : "s")
     }
 
     fileprivate var failure: String {
-        minimum > 0 ? (maximum > 0 ? "fewer or more" : minimum > 1 ? "fewer" : "none") : "more"
+        minimum > 0 ? (maximum > 0 ? "fewer or more links" : minimum > 1 ? "fewer links" : "no link") : "more links"
     }
 }
 

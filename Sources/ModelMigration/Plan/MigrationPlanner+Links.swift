@@ -44,8 +44,8 @@ extension MigrationPlanner {
         }
         if !sources.isEmpty, !hasSameLinks(sources, inverseSources) {
             plan.obstacles.append(
-                "\(path): it and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had links of their own, "
-                    + "which cannot be matched. Give one of them another name.")
+                "\(path): the relationship and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had links of their own, "
+                    + "which cannot be matched. Give one of the two another name.")
             return
         }
         // The inverse's column stores the links of both relationships.
@@ -56,8 +56,8 @@ extension MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isExclusive(name),
-                        complaint: "\(path): it and \(inverse.entity).\(inverse.name) are one-to-one now, and several "
-                            + "objects would be linked to the same one. Make \(inverse.name) to-many."))
+                        complaint: "\(path): the relationship and \(inverse.entity).\(inverse.name) are one-to-one now, and several "
+                            + "objects would be linked to the same object. Make \(inverse.name) to-many."))
             }
         } else if let inverseSource = inverseSources.first {
             plan.links[name] = inverseSources.map { LinkSource(relationship: $0, isReversed: true) }
@@ -65,8 +65,8 @@ extension MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isSingle(name),
-                        complaint: "\(path): it is to-one, and objects would have more than one by "
-                            + "\(inverseSource.entity).\(inverseSource.name). Make it to-many."))
+                        complaint: "\(path): the relationship is to-one, and objects would have more than one link from "
+                            + "\(inverseSource.entity).\(inverseSource.name). Make the relationship to-many."))
             }
         }
     }
@@ -83,7 +83,7 @@ extension MigrationPlanner {
     ) -> Bool {
         if oldOne.isToMany, !newOne.isToMany {
             plan.obstacles.append(
-                "\(path): to-many -> to-one cannot be carried over. Keep it to-many, or give the new relationship another "
+                "\(path): to-many -> to-one cannot be carried over. Keep to-many, or give the new relationship another "
                     + "name.")
             return false
         }

@@ -34,7 +34,7 @@ struct MigrationPlanner {
     ) {
         for (one, other) in matching.conflicts {
             plan.obstacles.append(
-                "\(elements[one].name) and \(elements[other].name) have the same renaming identifier. Remove it from one of them."
+                "\(elements[one].name) and \(elements[other].name) have the same renaming identifier. Remove the identifier from one of the two."
             )
         }
         for (name, identifier) in matching.ambiguous.map({ elements[$0] }) {
@@ -56,8 +56,8 @@ struct MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isEmpty(entity.name),
-                        complaint: "\(name): it is abstract now, so its objects would have no entity. "
-                            + "Keep it concrete, or remove it to drop them."))
+                        complaint: "\(name): the entity is abstract now, so its objects would have no entity. "
+                            + "Keep the entity concrete, or remove the entity to drop the objects."))
                 continue
             }
             plan.entities.append(EntityMigration(oldName: entity.name, newName: name))
@@ -78,8 +78,8 @@ struct MigrationPlanner {
             else { continue }
             if let other = seen[root.name], other != oldRoot.name {
                 plan.obstacles.append(
-                    "\(entity.name): the hierarchies of \(other) and \(oldRoot.name) cannot both become that of "
-                        + "\(root.name). Keep them separate.")
+                    "\(entity.name): the hierarchies of \(other) and \(oldRoot.name) cannot both become the hierarchy of "
+                        + "\(root.name). Keep the hierarchies separate.")
             }
             seen[root.name] = oldRoot.name
         }

@@ -39,7 +39,7 @@ struct MigrationPolicyTests {
 
     @Test func rowsThatPreventAMigrationFallBackWithTheReason() throws {
         let startup = try migrate(try folder(), MigrationPolicyTests.strict).startup
-        #expect(startup.fallback?.hasPrefix("Note.text: it is required now") == true)
+        #expect(startup.fallback?.hasPrefix("Note.text: the attribute is required now") == true)
         #expect(startup.migration == nil && startup.rowsDropped == 3 && startup.isReset)
         let fitting = try folder("DELETE FROM Note WHERE text IS NULL")
         #expect(try migrate(fitting, MigrationPolicyTests.strict).startup.migration?.rowsCarried == 2)

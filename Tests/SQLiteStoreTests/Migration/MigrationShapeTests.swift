@@ -85,8 +85,8 @@ struct MigrationShapeTests {
                 old, [Shape.people, "INSERT INTO Card VALUES (1, 5), (2, NULL), (3, 5)"], to: Shape.oneToOne)
             #expect(
                 startup.fallback
-                    == "Card.owner: it and Person.card are one-to-one now, and several objects would be linked to the "
-                    + "same one. Make card to-many.")
+                    == "Card.owner: the relationship and Person.card are one-to-one now, and several objects would be linked "
+                    + "to the same object. Make card to-many.")
             #expect(startup.rowsDropped == 5)
         }
     }
@@ -232,7 +232,7 @@ struct MigrationShapeTests {
     func nobodyGetsTwoSpouses(rows: String) throws {
         let (startup, _) = try migrated(
             Shape.couples(nil), ["INSERT INTO Person VALUES \(rows)"], to: Shape.couples("spouse"))
-        #expect(startup.fallback?.hasPrefix("Person.spouse: it and Person.spouse are one-to-one now") == true)
+        #expect(startup.fallback?.hasPrefix("Person.spouse: the relationship and Person.spouse are one-to-one now") == true)
     }
 
     @Test func friendsBecomeMutual() throws {

@@ -27,8 +27,8 @@ package struct ModelHistory: Sendable, CustomStringConvertible {
         history(
             "rileytestut__AltStore__AltStore",
             [
-                "AltStore 2": "StoreApp.iconURL: it is new and required, and has no default value",
-                "AltStore 3": "InstalledApp.installedDate: it is new and required, and has no default value",
+                "AltStore 2": "StoreApp.iconURL: the attribute is new and required, and has no default value",
+                "AltStore 3": "InstalledApp.installedDate: the attribute is new and required, and has no default value",
             ]),
     ].compactMap(\.self)
 
