@@ -26,7 +26,7 @@ struct SourceFolder {
     init(_ path: String) throws(ModelReaderError) {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw ModelReaderError(.notFound, file: path, "There is nothing here. Check the path of the model.")
+            throw ModelReaderError(.notFound, file: path, "No file or folder has this path. Check the path of the model.")
         }
         guard isDirectory.boolValue else {
             try add(path)

@@ -29,8 +29,8 @@ struct TargetModels {
             urls = [target.directoryURL, shared].lazy.map(models).first { !$0.isEmpty } ?? []
             if urls.isEmpty {
                 throw Problem(
-                    description: "ModelPlugin found no model for the target \(target.name): put its .xcdatamodeld into "
-                        + "\(target.directoryURL.path), into \(shared.path), or name it in \(file.path)")
+                    description: "ModelPlugin found no model for the target \(target.name): put the .xcdatamodeld into "
+                        + "\(target.directoryURL.path), into \(shared.path), or name the model in \(file.path)")
             }
         }
         let names = Dictionary(grouping: urls) { $0.deletingPathExtension().lastPathComponent }

@@ -17,7 +17,7 @@ import Testing
 
     @Test func theSentenceForAMissingModelNamesEveryPlaceThatIsSearched() async throws {
         let answer = try await answer()
-        #expect(answer.hasPrefix("ModelPlugin found no model for the target App: put its .xcdatamodeld into "))
+        #expect(answer.hasPrefix("ModelPlugin found no model for the target App: put the .xcdatamodeld into "))
         // A model in any of these places is found.
         let places = answer.matches(of: /into ([^,\n]*),/).map { String($0.1) }
         #expect(places == [target.path, package.appending(component: "Models").path])
@@ -27,7 +27,7 @@ import Testing
             #expect(try await self.answer() == model.path + "\n")
         }
         let file = target.appending(component: "ModelPlugin.json")
-        #expect(answer.contains("or name it in \(file.path)"))
+        #expect(answer.contains("or name the model in \(file.path)"))
         try Data(#"{"models": ["Models/Shop.xcdatamodeld"]}"#.utf8).write(to: file)
         #expect(try await self.answer() == places[1] + "/Shop.xcdatamodeld\n")
     }

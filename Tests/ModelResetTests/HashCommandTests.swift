@@ -37,11 +37,11 @@ import Testing
         let path = try program.write("Shop", versions: ["Shop": Shop.first, "Shop 2": Shop.second], current: nil)
         let outcome = try await program.run("hash", path)
         #expect(outcome.status == 3)
-        #expect(outcome.errors.contains("It has: Shop, Shop 2."))
+        #expect(outcome.errors.contains("The bundle has: Shop, Shop 2."))
         #expect(try await program.run("hash", path, "--version", "Shop 2").status == 0)
         let unknown = try await program.run("hash", path, "--version", "Shop 3")
         #expect(unknown.status == 3)
-        #expect(unknown.errors.contains("There is no version Shop 3. It has: Shop, Shop 2."))
+        #expect(unknown.errors.contains("There is no version Shop 3. The bundle has: Shop, Shop 2."))
     }
 
     @Test func aCurrentVersionThatIsNotThereIsAnErrorWhateverIsLeft() async throws {
@@ -71,7 +71,7 @@ import Testing
         let outcome = try await program.run("hash", path)
         #expect(outcome.status == 0)
         #expect(outcome.output.split(separator: "\n").count == 1)
-        #expect(outcome.errors.contains("contents:1: warning: The attribute x has no type."))
+        #expect(outcome.errors.contains("contents:1: warning: The attribute x has no type, and is treated as transient."))
     }
 
     @Test func everythingIsCountedPerEntity() async throws {

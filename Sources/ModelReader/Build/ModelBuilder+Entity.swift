@@ -41,7 +41,7 @@ extension ModelBuilder {
                 var names: [String] = []
                 for part in constraint.children(named: "constraint") { names.append(try required("value", of: part)) }
                 guard !names.isEmpty else {
-                    log.warn(constraint.line, "A uniqueness constraint names no attribute. It is ignored.")
+                    log.warn(constraint.line, "A uniqueness constraint without an attribute is ignored.")
                     continue
                 }
                 constraints.append(names)
@@ -99,14 +99,14 @@ extension ModelBuilder {
     private mutating func isTransient(_ element: MarkupElement, type: AttributeType) -> Bool {
         let isTransient = flag("transient", of: element)
         guard type == .undefined, !isTransient else { return isTransient }
-        log.warn(element.line, "The attribute \(element["name"] ?? "") has no type. It is treated as transient.")
+        log.warn(element.line, "The attribute \(element["name"] ?? "") has no type, and is treated as transient.")
         return true
     }
 
     private mutating func defaultValue(of element: MarkupElement, type: AttributeType) -> AttributeValue? {
         if let text = element["defaultDateTimeInterval"] {
             if type == .date, let seconds = NumberParser.double(text) { return .date(seconds) }
-            log.warn(element.line, "defaultDateTimeInterval=\"\(text)\" is not a date. It is ignored.")
+            log.warn(element.line, "defaultDateTimeInterval=\"\(text)\" is not a date, and is ignored.")
         }
         guard let text = element["defaultValueString"] else { return nil }
         return take(.defaultValue(text, of: type), at: element)
@@ -117,7 +117,7 @@ extension ModelBuilder {
     ) -> AttributeValue? {
         if let text = element[dateAttribute] {
             if type == .date, let seconds = NumberParser.double(text) { return .date(seconds) }
-            log.warn(element.line, "\(dateAttribute)=\"\(text)\" is not a date. It is ignored.")
+            log.warn(element.line, "\(dateAttribute)=\"\(text)\" is not a date, and is ignored.")
         }
         guard let text = element[name] else { return nil }
         return take(.bound(text, of: type), at: element)
@@ -133,10 +133,10 @@ extension ModelBuilder {
         let isDerived = flag("derived", of: element)
         if isDerived, expression == nil {
             log.warn(
-                element.line, "A derived attribute has no derivationExpression. It is treated as an ordinary attribute."
+                element.line, "A derived attribute without a derivationExpression is treated as an ordinary attribute."
             )
         } else if !isDerived, expression != nil {
-            log.warn(element.line, "An attribute that is not derived has a derivationExpression. It is ignored.")
+            log.warn(element.line, "The derivationExpression of an attribute that is not derived is ignored.")
         }
         return isDerived ? expression : nil
     }
@@ -265,11 +265,11 @@ extension ModelBuilder {
         var elements: [FetchIndexDescription.Element] = []
         for element in index.children(named: "fetchIndexElement") {
             guard let property = element.filled("property") else {
-                log.warn(element.line, "An element of an index names no property. It is skipped.")
+                log.warn(element.line, "An element of an index without a property is skipped.")
                 continue
             }
             if let type = element.filled("type"), type != "Binary" {
-                log.warn(element.line, "An index of type \(type) is made as a plain one.")
+                log.warn(element.line, "An index of type \(type) is made as a plain index.")
             }
             let order = element["order"] ?? "ascending"
             if !["ascending", "descending"].contains(order) {

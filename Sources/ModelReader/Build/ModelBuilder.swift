@@ -51,12 +51,12 @@ struct ModelBuilder {
     private mutating func noteUnknown(in element: MarkupElement) {
         let known = Vocabulary.attributes(of: element.name)
         for attribute in element.attributes.keys.sorted() where !known.contains(attribute) {
-            log.warn(element.line, "The attribute \(attribute) of <\(element.name)> is unknown. It is ignored.")
+            log.warn(element.line, "The attribute \(attribute) of <\(element.name)> is unknown, and is ignored.")
         }
         let knownChildren = Vocabulary.children(of: element.name)
         for child in element.children where child.name != Vocabulary.layout {
             guard knownChildren.contains(child.name) else {
-                log.warn(child.line, "<\(child.name)> in <\(element.name)> is unknown. It is ignored.")
+                log.warn(child.line, "<\(child.name)> in <\(element.name)> is unknown, and is ignored.")
                 continue
             }
             noteUnknown(in: child)
@@ -70,7 +70,7 @@ struct ModelBuilder {
         for attribute in ["versionHashModifier", "elementID"] where element.filled(attribute) != nil {
             log.warn(
                 element.line,
-                "The attribute \(attribute) of the composite \(name) changes nothing. Give it to the attributes of the composite, or to those of its type."
+                "The attribute \(attribute) of the composite \(name) changes nothing. Move the XML attribute to the attributes of the composite, or to the attributes of its type."
             )
         }
         var attributes: [AttributeDescription] = []
@@ -134,7 +134,7 @@ extension ModelBuilder {
     mutating func flag(_ attribute: String, of element: MarkupElement, absent: Bool = false) -> Bool {
         guard let text = element[attribute] else { return absent }
         if let flag = NumberParser.flag(text) { return flag }
-        log.warn(element.line, "\(attribute)=\"\(text)\" is neither YES nor NO. It is ignored.")
+        log.warn(element.line, "\(attribute)=\"\(text)\" is neither YES nor NO, and is ignored.")
         return absent
     }
 
@@ -156,11 +156,11 @@ extension ModelBuilder {
         var userInfo: [String: String] = [:]
         for entry in element.children(named: "userInfo").flatMap({ $0.children(named: "entry") }) {
             guard let key = entry["key"] else {
-                log.warn(entry.line, "An entry of the user info has no key. It is ignored.")
+                log.warn(entry.line, "An entry of the user info without a key is ignored.")
                 continue
             }
             if userInfo.updateValue(entry["value"] ?? "", forKey: key) != nil {
-                log.warn(entry.line, "The user info has the key \(key) twice. The last one counts.")
+                log.warn(entry.line, "The user info has the key \(key) twice. The last value counts.")
             }
         }
         return userInfo

@@ -39,7 +39,7 @@ struct ModelLinker {
             {
                 draft.warn(path, warning + "the destination is \(destination.name).")
             } else {
-                draft.warn(path, warning + "which is not the destination. It is loaded without an inverse.")
+                draft.warn(path, warning + "which is not the destination. The relationship is loaded without an inverse.")
                 relationship.inverseName = nil
             }
         }
@@ -54,7 +54,7 @@ struct ModelLinker {
             editRelationships { relationship, entity, draft in
                 guard let fault = lookup.inverseFault(of: relationship, in: entity) else { return }
                 let path = PropertyPath(owner: entity.name, property: relationship.name)
-                draft.warn(path, "\(fault.sentence) It is loaded without an inverse.")
+                draft.warn(path, "\(fault.sentence) The relationship is loaded without an inverse.")
                 relationship.inverseName = nil
                 isSettled = false
             }
@@ -126,14 +126,14 @@ extension ModelLinker {
         for request in draft.model.fetchRequests where !names.contains(request.entityName) {
             draft.warn(
                 nil,
-                "The fetch request \(request.name) fetches \(request.entityName), which does not exist. It is left out."
+                "The fetch request \(request.name) fetches \(request.entityName), which does not exist. The fetch request is left out."
             )
         }
         draft.model.fetchRequests.removeAll { !names.contains($0.entityName) }
         for (number, configuration) in draft.model.configurations.enumerated() {
             for name in configuration.entityNames where !names.contains(name) {
                 draft.warn(
-                    nil, "The configuration \(configuration.name) lists \(name), which does not exist. It is left out.")
+                    nil, "The configuration \(configuration.name) lists \(name), which does not exist. The name is left out.")
             }
             draft.model.configurations[number].entityNames.removeAll { !names.contains($0) }
         }

@@ -33,7 +33,7 @@ public struct ModelBundle: Sendable {
         self.url = url
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
-            throw ModelReaderError(.notFound, file: url.path, "There is nothing here. Check the path of the model.")
+            throw ModelReaderError(.notFound, file: url.path, "No file or folder has this path. Check the path of the model.")
         }
         guard isDirectory.boolValue, ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) else {
             throw ModelReaderError(
@@ -86,11 +86,11 @@ public struct ModelBundle: Sendable {
         }
         throw ModelReaderError(
             .binaryModel, file: elements.path,
-            "The version \(version) is in the binary format of Xcode 3. Open it in Xcode 4 or newer and save it again.")
+            "The version \(version) is in the binary format of Xcode 3. Open the model in Xcode 4 or newer, and save the model again.")
     }
 
     private var listing: String {
-        versions.isEmpty ? "The bundle has no versions." : "It has: \(versions.joined(separator: ", "))."
+        versions.isEmpty ? "The bundle has no versions." : "The bundle has: \(versions.joined(separator: ", "))."
     }
 
     private var missingCurrentVersion: String {
@@ -100,7 +100,7 @@ public struct ModelBundle: Sendable {
             } else {
                 "The bundle does not say which version is current."
             }
-        return "\(cause) \(listing) Choose one in Xcode's file inspector, or ask for one by name."
+        return "\(cause) \(listing) Choose the current version in Xcode's file inspector, or name a version."
     }
 
     private static func versions(in url: URL) throws(ModelReaderError) -> [String] {
@@ -130,7 +130,7 @@ public struct ModelBundle: Sendable {
             nil,
             ModelReaderError(
                 .malformedXML, file: file.path,
-                "The file does not say which version is current, as Xcode writes it. Restore it, or choose the version in Xcode's file inspector."
+                "The file does not name the current version in the format of Xcode. Restore the file, or choose the version in Xcode's file inspector."
             )
         )
     }

@@ -52,7 +52,7 @@ extension ModelDiagnostic {
         ModelDiagnostic(
             file: error.file, line: error.line ?? 1,
             message:
-                "The earlier version \(version) cannot be read: \(error.message) So a migration from it, or from an older one, "
+                "The earlier version \(version) cannot be read: \(error.message) So a migration from that version, or from an older version, "
                 + "knows only the renaming identifiers of the current version.")
     }
 }
@@ -80,7 +80,7 @@ struct DiagnosticLog {
     var all: [ModelDiagnostic] {
         guard omittedCount > 0 else { return diagnostics }
         return diagnostics + [
-            ModelDiagnostic(file: file, line: 1, message: "\(omittedCount) more warnings are left out.")
+            ModelDiagnostic(file: file, line: 1, message: "Further warnings that are not listed: \(omittedCount).")
         ]
     }
 }

@@ -20,7 +20,7 @@ struct ValueText: Equatable {
         case .uuid: UUID(uuidString: text).map { ValueText(value: .uuid($0)) } ?? none(text, "is not a UUID")
         case .date: none(text, "is not a date")
         case .undefined, .binary, .transformable, .objectID, .composite:
-            none(text, "belongs to an attribute that cannot have one")
+            none(text, "belongs to an attribute that cannot have such a value")
         }
     }
 
@@ -62,7 +62,7 @@ struct ValueText: Equatable {
     }
 
     private static func none(_ text: String, _ why: String) -> ValueText {
-        ValueText(complaint: "The default value \"\(text)\" \(why). The attribute is loaded without one.")
+        ValueText(complaint: "The default value \"\(text)\" \(why). The attribute is loaded without a default value.")
     }
 }
 
@@ -73,13 +73,13 @@ extension ValueText {
         case .integer16: integerBound(text, in: Int64(Int16.min)...Int64(Int16.max), what: "the type's range")
         case .integer32: integerBound(text, in: Int64(Int32.min)...Int64(Int32.max), what: "the type's range")
         case .integer64: integerBound(text, in: .min ... .max, what: "the type's range")
-        case .string: integerBound(text, in: 0 ... .max, what: "what a length can be")
+        case .string: integerBound(text, in: 0 ... .max, what: "the range of lengths")
         case .double, .float:
             NumberParser.double(text).map { ValueText(value: .double($0)) } ?? noBound(text, "is not a number")
         case .decimal:
             NumberParser.decimal(text).map { ValueText(value: .decimal($0)) }
                 ?? noBound(text, "is not a decimal number")
-        default: noBound(text, "belongs to an attribute that cannot have one")
+        default: noBound(text, "belongs to an attribute that cannot have such a value")
         }
     }
 
@@ -92,7 +92,7 @@ extension ValueText {
     }
 
     private static func noBound(_ text: String, _ why: String) -> ValueText {
-        ValueText(complaint: "The bound \"\(text)\" \(why). It is ignored.")
+        ValueText(complaint: "The bound \"\(text)\" \(why), and is ignored.")
     }
 }
 

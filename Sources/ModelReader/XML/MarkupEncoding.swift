@@ -9,10 +9,10 @@ enum MarkupEncoding {
         if bytes.starts(with: Array("bplist".utf8)) {
             throw ModelReaderError(
                 .binaryModel, file: file,
-                "This is a binary archive, not XML. Open the model in Xcode 4 or newer and save it again.")
+                "The file is a binary archive instead of XML. Open the model in Xcode 4 or newer, and save the model again.")
         }
         guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
-            throw ModelReaderError(.unsupportedEncoding, file: file, "The file is not in UTF-8. Save it as UTF-8.")
+            throw ModelReaderError(.unsupportedEncoding, file: file, "The file is not in UTF-8. Save the file as UTF-8.")
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         guard let end = try endOfDeclaration(in: bytes, file: file) else { return bytes }
@@ -37,7 +37,7 @@ enum MarkupEncoding {
             guard ["utf-8", "utf8", "us-ascii", "ascii"].contains(encoding) else {
                 throw ModelReaderError(
                     .unsupportedEncoding, file: file, line: 1,
-                    "The file declares the encoding \(encoding). Save it as UTF-8.")
+                    "The file declares the encoding \(encoding). Save the file as UTF-8.")
             }
         }
         return end
@@ -79,7 +79,7 @@ extension ModelReaderError {
     static func mergeConflict(file: String, line: Int) -> ModelReaderError {
         ModelReaderError(
             .mergeConflict, file: file, line: line,
-            "Git left a merge conflict here. Resolve it: keep one side of the marked lines, or both, and remove the marks."
+            "Git left a merge conflict here. Resolve the conflict: keep one side of the marked lines, or both sides, and remove the marks."
         )
     }
 }

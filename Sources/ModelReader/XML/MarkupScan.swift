@@ -53,7 +53,7 @@ struct MarkupScan {
             } else if starts(with: "!") {
                 throw error(
                     .documentTypeRefused,
-                    "The file declares a document type or an entity. No model needs one: remove the declaration.")
+                    "The file declares a document type or an entity. Remove the declaration, which no model needs.")
             } else if starts(with: "?") {
                 let isNamedXML = ["?xml ", "?xml\t", "?xml\n", "?xml\r", "?xml?"].contains { starts(with: $0) }
                 if isNamedXML, start > 0 || starts(with: "?xml?") {
@@ -115,7 +115,7 @@ struct MarkupScan {
             let byte = advance()
             if byte == quote { return }
             if byte == UInt8(ascii: "<") {
-                throw error(.malformedXML, "The value of an attribute contains a <. Write it as &lt;.")
+                throw error(.malformedXML, "The value of an attribute contains a <. Write &lt; instead.")
             }
         }
     }

@@ -61,7 +61,7 @@ struct LockFile {
         guard let data = try? Data(contentsOf: URL(filePath: path)), let text = String(data: data, encoding: .utf8)
         else {
             throw LockFileError(
-                file: path, message: "The lock file is not UTF-8 text. Restore it, or remove it.")
+                file: path, message: "The lock file is not UTF-8 text. Restore or remove the file.")
         }
         return text
     }

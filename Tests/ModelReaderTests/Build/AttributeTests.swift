@@ -103,7 +103,7 @@ import Testing
         #expect(
             document.diagnostics.map(\.message)
                 == ["versionHashModifier", "elementID"].map {
-                    "The attribute \($0) of the composite P changes nothing. Give it to the attributes of the composite, or to those of its type."
+                    "The attribute \($0) of the composite P changes nothing. Move the XML attribute to the attributes of the composite, or to the attributes of its type."
                 })
     }
 

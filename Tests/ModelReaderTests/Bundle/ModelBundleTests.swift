@@ -52,7 +52,7 @@ import Testing
         try Data(text.utf8).write(to: url.appending(path: ".xccurrentversion"))
         let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
         #expect(error.code == .malformedXML && error.file.hasSuffix("/.xccurrentversion"))
-        #expect(error.message.hasPrefix("The file does not say which version is current"))
+        #expect(error.message.hasPrefix("The file does not name the current version"))
         #expect(try ModelReader.read(url, version: "V1").model.version == "V1")
     }
 
@@ -92,7 +92,7 @@ import Testing
         let error = try #require(throws: ModelReaderError.self) { try ModelReader.read(url) }
         #expect(error.code == .noCurrentVersion)
         #expect(error.message.hasPrefix("The file .xccurrentversion names Gone as the current version,"))
-        #expect(error.message.contains("It has: V1."))
+        #expect(error.message.contains("The bundle has: V1."))
         #expect(try ModelReader.read(url, version: "V1").model.version == "V1")
     }
 
@@ -181,7 +181,7 @@ import Testing
         let document = try read("<entity name=\"E\" colour=\"red\"/>")
         #expect(
             document.diagnostics.map(\.description) == [
-                "Test:3: warning: The attribute colour of <entity> is unknown. It is ignored."
+                "Test:3: warning: The attribute colour of <entity> is unknown, and is ignored."
             ])
     }
 

@@ -21,7 +21,7 @@ import Testing
         let error = try #require(throws: ModelReaderError.self) { try read(elements) }
         #expect(error.code == .mergeConflict)
         #expect(error.line == line)
-        #expect(error.message.hasPrefix("Git left a merge conflict here. Resolve it:"))
+        #expect(error.message.hasPrefix("Git left a merge conflict here. Resolve the conflict:"))
     }
 
     @Test(arguments: [
