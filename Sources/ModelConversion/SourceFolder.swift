@@ -50,7 +50,8 @@ struct SourceFolder {
             paths.append(name)
             guard paths.count <= Self.fileLimit else {
                 throw ModelReaderError(
-                    .tooLarge, file: path, "The folder has more than \(Self.fileLimit) files. Give one with the model.")
+                    .tooLarge, file: path,
+                    "The folder has more than \(Self.fileLimit) files. Give a smaller folder with the model.")
             }
         }
         for path in paths.sorted() { try add(path) }

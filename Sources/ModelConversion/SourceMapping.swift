@@ -33,7 +33,7 @@ struct SourceMapping {
             guard let parent = declarations.entities[Self.last(source.superclass)] else {
                 throw file.error(
                     .unknownReference, at: source.offset,
-                    "\(source.className) inherits from \(source.superclass), which is no class with @StoredEntity in these files. Add it, or inherit from ManagedObject."
+                    "\(source.className) inherits from \(source.superclass), but these files have no such class with @StoredEntity. Add the class, or inherit from ManagedObject."
                 )
             }
             entity.parentName = parent.value.name
@@ -86,7 +86,7 @@ struct SourceMapping {
             guard let composite = declarations.composites[name] else {
                 throw file.error(
                     .unknownReference, at: source.offset,
-                    "\(source.typeName) is no struct with @StoredComposite in these files. Add it.")
+                    "These files have no struct \(source.typeName) with @StoredComposite. Add the struct.")
             }
             used.insert(name)
             attribute.compositeName = composite.value.name
@@ -104,7 +104,7 @@ struct SourceMapping {
                 ModelDiagnostic(
                     file: file.path, line: file.source.line(of: source.offset),
                     message:
-                        "The raw value of \(type).\(name) is not in these files, or differs in several enums of that name, so the default value of \(source.name) is not known. It is no part of the hash."
+                        "The raw value of \(type).\(name) is not in these files, or differs in several enums of that name, so the default value of \(source.name) is not known. The hash does not contain default values."
                 ))
             return nil
         }
@@ -116,7 +116,7 @@ struct SourceMapping {
         guard let destination = declarations.entities[Self.last(source.destination)] else {
             throw file.error(
                 .unknownReference, at: source.offset,
-                "\(source.destination) is no class with @StoredEntity in these files. Add it, or correct the type of \(source.propertyName)."
+                "These files have no class \(source.destination) with @StoredEntity. Add the class, or correct the type of \(source.propertyName)."
             )
         }
         var inverseName: String?

@@ -30,13 +30,13 @@ package struct SwiftModelReader {
         guard let found = declarations.models.first else {
             throw ModelReaderError(
                 .notAModel, file: path,
-                "There is no model here. Write one that lists its classes: ManagedObjectModel(\"Name\") { Class.self }."
+                "These files contain no model. Write a model that lists its classes: ManagedObjectModel(\"Name\") { Class.self }."
             )
         }
         if let other = declarations.models.dropFirst().first {
             throw other.file.error(
                 .ambiguousModel, at: other.offset,
-                "This is a second model: \(other.value.name), after \(found.value.name) in \(found.file.path):\(found.file.source.line(of: found.offset)). Give the path of a file or folder with one of them."
+                "This is a second model: \(other.value.name), after \(found.value.name) in \(found.file.path):\(found.file.source.line(of: found.offset)). Give the path of a file or folder with only one model."
             )
         }
         return found
@@ -51,7 +51,7 @@ package struct SwiftModelReader {
         for member in found.value.members {
             guard listed.insert(member.name).inserted else {
                 throw found.file.error(
-                    .duplicateName, at: member.offset, "\(member.name) is listed twice. Remove one of them.")
+                    .duplicateName, at: member.offset, "\(member.name) is listed twice. Remove the second entry.")
             }
             if let entity = declarations.entities[member.name] {
                 entities.append(try mapping.entity(entity))

@@ -52,17 +52,17 @@ import Testing
     }
 
     @Test(arguments: [
-        ("pric > 3", "its predicate names pric, which is no property of Item"),
-        ("price > 3 AND makr.name = 'x'", "its predicate names makr, which is no property of Item"),
+        ("pric > 3", "its predicate names pric, which is not a property of Item"),
+        ("price > 3 AND makr.name = 'x'", "its predicate names makr, which is not a property of Item"),
         ("price > ", "its predicate ends with an operator"),
         ("= 3", "its predicate begins with an operator"),
         ("price = = 3", "an operator in its predicate has no value before it"),
         ("price 3", "its predicate has two values without an operator between them"),
         ("price = 3 price = 4", "its predicate has two values without an operator between them"),
         ("(price >) OR price = 1", "an operator in its predicate has no value after it"),
-        ("(price = 3", "it has no function, because ( in its predicate is not closed"),
-        ("price = 'x", "it has no function, because a quote in its predicate is not closed"),
-        ("price = %@", "it has no function, because its predicate has an argument; only $VARIABLES have values"),
+        ("(price = 3", "no function is generated, because ( in its predicate is not closed"),
+        ("price = 'x", "no function is generated, because a quote in its predicate is not closed"),
+        ("price = %@", "no function is generated, because its predicate has a %@ or %K, but only a $VARIABLE can have a value"),
     ])
     func aPredicateThatWouldThrowIsAWarning(format: String, words: String) {
         #expect(warnings(format) == ["The fetch request Some: \(words)."])

@@ -74,8 +74,8 @@ import Testing
         #expect(!source.contains("class Thing: ManagedObject"))
         #expect(
             warnings(for: entities) == [
-                "More than one entity has the class Thing: A, B. Generated classes must differ: that of A is Thing_A, that "
-                    + "of B is Thing_B. Give each entity a class of its own."
+                "More than one entity has the class Thing: A, B. Generated classes must differ: A gets Thing_A, "
+                    + "B gets Thing_B. Give each entity a class of its own."
             ])
     }
 

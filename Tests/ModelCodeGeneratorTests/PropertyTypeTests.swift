@@ -106,7 +106,7 @@ import Testing
         let attribute = AttributeDescription(name: "x", type: .string, userInfo: ["swiftType": "Kind"])
         #expect(line(for: attribute) == nil)
         #expect(
-            source(of: attribute).contains("its swiftType is Kind, so it must be optional or have a default value")
+            source(of: attribute).contains("its swiftType is Kind, so the attribute must be optional or have a default value")
         )
     }
 
@@ -153,7 +153,7 @@ import Testing
             entities: [EntityDescription(name: "Thing", attributes: [outer], codeGeneration: .class)],
             composites: [CompositeDescription(name: "Node", attributes: [inner])])
         let source = ModelCodeGenerator().source(for: model)
-        #expect(source.contains("// `x` has no property: the composite Node holds itself."))
+        #expect(source.contains("// `x` has no property: the composite Node contains itself."))
         #expect(!source.contains("struct Node"))
     }
 

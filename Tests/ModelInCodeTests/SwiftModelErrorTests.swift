@@ -10,7 +10,7 @@ struct SwiftModelErrorTests {
     private static let model = "let model = ManagedObjectModel(\"M\") { A.self }\n"
 
     @Test(arguments: [
-        ("@StoredEntity class A: ManagedObject { var x: Int }\n", 0, "There is no model here."),
+        ("@StoredEntity class A: ManagedObject { var x: Int }\n", 0, "These files contain no model."),
         (model + "@StoredEntity class A: ManagedObject {\n  var x: Int8\n}", 3, "Int8 cannot be stored."),
         (model + "@StoredEntity class A: ManagedObject {\n  var x: Int = (\n}", 3, "This bracket"),
         (model + "class A: ManagedObject {}", 1, "No class A with @StoredEntity is in these files."),
@@ -31,10 +31,13 @@ struct SwiftModelErrorTests {
             "let x = ManagedObjectModel(\"M\") { A.self\nA.self }\n@StoredEntity class A: ManagedObject {}", 2,
             "A is listed twice."
         ),
-        (model + "@StoredEntity class A: Base {}", 2, "A inherits from Base, which is no class with @StoredEntity"),
+        (
+            model + "@StoredEntity class A: Base {}", 2,
+            "A inherits from Base, but these files have no such class with @StoredEntity"
+        ),
         (
             model + "@StoredEntity class A: ManagedObject {\n@Related var b: B?\n}", 3,
-            "B is no class with @StoredEntity"
+            "These files have no class B with @StoredEntity"
         ),
         (
             model + "@StoredEntity class A: ManagedObject {\n@Related(inverse: \"x\") var b: A?\n}", 3,
@@ -42,7 +45,7 @@ struct SwiftModelErrorTests {
         ),
         (
             model + "@StoredEntity class A: ManagedObject {\n@Stored(.composite) var b: B?\n}", 3,
-            "B is no struct with @StoredComposite"
+            "These files have no struct B with @StoredComposite"
         ),
         (
             model + "@StoredEntity(unique: [[\"y\"]]) class A: ManagedObject {\nvar x: Int\n}", 2,

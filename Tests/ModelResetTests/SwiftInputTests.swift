@@ -23,7 +23,7 @@ import Testing
     private static let entity = "@StoredEntity class A: ManagedObject { var x: Int? }\n"
 
     @Test(arguments: [
-        (["app/A.swift": model + entity + "class B {\n"], "app/A.swift:3: error: This bracket is not closed"),
+        (["app/A.swift": model + entity + "class B {\n"], "app/A.swift:3: error: This bracket has no closing bracket"),
         (["app/A.swift": "let x = \"\n" + model + entity], "app/A.swift:1: error: This string has no end"),
         (
             ["app/A.swift": model + entity, "app/B.swift": "\n" + model.replacing("\"M\"", with: "\"N\"")],
@@ -38,8 +38,8 @@ import Testing
             ["app/A.swift": model + entity, "app/B.swift": "// Again\n" + entity],
             "app/B.swift:2: error: A is declared in app/A.swift:2, too."
         ),
-        (["app/A.swift": entity], "app: error: There is no model here."),
-        (["app/A.txt": model + entity], "app: error: There is no model here."),
+        (["app/A.swift": entity], "app: error: These files contain no model."),
+        (["app/A.txt": model + entity], "app: error: These files contain no model."),
         (["app/A.swift": model], "app/A.swift:1: error: No class A with @StoredEntity is in these files."),
     ])
     func whatCannotBeReadEndsEachCommand(_ files: [String: String], _ message: String) async throws {

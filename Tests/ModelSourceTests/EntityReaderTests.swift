@@ -117,10 +117,10 @@ struct DiagnosticTests {
             "class A: ManagedObject { @Related(isTransient: ‸true) var x: [B] }",
             "A transient to-many relationship has no links"
         ),
-        ("class A: ManagedObject { var x: Int16 = ‸40_000 }", "40_000 is no value of Int16"),
-        ("class A: ManagedObject { var x: String = ‸5 }", "5 is no value of String"),
+        ("class A: ManagedObject { var x: Int16 = ‸40_000 }", "40_000 is not a value of Int16"),
+        ("class A: ManagedObject { var x: String = ‸5 }", "5 is not a value of String"),
         ("class A: ManagedObject { var x: Bool = ‸nil }", "x is not optional"),
-        ("class A: ManagedObject { @Stored(default: ‸\"x\") var x: Int }", "This is no value of the attribute"),
+        ("class A: ManagedObject { @Stored(default: ‸\"x\") var x: Int }", "This is not a value of the attribute"),
         ("class A: ManagedObject { @Stored(default: ‸1) var x: Int = 2 }", "x has two default values"),
         ("class A: ManagedObject { var ‸description: String }", "description is a member of ManagedObject already"),
         (
@@ -140,7 +140,7 @@ struct DiagnosticTests {
             "The argument name of @Stored must be a string literal"
         ),
         ("class A: ManagedObject { @Stored(raw: ‸1) var x: K? }", "The argument raw of @Stored must be a type"),
-        ("class A: ManagedObject { @Stored(.codable, raw: ‸Int16.self) var x: K? }", "x is stored in one way only"),
+        ("class A: ManagedObject { @Stored(.codable, raw: ‸Int16.self) var x: K? }", "x is stored in two ways at once"),
         ("class A: ManagedObject { var ‸💡: Int }", "💡 is not a name of letters"),
         ("class A: ManagedObject { @Stored(unknown: ‸1) var x: Int }", "@Stored has no argument unknown"),
         ("class A: ManagedObject { @Stored(raw: ‸Float.self) var x: K? }", "Raw values are stored as"),
@@ -153,7 +153,7 @@ struct DiagnosticTests {
         ("class A: ManagedObject { @Stored(matching: ‸\"a\") var x: Int }", "Only strings match a pattern"),
         ("class A: ManagedObject { @Stored(length: ‸1...2) var x: Int }", "Only strings have a length"),
         ("class A: ManagedObject { @Stored(in: ‸0...5) var x: String }", "A string has no least or greatest value"),
-        ("class A: ManagedObject { @Stored(in: ‸0.5...5) var x: Int }", "The bounds are no literals of the type Int"),
+        ("class A: ManagedObject { @Stored(in: ‸0.5...5) var x: Int }", "The bounds must be literals of the type Int"),
         ("class A: ManagedObject { @Stored(in: ‸0..<5) var x: Int }", "The argument in of @Stored must be a range"),
         ("class A: ManagedObject { @Stored(.composite, unique: ‸true) var x: B? }", "A composite has several columns"),
         (
@@ -166,7 +166,7 @@ struct DiagnosticTests {
         ),
         (
             "class A: ManagedObject { @Stored(derived: ‸\"a\", raw: Int16.self) var x: K? }",
-            "A derived attribute has one of the plain types"
+            "A derived attribute must have a plain type"
         ),
         (
             "@StoredEntity(unique: ‸[\"a\"]) class A: ManagedObject { var a: Int }",

@@ -57,7 +57,7 @@ extension ModelPlan {
         var plan = FetchRequestPlan(template: request, name: name)
         let format = FormatOutline(request.predicateFormat ?? "")
         plan.warnings = format.names.filter { !properties.contains($0) }.map {
-            "its predicate names \($0), which is no property of \(request.entityName)"
+            "its predicate names \($0), which is not a property of \(request.entityName)"
         }
         if let likelyError = format.likelyError { plan.warnings.append(likelyError) }
         if let syntaxError = format.syntaxError {

@@ -97,7 +97,7 @@ struct FormatScanner {
             return .variable(name)
         case "%":
             if rest.first == "@" || rest.first == "K" {
-                syntaxError = syntaxError ?? "its predicate has an argument; only $VARIABLES have values"
+                syntaxError = syntaxError ?? "its predicate has a %@ or %K, but only a $VARIABLE can have a value"
             }
             return nil
         case "#":

@@ -36,7 +36,7 @@ struct ModelPlan {
         model.fetchRequests.compactMap { request in
             fetchRequests[request.entityName]?.first { $0.template == request }
         }.flatMap { plan in
-            (plan.omissionReason.map { ["it has no function, because \($0)"] } ?? plan.warnings).map {
+            (plan.omissionReason.map { ["no function is generated, because \($0)"] } ?? plan.warnings).map {
                 "The fetch request \(plan.template.name): \($0)."
             }
         }
@@ -87,12 +87,12 @@ struct ModelPlan {
                 entities[index].className = nil
                 entities[index].omissionReason =
                     "its class \(name) is "
-                    + (holderName.map { "extended for the entity \($0)" } ?? "that of other entities too")
+                    + (holderName.map { "extended for the entity \($0)" } ?? "shared with other entities")
             }
             let owners = group.map { entities[$0].entity.name }.joined(separator: ", ")
             warnings.append(
-                "More than one entity has the class \(name), which can be extended for one of them only: \(owners). "
-                    + (holderName.map { "It is extended for \($0)." } ?? "It is extended for none.")
+                "More than one entity has the class \(name), but only one entity can extend the class: \(owners). "
+                    + (holderName.map { "The extension is for \($0)." } ?? "No extension is generated.")
                     + " Give each entity a class of its own.")
         }
     }

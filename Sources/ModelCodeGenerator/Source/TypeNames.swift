@@ -92,7 +92,7 @@ struct TypeNames: Sendable, Hashable {
             if ReservedNames.isImpossible(name) {
                 warnings.append(
                     "The entity \(entity.name) has the class \(name), but Swift does not allow a class with that name. No code is "
-                        + "generated for it. Give it another class.")
+                        + "generated for the entity. Give the entity another class.")
             } else {
                 classes[entity.name] = name
             }
@@ -127,7 +127,7 @@ struct TypeNames: Sendable, Hashable {
         let others = classes.filter { $0.value == name && !generated.contains($0.key) }.keys
         let owners = (generated.union(others)).sorted().joined(separator: ", ")
         let renamed = group.filter { classes[$0.owner] != name }.map {
-            "that of \($0.owner) is \(classes[$0.owner] ?? "")"
+            "\($0.owner) gets \(classes[$0.owner] ?? "")"
         }
         return "More than one entity has the class \(name): \(owners). Generated classes must differ: "
             + "\(renamed.sorted().joined(separator: ", ")). Give each entity a class of its own."

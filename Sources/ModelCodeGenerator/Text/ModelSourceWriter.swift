@@ -46,7 +46,7 @@ package struct ModelSourceWriter {
         }
         let earlier =
             model.earlierVersions.isEmpty
-            ? [] : ["What the versions before \(model.version) are called is in the lock file alone."]
+            ? [] : ["The names of the versions before \(model.version) are only in the lock file."]
         return omitted + earlier
     }
 

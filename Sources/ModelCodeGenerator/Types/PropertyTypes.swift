@@ -50,7 +50,7 @@ struct PropertyTypes {
         guard let name = attribute.compositeName, let structName = names.structs[name] else {
             return .none("the model has no composite \(attribute.compositeName ?? "of no name")")
         }
-        if reaches(name, from: name) { return .none("the composite \(name) holds itself") }
+        if reaches(name, from: name) { return .none("the composite \(name) contains itself") }
         if model.columns(of: EntityDescription(name: "", attributes: [attribute])).isEmpty {
             return .none("the composite \(name) has no attributes")
         }
@@ -155,7 +155,7 @@ extension PropertyTypes {
         }
         guard attribute.isOptional || attribute.defaultValue != nil else {
             return .none(
-                "its \(Self.key) is \(name), so it must be optional or have a default value, for stored values without a case"
+                "its \(Self.key) is \(name), so the attribute must be optional or have a default value, for stored values without a case"
             )
         }
         return .property(

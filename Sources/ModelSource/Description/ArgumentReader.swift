@@ -53,7 +53,7 @@ struct ArgumentReader {
     mutating func name(_ label: String) -> String? {
         guard let name = string(label) else { return nil }
         if !name.isEmpty, !name.contains(".") { return name }
-        refuse(label, "A name in a model is not empty and has no dot. Write another one.")
+        refuse(label, "A name in a model is not empty and has no dot. Write another name.")
         return nil
     }
 
@@ -151,7 +151,7 @@ struct ArgumentReader {
     mutating func checkLabels() {
         let known = Self.labels[macro] ?? Self.attributeLabels
         for label in arguments.keys.sorted() where !known.contains(label) {
-            refuse(label, "@\(macro) has no argument \(label). Remove it.")
+            refuse(label, "@\(macro) has no argument \(label). Remove the argument.")
         }
     }
 }

@@ -59,7 +59,7 @@ struct AttributeRules {
                 label,
                 found.type == .string
                     ? "A string has no least or greatest value. Use length: for its length."
-                    : "The bounds are no literals of the type \(found.typeName). Write such literals.")
+                    : "The bounds must be literals of the type \(found.typeName).")
         }
     }
 
@@ -70,7 +70,7 @@ struct AttributeRules {
             guard let value = ValueSource(value, of: found.type) else {
                 return arguments.refuse(
                     "default",
-                    "This is no \(found.form == .raw ? "raw value" : "value") of the attribute, which is stored as \(found.type.rawValue). Write one."
+                    "This is not a \(found.form == .raw ? "raw value" : "value") of the attribute, which is stored as \(found.type.rawValue). Write a literal of that type."
                 )
             }
             found.defaultValue = .value(value)
@@ -88,7 +88,7 @@ struct AttributeRules {
             arguments.diagnostics.append(
                 SourceDiagnostic(
                     at: offset,
-                    "\(found.propertyName) is not optional, so nil is no value of it. Write a value of \(found.typeName)."
+                    "\(found.propertyName) is not optional and cannot be nil. Write a value of \(found.typeName)."
                 ))
         case (.raw, .member(let type, let name)?):
             found.defaultValue = .enumCase(type: type ?? found.typeName, name: name)
@@ -99,7 +99,7 @@ struct AttributeRules {
                 arguments.diagnostics.append(
                     SourceDiagnostic(
                         at: offset,
-                        "\(source.text(ofTokens: range)) is no value of \(found.typeName). Write one that the type can hold."
+                        "\(source.text(ofTokens: range)) is not a value of \(found.typeName). Write a value that the type can hold."
                     ))
             } else {
                 found.initialValue = source.text(ofTokens: range)
@@ -115,14 +115,14 @@ struct AttributeRules {
             arguments.diagnostics.append(
                 SourceDiagnostic(
                     at: typeOffset,
-                    "\(found.propertyName) needs a default value, for stored values that are no case. Give it one, or make it optional."
+                    "\(found.propertyName) needs a default value, for stored values that are not a case. Add a default value, or make the property optional."
                 ))
         }
         if found.form == .codable || found.form == .bytes, !found.hasOptionalProperty, found.initialValue == nil {
             arguments.diagnostics.append(
                 SourceDiagnostic(
                     at: typeOffset,
-                    "\(found.propertyName) needs an initial value, for stored values that cannot be decoded. Give it one, or make it optional."
+                    "\(found.propertyName) needs an initial value, for stored values that cannot be decoded. Add an initial value, or make the property optional."
                 ))
         }
         if found.form == .composite, found.isUnique || found.isIndexed {
@@ -135,10 +135,10 @@ struct AttributeRules {
                 "isTransient", "A transient attribute has no column. Remove unique: and indexed:, or isTransient:.")
         }
         if found.derivationExpression != nil, found.defaultValue != nil || found.initialValue != nil {
-            arguments.refuse("derived", "A derived attribute has no default value. Remove one of them.")
+            arguments.refuse("derived", "A derived attribute has no default value. Remove the derivation or the default value.")
         }
         if found.derivationExpression != nil, found.form != .plain {
-            arguments.refuse("derived", "A derived attribute has one of the plain types. Change its type.")
+            arguments.refuse("derived", "A derived attribute must have a plain type. Change the type of the property.")
         }
     }
 }

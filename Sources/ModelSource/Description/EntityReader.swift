@@ -101,7 +101,7 @@ package struct EntityReader {
             )
         }
         if composite.attributes.isEmpty, diagnostics.isEmpty {
-            refuse(declaration.offset, "\(declaration.name) has no stored property. Give it one.")
+            refuse(declaration.offset, "\(declaration.name) has no stored property. Add a stored property.")
         }
         checkNames(composite.attributes.map { ($0.name, $0.offset) }, "composite")
         return composite
@@ -112,7 +112,7 @@ package struct EntityReader {
         for (name, offset) in names where !seen.insert(name).inserted {
             refuse(
                 offset,
-                "Two properties of this \(owner) have the name \(name) in the model. Give one of them another name.")
+                "Two properties of this \(owner) have the name \(name) in the model. Give one of the two another name.")
         }
     }
 }

@@ -40,7 +40,7 @@ package struct PropertyReader {
         if isComputed {
             guard let claim else { return .unstored }
             return refuse(
-                "\(name) is computed, and so has nothing to store. Remove @\(claim.name), or its braces.",
+                "\(name) is computed, so there is no value to store. Remove @\(claim.name), or the braces of \(name).",
                 at: claim.offset)
         }
         if let faulty = faultOfDeclaration() { return faulty }
@@ -49,7 +49,7 @@ package struct PropertyReader {
                 "\(name) is either an attribute or a relationship. Remove @Stored or @Related.", at: stored.offset)
         }
         guard let range = declaration.type else {
-            return refuse("\(name) has no type. Write its type after a colon: the model cannot guess it.")
+            return refuse("\(name) has no type. Write the type after a colon: the model cannot infer the type.")
         }
         guard let type = SourceType(source, in: range) else {
             return refuse(
@@ -76,22 +76,22 @@ package struct PropertyReader {
             return refuse("Declare one property at a time, each with a var and a type of its own.")
         }
         if declaration.kind == .constant, !isOfComposite || declaration.initialValue != nil {
-            return refuse("\(name) is a let, but stored values change. Make it a var, or mark it with @Unstored.")
+            return refuse("\(name) is a let, but stored values change. Use var, or mark the property with @Unstored.")
         }
         if declaration.isConditional {
             return refuse(
-                "\(name) is in an #if, but a model is the same in every build. Move the property out of it, or mark it with @Unstored."
+                "\(name) is in an #if, but a model is the same in every build. Move the property out of the #if, or mark the property with @Unstored."
             )
         }
         if let modifier = ["lazy", "weak", "unowned"].first(where: { word in
             declaration.modifiers.contains { $0.hasPrefix(word) }
         }) {
             return refuse(
-                "\(name) is \(modifier), but the store keeps its value. Remove the word, or mark it with @Unstored.")
+                "\(name) is \(modifier), but the store keeps its value. Remove \(modifier), or mark the property with @Unstored.")
         }
         if declaration.accessors != nil {
             return refuse(
-                "\(name) has observers, which stored properties cannot have. Remove them, or mark it with @Unstored.")
+                "\(name) has observers, which stored properties cannot have. Remove the observers, or mark the property with @Unstored.")
         }
         let known: Set = [
             "Stored", "StoredPart", "Related", "available", "objc", "nonobjc", "usableFromInline", "inlinable",
@@ -99,24 +99,24 @@ package struct PropertyReader {
         ]
         if let wrapper = declaration.attributes.first(where: { !known.contains($0.name) }) {
             return refuse(
-                "\(name) has the attribute @\(wrapper.name), which stored properties cannot have. Remove it, or mark the property with @Unstored.",
+                "\(name) has the attribute @\(wrapper.name), which stored properties cannot have. Remove the attribute, or mark the property with @Unstored.",
                 at: wrapper.offset)
         }
         if !ReservedMembers.isIdentifier(name) {
             return refuse(
-                "\(name) is not a name of letters, digits and underscores. Choose such a name, and say the one in the model with name:."
+                "\(name) is not a name of letters, digits and underscores. Choose such a name, and give the name in the model with name:."
             )
         }
         if !isOfComposite, ReservedMembers.names.contains(name) {
             return refuse(
-                "\(name) is a member of ManagedObject already. Choose another name for the property; @Stored(name: \"\(name)\") keeps it in the model."
+                "\(name) is a member of ManagedObject already. Choose another name for the property; @Stored(name: \"\(name)\") keeps the name in the model."
             )
         }
         return nil
     }
 
     private static func advice(_ name: String) -> String {
-        "Say how: raw: for an enum, .codable for JSON, .composite for a struct of attributes, @Related for an object; or mark \(name) with @Unstored."
+        "Choose how to store \(name): raw: for an enum, .codable for JSON, .composite for a struct of attributes, @Related for an object; or @Unstored to store nothing."
     }
 
     // MARK: Relationships
@@ -141,7 +141,7 @@ package struct PropertyReader {
             return nil
         }
         if let value = declaration.initialValue {
-            _ = refuse("A relationship has no initial value. Remove it.", at: source.tokens[value.lowerBound].start)
+            _ = refuse("A relationship has no initial value. Remove the value.", at: source.tokens[value.lowerBound].start)
             return nil
         }
         return destination
@@ -165,7 +165,7 @@ package struct PropertyReader {
         if let inverse = found.inverse, !ReservedMembers.isIdentifier(inverse) {
             arguments.refuse(
                 "inverse",
-                "\"\(inverse)\" is not the name of a property. Write the name of the one in \(destination) that points back."
+                "\"\(inverse)\" is not the name of a property. Write the name of the property of \(destination) that points back."
             )
         }
         if found.isTransient, isToMany {
@@ -234,7 +234,7 @@ package struct PropertyReader {
                 return nil
             }
             if form != nil {
-                arguments.refuse("raw", "\(name) is stored in one way only. Remove raw:, or the first argument.")
+                arguments.refuse("raw", "\(name) is stored in two ways at once. Remove raw:, or the first argument.")
             }
             return (storage, .raw)
         }
@@ -246,7 +246,7 @@ package struct PropertyReader {
         case "transformable":
             guard type.name == "Data" else {
                 _ = refuse(
-                    "A transformable whose type Swift cannot name is stored as bytes. Make its type Data?, or use .codable.",
+                    "A transformable whose type Swift cannot name is stored as bytes. Use the type Data?, or .codable.",
                     at: typeOffset)
                 return nil
             }

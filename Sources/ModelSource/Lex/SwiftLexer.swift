@@ -83,7 +83,7 @@ struct SwiftLexer {
             default: position += 1
             }
         }
-        fail(start, "This comment has no end. Add */ to it.")
+        fail(start, "This comment has no end. Add */ at the end.")
     }
 
     private mutating func quotedIdentifier() {
@@ -93,7 +93,7 @@ struct SwiftLexer {
             position += 1
         }
         guard byte(position) == UInt8(ascii: "`"), position > start + 1 else {
-            return fail(start, "This name has no closing backtick. Add it.")
+            return fail(start, "This name has no closing backtick. Add the backtick.")
         }
         position += 1
         add(.identifier, from: start)
@@ -183,7 +183,7 @@ struct SwiftLexer {
         let start = position
         var skipper = StringSkipper(bytes, at: position, pounds: pounds)
         guard let end = skipper.end() else {
-            return fail(start, "This string has no end. Close it, or nest fewer strings in it.")
+            return fail(start, "This string has no end. Close the string, or nest fewer strings.")
         }
         position = end
         add(.string, from: start)

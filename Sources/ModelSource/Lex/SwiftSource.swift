@@ -41,14 +41,16 @@ package struct SwiftSource: Sendable {
                     fault =
                         fault
                         ?? SourceDiagnostic(
-                            at: token.start, "This bracket closes none. Remove it, or add the one that it closes.")
+                            at: token.start,
+                            "This bracket has no opening bracket. Remove the bracket, or add the opening bracket.")
                     continue
                 }
                 guard bytes[tokens[last].start].closing == bytes[token.start] else {
                     fault =
                         fault
                         ?? SourceDiagnostic(
-                            at: tokens[last].start, "This bracket is not closed before another one is. Close it.")
+                            at: tokens[last].start,
+                            "Another bracket closes before this bracket does. Close this bracket first.")
                     continue
                 }
                 (partners[index], partners[last]) = (last, index)
@@ -56,7 +58,10 @@ package struct SwiftSource: Sendable {
             }
         }
         if let last = open.last {
-            fault = fault ?? SourceDiagnostic(at: tokens[last].start, "This bracket is not closed. Close it.")
+            fault =
+                fault
+                ?? SourceDiagnostic(
+                    at: tokens[last].start, "This bracket has no closing bracket. Add the closing bracket.")
         }
         self.partners = partners
         self.fault = fault

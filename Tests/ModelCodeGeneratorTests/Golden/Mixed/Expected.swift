@@ -120,7 +120,7 @@ nonisolated extension Disc {
 
     // The fetch request Open quote has no function: a quote in its predicate is not closed.
 
-    // The fetch request Argument has no function: its predicate has an argument; only $VARIABLES have values.
+    // The fetch request Argument has no function: its predicate has a %@ or %K, but only a $VARIABLE can have a value.
 }
 
 nonisolated extension ManagedObjectModel {
