@@ -152,7 +152,7 @@ extension FormatLexer {
             position += 2
             let digits = skip { $0.isDigit(ofRadix: radix) }
             guard let number = UInt64(source.text(digits), radix: radix), !isInWord else {
-                throw source.error("A number that cannot be read.", at: start..<position)
+                throw source.error("This number cannot be read.", at: start..<position)
             }
             return .integer(number)
         }
@@ -162,7 +162,7 @@ extension FormatLexer {
         if isWhole, let number = UInt64(text) { return .integer(number) }
         if isWhole, text.utf8.count <= 38, let number = Decimal(string: text) { return .decimal(number) }
         guard let number = Double(text), number.isFinite, !isInWord else {
-            throw source.error("A number that cannot be read.", at: start..<position)
+            throw source.error("This number cannot be read.", at: start..<position)
         }
         return .double(number)
     }
@@ -183,7 +183,7 @@ extension FormatLexer {
                 throw source.error("The exponent of a number has no digits.", at: start..<position)
             }
         }
-        if isInWord { throw source.error("A number that cannot be read.", at: start..<position + 1) }
+        if isInWord { throw source.error("This number cannot be read.", at: start..<position + 1) }
         return position > whole
     }
 
@@ -246,7 +246,7 @@ extension FormatLexer {
             number = low & 0xFC00 == 0xDC00 ? 0x10000 + (number & 0x3FF) << 10 + low & 0x3FF : number
         }
         guard let scalar = Unicode.Scalar(number) else {
-            throw source.error("There is no character with that code.", at: start..<position)
+            throw source.error("No character has this code.", at: start..<position)
         }
         return Array(String(scalar).utf8)
     }

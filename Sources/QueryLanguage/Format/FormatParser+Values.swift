@@ -131,8 +131,8 @@ extension FormatParser {
         default:
             let word = kind == .integer ? "a whole number" : "a number with a fraction"
             throw error(
-                "It stands for \(word), but the argument is a \(FetchExpression.typeName(argument)). Use %@.", at: range
-            )
+                "The placeholder stands for \(word), but the argument is a \(FetchExpression.typeName(argument)). Use %@.",
+                at: range)
         }
     }
 
@@ -201,7 +201,7 @@ extension FormatParser {
         default: throw error("Expected a number, FIRST, LAST or SIZE.")
         }
         try advance()
-        try expect(.rightBracket, "after the place in a list")
+        try expect(.rightBracket, "after the index in a list")
         return place
     }
 
@@ -218,7 +218,8 @@ extension FormatParser {
             let argument = try argument(.keyPath)
             guard let argument, let keys = try FetchExpression.keys(argument) else {
                 throw error(
-                    "It stands for a key path, but the argument is a \(FetchExpression.typeName(argument)).", at: range)
+                    "The placeholder stands for a key path, but the argument is a \(FetchExpression.typeName(argument)).",
+                    at: range)
             }
             return keys
         default: throw error("Expected a key.")

@@ -38,7 +38,7 @@ struct FormatParser {
     }
 
     private mutating func whole() throws(DataSourceError) -> PredicateTree.Node {
-        if token.kind == .end { throw error("It is empty. Write TRUEPREDICATE for all objects.") }
+        if token.kind == .end { throw error("The format is empty. Write TRUEPREDICATE for all objects.") }
         let part = try predicate(.disjunction)
         if token.kind != .end { throw error("Expected AND, OR or the end of the format.") }
         try arguments.checkAllTaken()
@@ -181,7 +181,7 @@ struct FormatParser {
             throw isAtEnd
                 ? error(
                     "Expected a comparison, but this is a value. Compare it, as in isFavorite == YES.", at: part.range)
-                : error("Expected an operator, as == or CONTAINS.")
+                : error("Expected an operator, such as == or CONTAINS.")
         }
         return FormatPredicatePart(node: node, height: part.height)
     }
@@ -237,7 +237,7 @@ extension FormatParser {
         }
         if let operation = ArithmeticOperator(formatFunction: name) {
             guard values.count == 2 else {
-                throw error("It takes two values, but \(values.count) were given.", at: range)
+                throw error("\(name) takes two values, but the number of given values is \(values.count).", at: range)
             }
             return try made(.arithmetic(values[0].value, operation, values[1].value), values)
         }
@@ -248,10 +248,10 @@ extension FormatParser {
             return try made(.constant(value), [])
         }
         guard let function = FetchFunction(formatName: name) else {
-            throw error("There is no function with that name.", at: range)
+            throw error("No function has the name \(name).", at: range)
         }
         guard function.argumentCounts.contains(values.count) else {
-            throw error("\(function.formatName)() does not take \(values.count) values.", at: range)
+            throw error("\(function.formatName)() takes another number of values than \(values.count).", at: range)
         }
         return try made(.function(function, values.map(\.value)), values)
     }
@@ -276,7 +276,7 @@ extension FormatParser {
         let objects = try expression(.value)
         try expect(.comma, "and a variable after the objects of a SUBQUERY")
         guard case .variable(let name) = token.kind else {
-            throw error("Expected a variable, as $x in SUBQUERY(messages, $x, $x.isRead == NO).")
+            throw error("Expected a variable, such as $x in SUBQUERY(messages, $x, $x.isRead == NO).")
         }
         try advance()
         try expect(.comma, "and a condition after the variable of a SUBQUERY")

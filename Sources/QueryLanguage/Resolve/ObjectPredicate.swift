@@ -36,7 +36,8 @@ package indirect enum ObjectPredicate: Sendable {
                 throw error
             } catch {
                 throw DataSourceError(
-                    .predicateFailed, "A part of a predicate threw when it was evaluated on an object.",
+                    .predicateFailed,
+                    "A part of a predicate threw an error on an object. Correct the code that the cause names.",
                     entityName: object.layout.name, cause: "\(error)")
             }
         case .not(let inner): return try !inner.accepts(object, stored, budget)

@@ -56,7 +56,7 @@ extension PredicateResolver {
         }
         guard kind == otherKind || kind.isText && otherKind.isText else { throw mismatch(one, other) }
         guard relation.isEquality || kind.isOrdered else {
-            throw invalid("\(kind.name) has no order. Compare it for equality only.")
+            throw invalid("\(kind.name) has no order. Compare such values for equality only.")
         }
         return kind.isText && options.folds ? .folded(options) : .natural
     }
@@ -215,7 +215,7 @@ extension PredicateResolver {
 
     private func mismatch(_ one: TypedExpression, _ other: TypedExpression) -> DataSourceError {
         invalid(
-            "\(one.description) is compared with \(other.description). Compare it with \(one.kind?.name ?? "a value").",
+            "\(one.description) is compared with \(other.description), but needs \(one.kind?.name ?? "a value").",
             attribute: one.attribute ?? other.attribute)
     }
 }

@@ -104,7 +104,7 @@ extension PredicateResolver {
 
     func notIntegral(_ side: TypedExpression) -> DataSourceError {
         invalid(
-            "\(side.description) is not an integer, so its bits cannot be combined. CAST(value, \"Integer 64\") makes one."
+            "\(side.description) is not an integer, so its bits cannot be combined. CAST(value, \"Integer 64\") makes an integer."
         )
     }
 
@@ -153,7 +153,7 @@ extension PredicateResolver {
         switch function {
         case .uppercase, .lowercase, .canonical:
             guard kind.isText else {
-                throw invalid("\(function.rawValue) needs a string, but \(argument.description) is not one.")
+                throw invalid("\(function.rawValue) needs a string, but \(argument.description) is not a string.")
             }
             result = .text
         case .length:

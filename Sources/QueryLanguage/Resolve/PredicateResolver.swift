@@ -135,7 +135,7 @@ extension PredicateResolver {
         let names = leaves.map { String($0.name.utf8.dropFirst(start.utf8.count)) ?? $0.name }.joined(separator: ", ")
         throw DataSourceError(
             .unknownAttribute,
-            "The composite \"\(start.dropLast())\" of \(layout.name) has no \"\(path.last ?? "")\". It has: \(names).",
+            "The composite \"\(start.dropLast())\" of \(layout.name) has no \"\(path.last ?? "")\". The composite has: \(names).",
             entityName: layout.name, attributeName: path.joined(separator: "."))
     }
 

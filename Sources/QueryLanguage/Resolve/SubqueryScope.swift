@@ -84,7 +84,7 @@ extension PredicateResolver {
         case .path(let base, let start): return try self.path(base, start + path)
         case .subquery(let objects, let variable, let test):
             return try subquery(objects, variable: variable, test, path: path)
-        default: throw invalid("a value has no keys. Only objects do.")
+        default: throw invalid("a value has no keys. Only objects have keys.")
         }
     }
 
