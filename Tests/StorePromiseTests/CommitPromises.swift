@@ -87,7 +87,7 @@ struct CommitPromises {
                 Issue.record("The second row was accepted.")
             } catch let error as DataSourceError {
                 #expect(error.code == .uniquenessViolated && error.attributeName == nil)
-                #expect(error.message.contains("another program has inserted a row") && error.message.contains("Add"))
+                #expect(error.message.contains("already has the key of a new object") && error.message.contains("Add"))
             }
         }
     }

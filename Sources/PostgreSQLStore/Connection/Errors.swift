@@ -12,8 +12,8 @@ extension DataSourceError {
             DataSourceError.ofServer(state) ?? DataSourceError.ofRows(state)
             ?? (
                 .storeUnreadable,
-                "The server refused a statement of this library, for the reason in `cause`. Look it up in PostgreSQL's list of error "
-                    + "codes, and in the server's log."
+                "The server refused a statement of this library, for the reason in `cause`. Look up the code in PostgreSQL's list "
+                    + "of error codes, and in the server's log."
             )
         var cause = "PostgreSQL \(state): \(answer.field("M") ?? "no message")"
         // The objects that depend on a dropped object: names without values.
@@ -26,11 +26,11 @@ extension DataSourceError {
     private static func ofServer(_ state: String) -> (Code, String)? {
         switch state {
         case "40001", "40P01", "55P03":
-            (.storeBusy, "Another transaction kept rows of the store locked. Close it, or try again later.")
+            (.storeBusy, "Another transaction kept rows of the store locked. End that transaction, or try again later.")
         case "57014":
             (
                 .storeBusy,
-                "Somebody has cancelled a statement, or a statement_timeout of the user or the database has. Try again, or raise it."
+                "A statement was cancelled by another session, or by a statement_timeout. Try again, or raise the timeout."
             )
         case "53200":
             (
@@ -42,9 +42,9 @@ extension DataSourceError {
         case "42501", "28000", "28P01":
             (
                 .permissionDenied,
-                "The server's user lacks a right. To make, reset or migrate a store it must own it, or be allowed to create schemas in "
-                    + "the database; to use one it must be allowed to read and write its tables. With Configuration.isReadOnly, "
-                    + "reading is enough."
+                "The server's user lacks a right. To make, reset or migrate a store, the user must own the store or be allowed "
+                    + "to create schemas in the database. To use a store, the user must be allowed to read and write its "
+                    + "tables; with Configuration.isReadOnly, reading is enough."
             )
         case "25006": (.storeReadOnly, "The server only takes reads: it is a standby.")
         case "3F000", "42P01", "42703", "42804", "42883", "42P17", "23502":
@@ -72,7 +72,7 @@ extension DataSourceError {
         case "22021", "22P03", "22P04":
             (
                 .storeUnreadable,
-                "The server cannot read what this library has sent. Please report it, with the cause."
+                "The server cannot read a message of this library. Please report the error, with its cause."
             )
         case let state where state.hasPrefix("22") || state.hasPrefix("23") || state == "P0001":
             (
@@ -86,7 +86,7 @@ extension DataSourceError {
 
     /// The second sentence of errors after which a call can be made again.
     static let afterLossMessage =
-        "Nothing of this call was saved: call again once the server answers. Saves that no call waits for are kept and tried again."
+        "The call saved nothing: call again once the server answers. Saves that no call waits for are kept and tried again."
 
     /// The error of a failed connection.
     ///

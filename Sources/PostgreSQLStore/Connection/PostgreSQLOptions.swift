@@ -72,7 +72,7 @@ struct ConnectionTarget: Sendable {
     var silence = Duration.seconds(10)
 
     static let unreadableText =
-        "libpq cannot read the connection string. Write it as postgresql://user:password@host:5432/database, with special characters in the password as % and two digits, such as %40 for @ and %2F for /."
+        "libpq cannot read the connection string. Write the string as postgresql://user:password@host:5432/database, with special characters in the password as % and two digits, such as %40 for @ and %2F for /."
 
     var programName: String { ProcessInfo.processInfo.processName }
 

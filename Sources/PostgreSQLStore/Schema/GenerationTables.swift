@@ -71,7 +71,8 @@ struct GenerationTables {
             throw DataSourceError(
                 .modelChanged,
                 "Another program has added tables, views or constraints to the schema \(schema.name) or its tables, and "
-                    + "dropping these would destroy them. Drop them first, and make them again afterwards. The cause lists them.",
+                    + "dropping these would destroy them. Drop these parts first, and make them again afterwards. The cause lists "
+                    + "the parts.",
                 cause: error.cause)
         }
     }
@@ -111,7 +112,7 @@ extension DataSourceError {
     init(resetElsewhere name: String) {
         self.init(
             .storeReset,
-            "Another process has reset the store \(name) while this one did not answer. Open it again.")
+            "Another process has reset the store \(name) while this process did not answer. Open the store again.")
     }
 
     init(goneMemberOf name: String) {

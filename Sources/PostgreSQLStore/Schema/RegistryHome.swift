@@ -59,7 +59,8 @@ struct RegistryHome {
         DataSourceError(
             .permissionDenied,
             "The schema \(schema) belongs to the role \(owner), whose code would run with the rights of this process. Connect as a "
-                + "role that owns it or is a member of a group that does, or take the right to use that schema from this process's role."
+                + "role that owns the schema or is a member of its owner, or revoke the right of this process's role to use "
+                + "the schema."
         )
     }
 
@@ -84,8 +85,8 @@ struct RegistryHome {
         if found.isTrue(0, 0) { return true }
         throw DataSourceError(
             .storeCorrupt,
-            "The table \(schema).\(table) is not the one that this library makes: somebody has changed it, or added a trigger, rule or "
-                + "policy, whose code would run with the rights of this process. Restore it.")
+            "The table \(schema).\(table) differs from the table that this library makes, or has a trigger, rule or policy, whose "
+                + "code would run with the rights of this process. Restore the table.")
     }
 }
 

@@ -254,7 +254,7 @@ extension DataSourceError {
     init(numberGivenAgain: Void) {
         self.init(
             .storeReset,
-            "The server has lost its newest commits, including the one by which this process opened the store. Open it again."
+            "The server has lost its newest commits, including the commit by which this process opened the store. Open the store again."
         )
     }
 }

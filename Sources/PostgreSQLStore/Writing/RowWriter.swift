@@ -218,7 +218,7 @@ extension PostgreSQLTable {
         let name = layout.columns[column].name
         throw DataSourceError(
             .validationFailed,
-            "\(layout.name).\(name) contains the character U+0000, which PostgreSQL cannot store in a string. Remove it, or make the attribute Binary Data.",
+            "\(layout.name).\(name) contains the character U+0000, which PostgreSQL cannot store in a string. Remove the character, or make the attribute Binary Data.",
             entityName: layout.name, attributeName: name)
     }
 }

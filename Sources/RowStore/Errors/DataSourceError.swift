@@ -235,6 +235,6 @@ extension DataSourceError.Code {
 extension DataSourceError {
     package static let storeReadOnly = DataSourceError(
         .storeReadOnly,
-        "The store is open for reading only, so nothing can be saved. Open it without Configuration.isReadOnly to save."
+        "The store is open for reading only, and cannot save. Open the store without Configuration.isReadOnly to save."
     )
 }

@@ -38,7 +38,7 @@ struct MemoryState: Sendable {
             guard row.row.columnCount == layout.columns.count else {
                 throw DataSourceError(
                     .storeCorrupt,
-                    "A stored object of \(layout.name) has \(row.row.columnCount) values instead of \(layout.columns.count).",
+                    "A stored object of \(layout.name) has the wrong number of values: \(row.row.columnCount) instead of \(layout.columns.count).",
                     entityName: layout.name)
             }
             try tables[entity]?.insert(row.key, row.row)

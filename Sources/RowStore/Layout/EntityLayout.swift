@@ -99,7 +99,7 @@ public final class EntityLayout: Sendable {
     package func check(_ row: RowSnapshot) {
         precondition(
             row.columnCount == columns.count,
-            "The store returned a row of \(row.columnCount) columns for \(name), which has \(columns.count). Make rows with the layout of their entity: EntityLayout.row(_:)."
+            "The store returned a row of \(row.columnCount) columns for \(name), but the number of columns is \(columns.count). Make rows with the layout of their entity: EntityLayout.row(_:)."
         )
     }
 
@@ -233,7 +233,7 @@ extension EntityLayout {
         guard values.count == columns.count else {
             throw DataSourceError(
                 .storeCorrupt,
-                "A stored object of \(name) has \(values.count) values instead of \(columns.count). Restore the store from a copy, or delete it and start over.",
+                "A stored object of \(name) has the wrong number of values: \(values.count) instead of \(columns.count). Restore the store from a copy, or delete it and start over.",
                 entityName: name)
         }
         var row = RowSnapshot(columnCount: columns.count)
@@ -248,7 +248,7 @@ extension EntityLayout {
             guard value.byteCount <= RowSnapshot.longestValue else {
                 throw DataSourceError(
                     .valueTooLarge,
-                    "An object of \(name) has a \(column.name) of \(value.byteCount) bytes, but a value can have at most \(RowSnapshot.longestValue).",
+                    "An object of \(name) has a \(column.name) of \(value.byteCount) bytes, but a value can have at most \(RowSnapshot.longestValue) bytes.",
                     entityName: name, attributeName: column.name)
             }
             row.setValue(value, index)
@@ -277,8 +277,8 @@ extension DataSourceError {
         self.init(
             .uniquenessViolated,
             names.isEmpty
-                ? "The key of a new object of \(layout.name) is taken: another program has inserted a row into the store meanwhile. "
-                    + "Add the object again, and it gets another key."
+                ? "A row of the store already has the key of a new object of \(layout.name). "
+                    + "Add the object again, which gives the object another key."
                 : "Two objects of \(layout.name) would have the same \(names.joined(separator: ", ")). "
                     + "Change the existing object, or delete it in the same save.",
             entityName: layout.name, attributeName: names.count == 1 ? names[0] : nil)

@@ -38,8 +38,8 @@ package enum MainWait {
     package static var exceeded: DataSourceError {
         DataSourceError(
             .storeUnavailable,
-            "The server has not answered for \(state.withLock { $0.limit }), and the main actor waits no longer. Nothing of this call "
-                + "was saved: call again once the server answers.")
+            "The server has not answered for \(state.withLock { $0.limit }), and the main actor waits no longer. The call "
+                + "saved nothing: call again once the server answers.")
     }
 }
 

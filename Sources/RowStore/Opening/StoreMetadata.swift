@@ -59,7 +59,7 @@ public struct StoreMetadata: Sendable, Equatable {
     package init(rows: [String: RowValue]) throws(DataSourceError) {
         if case .integer(let format) = rows["format"], format > ManagedObjectModel.storeFormat {
             throw DataSourceError(
-                .newerFormat, "A newer release of the app wrote this store (format \(format)). Update the app.")
+                .newerFormat, "A newer release of this library wrote the store (format \(format)). Update the app.")
         }
         guard case .integer(let format) = rows["format"], format > 0, case .text(let modelHash) = rows["modelHash"],
             case .text(let databaseKey) = rows["databaseKey"], case .text(let storeID) = rows["storeID"],
@@ -67,7 +67,7 @@ public struct StoreMetadata: Sendable, Equatable {
         else {
             throw DataSourceError(
                 .storeCorrupt,
-                "The store's description of itself is incomplete. Restore it from a copy, or delete it and start over.")
+                "The store's description of itself is incomplete. Restore the store from a copy, or delete the store and start over.")
         }
         self.init(
             identity: StoreIdentity(
@@ -143,7 +143,7 @@ extension StoreMetadata {
     package func model() throws(DataSourceError) -> ManagedObjectModel {
         guard let modelText else {
             throw DataSourceError(
-                notMigratable: "The store has no copy of its model, because an older release made it.")
+                notMigratable: "The store has no copy of its model: older releases stored none.")
         }
         guard let model = ManagedObjectModel(storedText: modelText), model.hash.description == identity.modelHash
         else {

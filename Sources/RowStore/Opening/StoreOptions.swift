@@ -51,7 +51,7 @@ public struct StoreOptions: Sendable {
         }
         guard let metadata else {
             guard !isReadOnly else {
-                throw DataSourceError(.notAFile, "There is no store, and a read-only container cannot make one.")
+                throw DataSourceError(.notAFile, "There is no store, and a read-only container cannot make a store.")
             }
             return StartupPlan(reason: .firstLaunch, metadata: StoreMetadata(new: identity), keepsRows: false)
         }

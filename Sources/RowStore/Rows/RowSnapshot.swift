@@ -146,7 +146,7 @@ extension RowSnapshot {
             // The word of a number is no valid position of bytes, and a deferred value has no bytes here.
             precondition(
                 start + count <= words.count * 8,
-                "A value was read that lies apart from its row, or as another type than it is stored as.")
+                "A deferred value was read from its row, or a value was read with another type than its stored type.")
             return try body(UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(words)[start..<start + count]))
         }
     }
@@ -231,7 +231,7 @@ extension RowSnapshot {
     package mutating func setBytes(_ bytes: UnsafeRawBufferPointer, _ column: Int) {
         precondition(
             bytes.count <= RowSnapshot.longestValue,
-            "A value of \(bytes.count) bytes was set, but one attribute can hold at most \(RowSnapshot.longestValue).")
+            "A value of \(bytes.count) bytes was set, but one attribute can hold at most \(RowSnapshot.longestValue) bytes.")
         let needed = (bytes.count + 7) / 8
         let old = isNull(column) || isDeferred(column) ? 0 : word(column)
         var start = Int(old >> 32)

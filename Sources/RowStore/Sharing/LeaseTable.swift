@@ -130,16 +130,17 @@ extension DataSourceError {
         let names = others.map(\.description).joined(separator: ", ")
         self.init(
             .storeInUse,
-            "\(store) cannot be \(action) while others have it open"
-                + (names.isEmpty ? "" : ": \(names)") + ". Close it there, and try again.")
+            "\(store) cannot be \(action) while another process or container has the store open"
+                + (names.isEmpty ? "" : ": \(names)") + ". Close the store there, and try again.")
     }
 
     /// The error for work under a lease that another container may have had since.
     package init(lostLeaseOf entity: String) {
         self.init(
             .leaseLost,
-            "This process no longer has the lease of \(entity): it was stopped or did not answer for so long that another process got "
-                + "it, or the server has lost its newest commits. Saves that were not in the store yet are refused. Save again.",
+            "This process no longer has the lease of \(entity): another process took over the lease because this process did "
+                + "not answer, or the server has lost its newest commits. Saves that had not reached the store are refused. "
+                + "Save again.",
             entityName: entity)
     }
 }

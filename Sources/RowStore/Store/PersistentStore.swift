@@ -314,7 +314,7 @@ extension DataSourceError {
     package init(takenBackAfter cause: DataSourceError) {
         self.init(
             .saveTakenBack,
-            "An earlier save that this one may depend on could not be written, so this one was taken back too. Save both again.",
+            "This save was taken back, because an earlier save that it may depend on could not be written. Save both again.",
             entityName: cause.entityName, cause: cause.description)
     }
 
@@ -326,8 +326,8 @@ extension DataSourceError {
     package init(updateOfMissingRowOf entity: String?) {
         self.init(
             .objectGone,
-            "An object of \(entity ?? "an entity") was changed that is no longer in the store: another program has deleted it, or a server "
-                + "has lost it. Insert a new object.",
+            "An object of \(entity ?? "an entity") was changed, but is no longer in the store: another program may have "
+                + "deleted the object, or a server may have lost its commit. Insert a new object.",
             entityName: entity)
     }
 }

@@ -38,7 +38,7 @@ final class Connection: @unchecked Sendable {
             access | naming | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_EXRESCODE, vfs)
         guard let handle = opened else {
             throw DataSourceError(
-                .storeUnreadable, "There is not enough memory to open \(path). Free some and try again.")
+                .storeUnreadable, "There is not enough memory to open \(path). Free some memory, and try again.")
         }
         guard code == SQLITE_OK else {
             let error = DataSourceError(sqlite: code, connection: handle, path: path, while: "opening")

@@ -59,7 +59,7 @@ struct StoreMigration {
         }
         throw DataSourceError(
             .foreignDatabase,
-            "Another program has added \(other.name) to \(probe.connection.path), but the model needs that name. Rename it there."
+            "Another program has added \(other.name) to \(probe.connection.path), but the model needs that name. Rename \(other.name) there."
         )
     }
 

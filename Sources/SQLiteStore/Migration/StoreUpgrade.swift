@@ -40,7 +40,7 @@ extension DataSourceError {
     init(storeOfEarlierRelease path: String, cause: String) {
         self.init(
             .storeCorrupt,
-            "An earlier release wrote \(path), and it cannot be upgraded to the present format. Restore the store from "
+            "An earlier release wrote \(path), which cannot be upgraded to the present format. Restore the store from "
                 + "a copy, or delete it and start over.", cause: cause)
     }
 }
@@ -99,7 +99,7 @@ extension Connection {
         case SQLITE_CONSTRAINT:
             throw DataSourceError(
                 notMigratable:
-                    "Another program has added \(name) to the file, and objects of the new model would violate it. Drop it there."
+                    "Another program has added \(name) to the file, and objects of the new model would violate \(name). Drop \(name) with that program."
             )
         default: throw error(code, while: "using")
         }

@@ -72,7 +72,7 @@ final class LockFile: Sendable {
                 throw DataSourceError(
                     .storeInUse,
                     "The lock file of \(files.main) was removed, and another container or process has opened the store "
-                        + "since. Close that one to save here again, and leave \(files.lock) where it is.")
+                        + "since. Close that container or process to save here again, and leave \(files.lock) in its folder.")
             }
             LockFile.mark(lock.descriptor)
             LockFile.end(old)
@@ -159,7 +159,7 @@ extension DataSourceError {
         let names = others.isEmpty ? "" : ": " + others.map(\.description).joined(separator: ", ")
         self.init(
             .storeInUse,
-            "Another container or process has \(files.main) open\(names). Close it, use that container, or let both open the store with sharing: .processes."
+            "Another container or process has \(files.main) open\(names). Close the store there, use that container, or let both open the store with sharing: .processes."
         )
     }
 }

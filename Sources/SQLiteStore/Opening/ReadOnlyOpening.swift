@@ -18,7 +18,7 @@ struct ReadOnlyOpening {
     func run() throws(DataSourceError) -> Result {
         guard try files.mainExists() else {
             throw DataSourceError(
-                .notAFile, "There is no store at \(files.main), and a read-only container cannot make one.")
+                .notAFile, "There is no store at \(files.main), and a read-only container cannot make a store.")
         }
         let watch = try ReadOnlyWatch(files)
         let connection = try Connection(
@@ -29,13 +29,13 @@ struct ReadOnlyOpening {
         let decision = try StartupDecision(reading: probe.found(), identity)
         guard case .proceed(let metadata) = decision else {
             throw DataSourceError(
-                .storeReadOnly, "\(files.main) is empty, and open for reading only. Open it for writing first.")
+                .storeReadOnly, "\(files.main) is empty, and open for reading only. Open the store for writing first.")
         }
         guard metadata.format == StoreSchema.format else {
             throw DataSourceError(
                 .storeReadOnly,
-                "An earlier release wrote \(files.main). Open it for writing once, which upgrades it to the format of this "
-                    + "one.")
+                "An earlier release wrote \(files.main). Open the store for writing once, which upgrades the store to the "
+                    + "format of this release.")
         }
         try probe.check(schema)
         return Result(metadata: metadata, longestValue: connection.longestValue, watch: watch)
@@ -101,7 +101,7 @@ final class SharedLock: Sendable {
         case ENOENT, EACCES: return nil
         case EWOULDBLOCK:
             throw DataSourceError(
-                .storeInUse, "Another container or process writes \(files.main). Close it there first.")
+                .storeInUse, "Another container or process writes \(files.main). Close the store there first.")
         default: throw DataSourceError(systemError: error, path: files.lock, while: "locking")
         }
         let isAnyAlive: Bool
@@ -114,7 +114,7 @@ final class SharedLock: Sendable {
         self.descriptor = descriptor
         if isAnyAlive {
             throw DataSourceError(
-                .storeInUse, "Other containers or processes share \(files.main). Close it there first.")
+                .storeInUse, "Other containers or processes share \(files.main). Close the store there first.")
         }
     }
 

@@ -66,7 +66,7 @@ extension StoreFiles {
         guard remote.contains(csqlite_file_system(folder)) else { return }
         throw DataSourceError(
             .storeUnreadable,
-            "\(main) is on a network file system, where processes cannot share a store. Put it on a local disk.")
+            "\(main) is on a network file system, where processes cannot share a store. Put the store on a local disk.")
         #endif
     }
 }

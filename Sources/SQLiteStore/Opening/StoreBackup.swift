@@ -29,7 +29,7 @@ struct StoreBackup {
         guard try !files.hasLog() else {
             throw DataSourceError(
                 .storeBusy,
-                "The log of \(files.main) could not be copied, so there is no whole file to set aside. Try again later."
+                "The log of \(files.main) could not be copied into the file, so the file cannot be set aside. Try again later."
             )
         }
         try files.move(files.main, to: path)
@@ -183,7 +183,7 @@ struct FolderBackup {
     private func makeFolder() throws(DataSourceError) {
         do { try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true) } catch {
             throw DataSourceError(
-                .notAFile, "The folder \(folder.path) for the backup cannot be made. Choose another.",
+                .notAFile, "The folder \(folder.path) for the backup cannot be made. Choose another folder.",
                 cause: error.localizedDescription)
         }
     }
@@ -201,7 +201,7 @@ struct FolderBackup {
             throw DataSourceError(
                 .notAFile,
                 "The folder \(folder.path) is on another file system than the store, so the store cannot be moved "
-                    + "there in one step. Choose one beside the store.")
+                    + "there in one step. Choose a folder beside the store.")
         }
     }
 

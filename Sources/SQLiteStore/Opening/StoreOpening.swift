@@ -67,7 +67,7 @@ struct StoreOpening {
         case .proceed, .resetEntities, .migrate:
             throw DataSourceError(
                 .openingWouldBlock,
-                "\(files.main) must be changed for the model of this app before it can be opened, which would block the main thread. Open it with try await, or on another thread.",
+                "\(files.main) must be changed for the model of this app before it can be opened, which would block the main thread. Open the store with try await, or on another thread.",
                 cause: decision.reason?.summary)
         }
     }
@@ -198,7 +198,7 @@ struct StoreOpening {
         _ entities: Set<String>, reason: StoreStartup.Reason, found: StoreMetadata, in probe: StoreProbe
     ) throws(DataSourceError) -> Result {
         guard !reason.isModelChanged || found.modelText != nil else {
-            let cause = "The store has no copy of its model, because an older release made it."
+            let cause = "The store has no copy of its model: older releases stored none."
             return try replace(probe.connection, StoreStartup(reason: reason, fallback: cause))
         }
         let copy = try backup(reason)?.copy(probe.connection)

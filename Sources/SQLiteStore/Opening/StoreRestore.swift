@@ -132,7 +132,7 @@ struct StoreRestore {
             var cause: String?
             if case .text(let finding) = findings.first?.first { cause = finding }
             throw DataSourceError(
-                .storeCorrupt, "The backup \(backup.main) is damaged. Restore another one.", cause: cause)
+                .storeCorrupt, "The backup \(backup.main) is damaged. Restore another backup.", cause: cause)
         }
     }
 }

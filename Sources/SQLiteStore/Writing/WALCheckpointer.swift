@@ -144,7 +144,7 @@ final class WALCheckpointer {
         reports.report(
             DataSourceError(
                 .checkpointFailed,
-                "The write-ahead log of \(connection.path) cannot be copied into the store. It grows until that is "
+                "The write-ahead log of \(connection.path) cannot be copied into the store. The log grows until the copy is "
                     + "possible. \(cause.message)", cause: cause.cause))
     }
 
@@ -165,6 +165,6 @@ extension DataSourceError {
             read.map { "A read of \($0.name), open for \($0.age)," } ?? "A read of another program"
         self.init(
             .readerBlocksCheckpoint,
-            "\(what) keeps the write-ahead log of \(path) from being emptied, so that it grows. Keep reads short.")
+            "\(what) keeps the write-ahead log of \(path) from being emptied, so that the log grows. Keep reads short.")
     }
 }

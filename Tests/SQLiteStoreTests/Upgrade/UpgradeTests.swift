@@ -241,7 +241,7 @@ struct UpgradeTests {
         } throws: { error in
             guard let error = error as? DataSourceError else { return false }
             return error.code == .storeReadOnly && error.message.contains("An earlier release wrote")
-                && error.message.contains("Open it for writing once")
+                && error.message.contains("Open the store for writing once")
         }
         #expect(folder.contents() == before && folder.names == ["test.store"])
         try SQLiteStore.open(world.options(folder)).close()

@@ -49,7 +49,7 @@ final class RegexMatcher: Sendable {
         } catch {
             throw DataSourceError(
                 .invalidPredicate,
-                "The pattern of a MATCHES is not a regular expression. Correct it, or use LIKE or CONTAINS for plain text."
+                "The pattern of a MATCHES is not a regular expression. Correct the pattern, or use LIKE or CONTAINS for plain text."
             )
         }
     }

@@ -96,9 +96,9 @@ package final class StringMatcher: Sendable, Hashable {
             if case .wildcards = form {
                 "The pattern of a LIKE took too many steps. Use fewer ? between two *."
             } else if isMemory {
-                "The regular expression of a MATCHES took too much memory with one of the strings. Repeat sets such as [ab]* and not groups such as (a|b)* in it."
+                "The regular expression of a MATCHES took too much memory with one of the strings. Repeat sets such as [ab]* instead of groups such as (a|b)*."
             } else {
-                "The regular expression of a MATCHES took too many steps. Avoid nested repetitions such as (a+)+ in it."
+                "The regular expression of a MATCHES took too many steps. Avoid nested repetitions such as (a+)+."
             }
         return DataSourceError(.invalidPredicate, sentence)
     }
