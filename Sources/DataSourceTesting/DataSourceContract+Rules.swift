@@ -102,7 +102,8 @@ extension DataSourceContract {
                         throw Interruption()
                     }
                 } catch is Interruption {}
-                return try await remains(expected, "a batch that threw after \(count) of \(values.count) values", in: container, source)
+                return try await remains(
+                    expected, "a batch that threw after \(count) of \(values.count) values", in: container, source)
             }
         }
         for (index, value) in refused.enumerated() {

@@ -184,8 +184,8 @@ import Testing
         #expect(outcome.status == 3)
         #expect(
             outcome.errors
-                == "model.lock:8: error: Git left a merge conflict here. Resolve the conflict, or replace the file with model-reset "
-                + "check --update.\n")
+                == "model.lock:8: error: Git left a merge conflict here. Resolve the conflict, or replace the file with "
+                + "model-reset check --update.\n")
         let json = try await program.json("check", "Shop.xcdatamodeld", "--lock", "model.lock")
         #expect((json["error"] as? [String: Any])?["code"] as? String == "mergeConflict")
         let updated = try await check("--update")

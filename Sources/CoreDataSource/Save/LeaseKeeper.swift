@@ -151,8 +151,8 @@ package final class LeaseKeeper: Sendable {
         let holder = blocking.map { "\($0.holder)" } ?? "Another process"
         return DataSourceError(
             .ownedElsewhere,
-            "\(holder) is writing \(name)\(blocking.map { " for \($0.source)" } ?? "") and did not hand over the lease in time. Try again "
-                + "later, or keep the batches of that process short.", entityName: name)
+            "\(holder) is writing \(name)\(blocking.map { " for \($0.source)" } ?? "") and did not hand over the lease in time. "
+                + "Try again later, or keep the batches of that process short.", entityName: name)
     }
 
     // MARK: Following

@@ -16,7 +16,7 @@ extension ManagedObjectModel {
                 if let other = claims.updateValue(claim, forKey: inverse) {
                     throw ModelError(
                         .inverseMismatch, entity: inverse.entity, property: inverse.name,
-                        "Both \(other.entity).\(other.name) and \(claim.entity).\(claim.name) name \(inverse.entity).\(inverse.name) as their inverse, which names neither of the two. Name one of the two as its inverse, and give the other another inverse."
+                        "Both \(other.entity).\(other.name) and \(claim.entity).\(claim.name) name \(inverse.entity).\(inverse.name) as their inverse. Let \(inverse.entity).\(inverse.name) name one of the two as its inverse, and give the other relationship another inverse."
                     )
                 }
             }

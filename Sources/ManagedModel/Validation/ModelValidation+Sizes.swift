@@ -77,8 +77,8 @@ extension ModelValidation {
     private func tooLarge(_ name: String) -> ModelError {
         ModelError(
             .tooLarge, entity: name,
-            "\(name) has more than \(ModelLimits.properties) properties, including the inherited properties and the attributes of composites. "
-                + "Split \(name).")
+            "\(name) has more than \(ModelLimits.properties) properties, including the inherited properties and the attributes of "
+                + "composites. Split \(name).")
     }
 }
 

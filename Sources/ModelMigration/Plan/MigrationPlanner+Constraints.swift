@@ -75,7 +75,8 @@ extension MigrationPlanner {
         // missing link is only reported.
         let preventsMigration = !relationship.isToMany
         let advice =
-            preventsMigration ? "Make the relationship optional, or link these objects first." : "Link the other objects when the app runs."
+            preventsMigration
+            ? "Make the relationship optional, or link these objects first." : "Link the other objects when the app runs."
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasCount(name, bounds),

@@ -44,8 +44,8 @@ extension MigrationPlanner {
         }
         if !sources.isEmpty, !hasSameLinks(sources, inverseSources) {
             plan.obstacles.append(
-                "\(path): the relationship and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had links of their own, "
-                    + "which cannot be matched. Give one of the two another name.")
+                "\(path): the relationship and \(inverse.map { "\($0.entity).\($0.name)" } ?? "its inverse") had links of their "
+                    + "own, which cannot be matched. Give one of the two another name.")
             return
         }
         // The inverse's column stores the links of both relationships.
@@ -56,8 +56,8 @@ extension MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isExclusive(name),
-                        complaint: "\(path): the relationship and \(inverse.entity).\(inverse.name) are one-to-one now, and several "
-                            + "objects would be linked to the same object. Make \(inverse.name) to-many."))
+                        complaint: "\(path): the relationship and \(inverse.entity).\(inverse.name) are one-to-one now, and "
+                            + "several objects would be linked to the same object. Make \(inverse.name) to-many."))
             }
         } else if let inverseSource = inverseSources.first {
             plan.links[name] = inverseSources.map { LinkSource(relationship: $0, isReversed: true) }

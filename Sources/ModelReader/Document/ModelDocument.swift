@@ -52,8 +52,8 @@ extension ModelDiagnostic {
         ModelDiagnostic(
             file: error.file, line: error.line ?? 1,
             message:
-                "The earlier version \(version) cannot be read: \(error.message) So a migration from that version, or from an older version, "
-                + "knows only the renaming identifiers of the current version.")
+                "The earlier version \(version) cannot be read: \(error.message) So a migration from that version, or from an "
+                + "older version, knows only the renaming identifiers of the current version.")
     }
 }
 

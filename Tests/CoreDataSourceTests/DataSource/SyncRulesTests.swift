@@ -18,7 +18,7 @@ import Testing
             let error = await expectError(.syncDeletesTooMuch) {
                 try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(0.2))
             }
-            #expect(error?.message.contains("3 of the 10 objects") == true)
+            #expect(error?.message.contains("3 of 10 objects") == true)
             #expect(try contacts.count(ContactEntity.self, where: .beginsWith(\.name, "new")) == 0)
             await #expect(throws: DataSourceError.self) {
                 try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(.nan))

@@ -72,7 +72,8 @@ struct RetryTests {
         let reported = [await failures.next(), await failures.next()]
         #expect(reported.map { $0?.kind } == [.saveRefused, .saveDelayed])
         #expect(reported.first??.error.code == .saveTakenBack)
-        #expect(reported.last??.description.hasPrefix("saveDelayed of Other (the container tries the save again): diskFull: ") == true)
+        let failure = "saveDelayed of Other (the container tries the save again): diskFull: "
+        #expect(reported.last??.description.hasPrefix(failure) == true)
         #expect(container.pendingSaveCount == 1)
         withExtendedLifetime(senders) {}
     }

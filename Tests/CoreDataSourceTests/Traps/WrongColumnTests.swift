@@ -29,7 +29,9 @@ struct WrongColumnTests {
         let result = await #expect(processExitsWith: .failure, observing: [\.standardErrorContent]) {
             try await editPlant { _ = $0.missing }
         }
-        #expect(try #require(result).standardErrorString.contains("PlantEntity uses column 9 of Plant, which has 3."))
+        #expect(
+            try #require(result).standardErrorString.contains(
+                "PlantEntity uses column 9 of Plant, but the number of columns is 3."))
     }
 
     @Test func aMissingRelationshipTraps() async throws {
@@ -37,7 +39,8 @@ struct WrongColumnTests {
             try await editPlant { _ = $0.nobody }
         }
         #expect(
-            try #require(result).standardErrorString.contains("PlantEntity uses relationship 2 of Plant, which has 2."))
+            try #require(result).standardErrorString.contains(
+                "PlantEntity uses relationship 2 of Plant, but the number of relationships is 2."))
     }
 
     @Test func aRelationshipToManyObjectsReadAsOneTraps() async throws {

@@ -205,7 +205,8 @@ struct Batch {
             throw DataSourceError(
                 .entityNotOwned,
                 "A hook of \(source.name) changed \(name), which other processes may be writing. onAdd(_:in:) may change only "
-                    + "the entities of its data source. Delete other objects with delete, sync or perform, or use container.perform(in:).",
+                    + "the entities of its data source. Delete other objects with delete, sync or perform, or use "
+                    + "container.perform(in:).",
                 entityName: name)
         }
     }

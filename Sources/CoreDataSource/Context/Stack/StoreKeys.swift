@@ -63,7 +63,7 @@ package final class StoreKeys: Sendable {
         throw DataSourceError(
             .keysExhausted,
             "The store contains an object with the highest possible key, so a new object cannot get a higher key. Delete that "
-                + "object with another program, and open the store again.")
+                + "object, and open the store again.")
     }
 
     /// Whether another program may also have used a key that was used here.
