@@ -22,7 +22,7 @@ struct Arguments: Sendable {
           --output FILE            the Swift file to write
           --part FILE              another Swift file, for a part of the entities; may be repeated. After an edit of one entity, a
                                    model of 300 entities in 40 files is compiled in a fraction of the time
-          --version NAME           the version of the model; without it, the current one
+          --version NAME           the version of the model; without it, the current version
           --access LEVEL           public (default), package or internal
           --watched FILE           a file of the model that the build system watches; may be repeated. If given, every other file
                                    of the model is an error, because its edits would go unnoticed

@@ -109,7 +109,7 @@ import Testing
         #expect(denied.status == 1)
         #expect(
             denied.errors
-                == "package-catalog: ann@example.org still has 1 packages: libc. Delete those first.\n")
+                == "package-catalog: ann@example.org still has packages (1): libc. Delete these packages first.\n")
         let many = try await program.command("delete", "--maintainer", "jane@example.org")
         #expect(many.errors.contains("still has 9 packages: base, desktop, editor and 6 more."))
         #expect(try StoreFile(url: program.store).count("Maintainer") == 2)

@@ -65,13 +65,13 @@ struct PackageCatalog {
     private static func stored(_ arguments: Arguments) async throws -> Catalog {
         if arguments.place == .memory { return try await update(arguments) }
         if case .file(let file, _) = arguments.place, !FileManager.default.fileExists(atPath: file.path) {
-            throw CatalogError("There is no store \(file.path) yet. Run package-catalog to make it.")
+            throw CatalogError("There is no store \(file.path) yet. Run package-catalog to make the store.")
         }
         do {
             return try await Catalog(arguments, resetPolicy: .fail)
         } catch let error as DataSourceError where error.code == .modelChanged {
             let reason = error.cause ?? "the model or the database key changed"
-            throw CatalogError("The store does not fit: \(reason). Run package-catalog to fill it again.")
+            throw CatalogError("The store does not fit: \(reason). Run package-catalog to fill the store again.")
         }
     }
 

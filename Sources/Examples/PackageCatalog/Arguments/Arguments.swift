@@ -41,14 +41,14 @@ struct Arguments {
 
           depends NAME        prints the requirements of the packages with this name, and the stored packages that meet them
           rdepends NAME       prints the packages that need a package with this name, or a name that it provides
-          why NAME            prints a shortest chain of dependencies to this package, from a package that no other one needs
+          why NAME            prints a shortest chain of dependencies to this package, from a package that no package needs
 
           delete NAME...      deletes the packages with these names
-          --maintainer        deletes maintainers instead, by address; none may have a package
+          --maintainer        deletes maintainers instead, by address; refuses maintainers with packages
 
           watch               updates the catalog, then shows it by sections, and follows every change of the input file. Reads
                               commands from standard input: delete NAME, add FILE, and quit. Marks changes: + new, - deleted,
-                              > moved, * changed. If the output is no terminal, prints a line for each change
+                              > moved, * changed. If the output is not a terminal, prints a line for each change
           --section S         only packages of this section
           --rdepends NAME     shows the dependencies on this package, and on the names that it provides, instead of packages
 
@@ -119,7 +119,7 @@ extension Arguments {
             guard let name = try line.text("--rdepends") else { return .watch(.packages(section: section)) }
             if section != nil { throw UsageError("--section and --rdepends exclude each other") }
             return .watch(.dependants(of: name))
-        case let word?: throw UsageError("There is no command \(word)")
+        case let word?: throw UsageError("unknown command \(word)")
         }
     }
 
@@ -130,7 +130,7 @@ extension Arguments {
     }
 
     private static func expectNoMore(_ words: ArraySlice<String>) throws {
-        if let word = words.first { throw UsageError("\(word) is an unexpected argument") }
+        if let word = words.first { throw UsageError("unexpected argument \(word)") }
     }
 }
 

@@ -22,7 +22,7 @@ enum CatalogLocation: Equatable {
         #if PostgreSQL
         self = .server(text)
         #else
-        throw UsageError("This program was built without server support. Build it with --traits PostgreSQL")
+        throw UsageError("This program was built without server support. Build the program with --traits PostgreSQL")
         #endif
     }
 

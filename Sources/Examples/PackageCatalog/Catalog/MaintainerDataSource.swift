@@ -36,7 +36,7 @@ final class MaintainerDataSource: KeyedDataSource<MaintainerRecord, Maintainer> 
             let maintainer = try main.first(Maintainer.self, where: \.key, equals: key)
             let names = try maintainer?.packages.sorted(by: [.ascending(\.name)]).map(\.name) ?? []
             let list = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? " and \(names.count - 3) more" : "")
-            throw CatalogError("\(key) still has \(names.count) packages: \(list). Delete those first.")
+            throw CatalogError("\(key) still has packages (\(names.count)): \(list). Delete these packages first.")
         }
     }
 }

@@ -45,7 +45,7 @@ struct PackageList {
         for record in faults.prefix(20) {
             StandardError.print("line \(record.fault.line): \(record.name): \(record.fault.message)")
         }
-        if faults.count > 20 { StandardError.print("… and \(faults.count - 20) more broken records") }
+        if faults.count > 20 { StandardError.print("… more broken records: \(faults.count - 20)") }
     }
 }
 

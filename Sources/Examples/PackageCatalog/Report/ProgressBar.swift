@@ -75,7 +75,7 @@ extension StoreStartup {
             var changes: [String] = []
             if reason.isModelChanged { changes.append("the model (\(reason.changedEntities.joined(separator: ", ")))") }
             if reason.isDatabaseKeyChanged { changes.append("the database key") }
-            return "reset, \(changes.joined(separator: " and ")) changed; \(rowsDropped) rows dropped"
+            return "reset, \(changes.joined(separator: " and ")) changed; rows dropped: \(rowsDropped)"
         }
     }
 }
