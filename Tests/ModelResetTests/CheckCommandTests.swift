@@ -32,7 +32,7 @@ import Testing
                   but a store in this state is reset:
                     Item.name: the attribute is required now and has no default value, but some objects have no value. \
                 Give the attribute a default value.
-                If this is intended, run the same command with --update, and commit model.lock.
+                If the changes are intended, run the same command with --update, and commit model.lock.
 
                 """)
         let json = try await program.json("check", "Shop.xcdatamodeld", "--lock", "model.lock")
@@ -60,7 +60,9 @@ import Testing
         let outcome = try await check("--version", "Shop 2")
         #expect(outcome.status == 1)
         #expect(outcome.output.hasPrefix("Shop.xcdatamodeld: changed (version Shop -> Shop 2); "))
-        #expect(outcome.output.hasSuffix("The lock file changes when Shop 2 is the current version.\n"))
+        #expect(
+            outcome.output.hasSuffix(
+                "To record these changes, make Shop 2 the current version, and run model-reset check --update.\n"))
         #expect(try await check().status == 0)
         let unknown = try await check("--version", "Shop 3")
         #expect(unknown.status == 3)
@@ -132,7 +134,7 @@ import Testing
         #expect(
             first.output == """
                 App/Shop.xcdatamodeld: new (version Shop)
-                There is no lock file Models/model.lock yet. To make it, run the same command with --update, and commit it.
+                There is no lock file Models/model.lock yet. Run the same command with --update, and commit the new file.
 
                 """)
         #expect(try FileManager.default.contentsOfDirectory(atPath: program.folder.path) == ["App"])
@@ -184,8 +186,8 @@ import Testing
         #expect(outcome.status == 3)
         #expect(
             outcome.errors
-                == "model.lock:8: error: Git left a merge conflict here. Resolve the conflict, or replace the file with "
-                + "model-reset check --update.\n")
+                == "model.lock:8: error: Git left a merge conflict here. Resolve it, or replace the file with model-reset "
+                + "check --update.\n")
         let json = try await program.json("check", "Shop.xcdatamodeld", "--lock", "model.lock")
         #expect((json["error"] as? [String: Any])?["code"] as? String == "mergeConflict")
         let updated = try await check("--update")

@@ -143,7 +143,7 @@ import Testing
                 Compared with feature:
                 Mine.xcdatamodeld: new (version Mine); it is not in the lock file
                 Shop.xcdatamodeld: unchanged (version Shop)
-                If this is intended, run the same command with --update, and commit model.lock.
+                If the changes are intended, run the same command with --update, and commit model.lock.
 
                 """)
         let json = try await program.json("check", "Mine.xcdatamodeld", "--lock", "model.lock")

@@ -61,10 +61,10 @@ import Testing
         #expect(
             outcome.output == """
                 Shop.xcdatamodeld: changed (version Shop), in its configurations alone:
-                  configuration User: stores of it made before are reset, unless they are migrated:
+                  configuration User: its earlier stores are reset, unless they are migrated:
                     Note: added
                     can be migrated with the policy .migrate; nothing is lost
-                If this is intended, run the same command with --update, and commit model.lock.
+                If the changes are intended, run the same command with --update, and commit model.lock.
 
                 """)
         let json = try await program.json("check", "--lock", "model.lock")
@@ -81,7 +81,7 @@ import Testing
         #expect(outcome.status == 1)
         #expect(outcome.output.contains("  configuration All: new\n"))
         #expect(
-            outcome.output.contains("  configuration Cache: gone; stores of it cannot be opened any more\n"))
+            outcome.output.contains("  configuration Cache: gone; its stores can no longer be opened\n"))
         try program.write(Self.entities(["User": ["Item"], "Cache": ["Note"]], isWider: true))
         #expect(try await check().output.contains("  configuration Cache: changed, too\n"))
     }

@@ -51,7 +51,8 @@ import Testing
         #expect(outcome.output == "")
         #expect(
             outcome.errors
-                == "model-reset: error: Shop.xcdatamodeld already exists; choose another name, or delete it first\n")
+                == "model-reset: error: Shop.xcdatamodeld already exists; choose another name, or delete Shop.xcdatamodeld "
+                + "first\n")
         #expect(try Data(contentsOf: contents) == old)
     }
 

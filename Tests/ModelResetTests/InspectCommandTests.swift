@@ -30,7 +30,7 @@ import Testing
         try Store.delete(2, named: "ink", in: holder)
         let outcome = try await program.run("inspect", "shop.sqlite")
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(outcome.output.contains("\nit is open in \(holder.member), \(other.member)\n"))
+        #expect(outcome.output.contains("\nthe store is open in \(holder.member), \(other.member)\n"))
         #expect(
             outcome.output.contains(
                 """
@@ -43,7 +43,7 @@ import Testing
                   Item: \(holder.member) for ItemDataSource, for
                 """), "\(outcome.output)")
         #expect(outcome.output.contains("\(other.member) for ToolDataSource, wants Item, for "))
-        #expect(outcome.output.contains("feed: position 3, noted from 1 on\n"))
+        #expect(outcome.output.contains("feed: position 3, saves recorded from 1 on\n"))
         let lines = outcome.output.split(separator: "\n").map { $0.drop { $0 == " " } }
         #expect(lines.contains(#"+ Item 1: name "pen""#) && lines.contains(#"+ Item 2: name "ink""#))
         #expect(lines.contains(##"* Item 1: name "pen" -> "a \"red\" pen""##))
@@ -106,7 +106,7 @@ import Testing
         try Store.fill(live, 3)
         let outcome = try await program.run("inspect", "shop.sqlite")
         #expect(outcome.status == 0, "\(outcome.errors)")
-        #expect(outcome.output.contains("\nit is open in another process, which does not share it\n"))
+        #expect(outcome.output.contains("\nthe store is open in another process, which does not share it\n"))
         #expect(outcome.output.contains("\n  Item: 3 objects\nfeed: none, "))
         #expect(try await program.json("inspect", "shop.sqlite")["feed"] is NSNull)
         let following = try await program.run("inspect", "shop.sqlite", "--follow")

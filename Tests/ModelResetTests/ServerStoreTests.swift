@@ -43,7 +43,7 @@ import Testing
         #expect(
             outcome.output == """
                 open: the store was made for this model and this database key
-                it is open in \(store.member)
+                the store is open in \(store.member)
 
                 """)
         store.close()
@@ -53,7 +53,7 @@ import Testing
         #expect(
             other.output == """
                 fail: the store was made for another model (Item); a store on a server is never reset by default, so \
-                opening it throws modelChanged and its 2 objects stay
+                opening it throws modelChanged, and its 2 objects stay
                 a migration would carry 2 objects over
 
                 """)

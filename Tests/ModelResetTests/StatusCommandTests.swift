@@ -174,10 +174,10 @@ import Testing
         #expect(
             outcome.output == """
                 open: the store was made for this model and this database key
-                it is open in another process, which does not share it
+                the store is open in another process, which does not share it
 
                 """)
-        #expect(try await status(databaseKey: "2").output.contains("; 2 objects would be dropped\nit is open in "))
+        #expect(try await status(databaseKey: "2").output.contains("; 2 objects would be dropped\nthe store is open in "))
         // It was not in anybody's way, and left nothing behind.
         try Store.fill(live, 0)
         live.close()
@@ -192,7 +192,7 @@ import Testing
         #expect(
             outcome.output == """
                 open: the store was made for this model and this database key
-                it is open in \(live.member)
+                the store is open in \(live.member)
 
                 """)
         let json = try await program.json("status", model, "--store", "shop.sqlite", "--database-key", "1")

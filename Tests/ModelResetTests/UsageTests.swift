@@ -74,7 +74,7 @@ import Testing
         (["hash", "a", "--store", "s"], "unknown option --store"),
         (["status", "a", "--database-key", "1"], "--store is missing"),
         (["reset", "a", "--database-key", "1"], "--store is missing"),
-        (["check"], "MODEL is missing, because there is no model in the lock file or its folder"),
+        (["check"], "MODEL is missing, and neither the lock file nor its folder has a model"),
         (["check", "--version", "2"], "--version is for one MODEL"),
         (
             ["check", "--against", "a", "--update"],

@@ -175,7 +175,7 @@ extension ModelLock {
                 throw LockFileError(
                     file: file, line: index + 1, code: LockFileError.mergeConflict,
                     message:
-                        "Git left a merge conflict here. Resolve the conflict, or replace the file with model-reset check --update."
+                        "Git left a merge conflict here. Resolve it, or replace the file with model-reset check --update."
                 )
             }
             if line.hasPrefix("  "), let last = models.indices.last {

@@ -4,17 +4,17 @@ enum Usage {
                model-reset COMMAND --help
                model-reset --version
 
-        A store is made for one model and one database key, and is reset when either of them changes. This tool shows when.
+        A store is made for one model and one database key, and is reset when either of them changes. This tool predicts resets.
         Its commands follow the default reset policy, .standard: if the model changes, the old store is kept as a backup beside
         the new store; if the key changes, the old store and its backup are deleted. A store on a server is never reset by
-        default. The command reset resets it; with --if-needed, the command sets the old store aside in another schema of the
-        database.
+        default. The command reset resets such a store; with --if-needed, the command sets the old store aside in another schema
+        of the database.
 
           hash      prints the hash of the model's persisted shape
           diff      lists the differences between two models, and shows what a migration would keep and lose
           status    shows what the next start of an app would do with a store, and which processes have it open; changes nothing
           inspect   shows a store, even while other processes have it open; changes nothing
-          reset     replaces a store with an empty store; no process may have it open
+          reset     replaces a store with an empty store; no process may have the store open
           restore   replaces a store with a copy of a backup
           check     compares models with the committed lock file, and explains changes as diff does
           diagram   draws the entities of a model, as SVG

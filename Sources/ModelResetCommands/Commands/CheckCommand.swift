@@ -127,7 +127,7 @@ struct CheckCommand: Command {
     private func everyModel(_ lock: ModelLock, _ disputed: [String]) throws -> [ModelArgument] {
         let names = Set(lock.models.map(\.path).filter(lockFile.isThere)).union(lockFile.modelsInFolder())
         if names.isEmpty, lock.models.isEmpty, disputed.isEmpty {
-            throw UsageError("MODEL is missing, because there is no model in the lock file or its folder")
+            throw UsageError("MODEL is missing, and neither the lock file nor its folder has a model")
         }
         return names.sorted().map { ModelArgument(path: lockFile.path(of: $0)) }
     }
@@ -163,7 +163,7 @@ struct CheckCommand: Command {
                 return .conflict(conflict)
             }
             guard isUpdating else { throw error }
-            warnings.append(error.place("warning", "The lock file cannot be read, so it is replaced."))
+            warnings.append(error.place("warning", "The lock file cannot be read, and is replaced."))
             return .lock(ModelLock())
         }
     }
@@ -179,14 +179,14 @@ struct CheckCommand: Command {
     private func advice(_ result: CheckResult) -> [String] {
         if result.isFirst {
             return [
-                "There is no lock file \(lockFile.path) yet. To make it, run the same command with --update, and commit it."
+                "There is no lock file \(lockFile.path) yet. Run the same command with --update, and commit the new file."
             ]
         }
         guard result.differs else { return [] }
         if let other { return ["Compared with \(other)."] }
         if let version = models.first?.version {
-            return ["The lock file changes when \(version) is the current version."]
+            return ["To record these changes, make \(version) the current version, and run model-reset check --update."]
         }
-        return ["If this is intended, run the same command with --update, and commit \(lockFile.path)."]
+        return ["If the changes are intended, run the same command with --update, and commit \(lockFile.path)."]
     }
 }

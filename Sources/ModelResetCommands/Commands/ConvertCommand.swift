@@ -11,13 +11,14 @@ struct ConvertCommand: Command {
         Usage: model-reset convert BUNDLE --output FOLDER [--version NAME] [--json]
                model-reset convert SWIFT --output BUNDLE [--json]
 
-        Writes the model of a bundle as Swift, a file for each class, or the model of Swift as a bundle. The hash stays the same, so a
-        store that was made with one opens with the other. It overwrites nothing, and names what cannot be written.
+        Writes the model of a bundle as Swift, a file for each class, or the model of Swift as a bundle. The hash stays the same,
+        so the bundle and the Swift open the same stores. The command overwrites nothing, and lists the parts that cannot be
+        written.
 
           BUNDLE          a .xcdatamodeld bundle, or the .xcdatamodel of one version
           SWIFT           a folder or file of Swift with one ManagedObjectModel("Name") { ... }
-          --output PATH   the folder for the Swift files, or the .xcdatamodeld to write; it is made
-          --version NAME  the version of the bundle; without it, the current one
+          --output PATH   the folder for the Swift files, or the .xcdatamodeld to write; the command makes it
+          --version NAME  the version of the bundle; without it, the current version
           --json          prints the answer as JSON, on one line
 
         Exit status: 0 the model was written, 1 it was written with another hash.
@@ -39,8 +40,8 @@ struct ConvertCommand: Command {
         guard isBundle == SwiftModelReader.isSwift(model.path) else {
             throw UsageError(
                 isBundle
-                    ? "a bundle is written as Swift; let --output be a folder"
-                    : "Swift is written as a bundle; let --output end in .xcdatamodeld")
+                    ? "a bundle is written as Swift; --output must be a folder"
+                    : "Swift is written as a bundle; --output must end in .xcdatamodeld")
         }
         let model = try model.read(&warnings, followsVersions: false)
         let files: [(path: String, text: String)]
@@ -60,9 +61,12 @@ struct ConvertCommand: Command {
             ("files", .strings(files.map(\.path))),
         ])
         let result =
-            isSame ? "the hash is the same" : "the hash was \(model.hash), so what was written is another model"
+            isSame ? "the hash is the same" : "the hash was \(model.hash), so the written model differs"
         return Report(
-            ["wrote \(output): \(files.count) files", "\(written.hash)  \(model.name): \(result)"], json,
+            [
+                "wrote \(output): \(files.count == 1 ? "1 file" : "\(files.count) files")",
+                "\(written.hash)  \(model.name): \(result)",
+            ], json,
             status: isSame ? .fine : .differs)
     }
 

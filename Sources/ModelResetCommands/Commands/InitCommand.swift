@@ -9,8 +9,8 @@ struct InitCommand: Command {
     static let usage = """
         Usage: model-reset init [NAME] [--entity ENTITY] [--json]
 
-        Writes a first model with one entity and four attributes: a folder of Swift, or a bundle if NAME ends in .xcdatamodeld. It
-        overwrites nothing.
+        Writes a first model with one entity and four attributes: a folder of Swift, or a bundle if NAME ends in .xcdatamodeld.
+        The command overwrites nothing.
 
           NAME                  the folder to write, or the bundle with its extension (default: Model); it is made
           --entity ENTITY       the name of the entity (default: ItemEntity)

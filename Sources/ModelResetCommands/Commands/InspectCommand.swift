@@ -49,7 +49,7 @@ struct InspectCommand: Command {
         guard let feed = inspection.feed else {
             throw DataSourceError(
                 .invalidRequest,
-                "\(place.title) has no feed to follow, because it was never shared. Inspect it without --follow.")
+                "\(place.title) has no feed to follow, because the store was never shared. Run inspect without --follow.")
         }
         report.follow = { print in
             var follower = FeedFollower(
@@ -123,8 +123,8 @@ struct FeedFollower {
     /// Reports the saves that the feed no longer contains.
     private func noteGap(before next: Int64, _ print: (Report) -> Void) {
         guard next > position + 1 else { return }
-        let gap = next == position + 2 ? "\(position + 1) is" : "\(position + 1) to \(next - 1) are"
-        print(note("\(gap) no longer noted"))
+        let gap = next == position + 2 ? "the save \(position + 1) is" : "the saves \(position + 1) to \(next - 1) are"
+        print(note("\(gap) no longer recorded"))
     }
 
     private func note(_ text: String) -> Report { Report([text], .object([("note", .string(text))])) }

@@ -8,7 +8,7 @@ struct ResetCommand: Command {
         Usage: model-reset reset MODEL --store STORE [--name NAME] [--database-key KEY] [--version NAME] [--configuration NAME]
                                 [--if-needed] [--dry-run] [--backup FOLDER] [--json]
 
-        Replaces a store with an empty store. No process may have it open.
+        Replaces a store with an empty store. No process may have the store open.
 
           MODEL                 a .xcdatamodeld bundle, the .xcdatamodel of one version, or a folder or file of Swift
           --store STORE         a file, or the address of a database, postgresql://USER@HOST/DATABASE, with --name

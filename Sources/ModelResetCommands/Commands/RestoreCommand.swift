@@ -55,7 +55,7 @@ struct RestoreCommand: Command {
         } catch {
             guard error.code == .fileExists, !isForced else { throw error }
             throw DataSourceError(
-                error.code, error.message + " With --force the store is replaced.", cause: error.cause)
+                error.code, error.message + " Use --force to replace the store.", cause: error.cause)
         }
     }
 }

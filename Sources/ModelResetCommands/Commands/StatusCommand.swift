@@ -65,8 +65,8 @@ struct StatusCommand: Command {
     }
 
     private func failureLine(_ startup: StoreStartup) -> String {
-        "fail: \(startup.reason.sentence); a store on a server is never reset by default, so opening it throws "
-            + "modelChanged and its \(startup.rowsDropped.objects) stay"
+        "fail: \(startup.reason.sentence); a store on a server is never reset by default, so opening the store throws "
+            + "modelChanged, and its \(startup.rowsDropped.objects) stay"
     }
 }
 

@@ -91,7 +91,8 @@ extension ChangeReader {
         case .words(let words):
             guard let rows = rows(words) else { return [ChangeReader.undecodable] }
             let rest = rows.count - ChangeReader.rowLimit
-            return rows.prefix(ChangeReader.rowLimit).map(\.line) + (rest > 0 ? ["and \(rest) more rows"] : [])
+            return rows.prefix(ChangeReader.rowLimit).map(\.line)
+                + (rest > 0 ? ["and \(rest) more \(rest == 1 ? "row" : "rows")"] : [])
         }
     }
 

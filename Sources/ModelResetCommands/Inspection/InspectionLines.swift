@@ -33,7 +33,7 @@ struct InspectionLines {
 
     private var entities: [String] {
         guard let counts = inspection.counts else {
-            return ["entities: unknown, because the store has no copy of its model; pass it with --model"]
+            return ["entities: unknown, because the store has no copy of its model; pass the model with --model"]
         }
         return ["entities:"]
             + counts.map { name, count in
@@ -44,14 +44,14 @@ struct InspectionLines {
 
     private var feed: [String] {
         guard let feed = inspection.feed else {
-            return ["feed: none, because the store was never shared; it has no members and no leases either"]
+            return ["feed: none, because the store was never shared; the store has no members and no leases, either"]
         }
         let isAlone = occupants.map { $0.isOpen && $0.members.isEmpty } ?? false
-        let noted = feed.lowest > feed.position ? "none noted" : "noted from \(feed.lowest) on"
+        let noted = feed.lowest > feed.position ? "no save recorded" : "saves recorded from \(feed.lowest) on"
         return section("members", members(feed)) + section("leases", leases(feed)) + section("waiting", tickets(feed))
             + [
                 "feed: position \(feed.position), \(noted)"
-                    + (isAlone ? "; the process that has the store open now notes no saves" : "")
+                    + (isAlone ? "; the process that has the store open now records no saves" : "")
             ]
             + feed.saves.flatMap { changes.lines($0, feed.members.map(\.member)) }.map { "  \($0)" }
     }

@@ -105,10 +105,10 @@ struct ConfigurationFinding {
     func lines(isModelChanged: Bool) -> [String] {
         switch state {
         case .new: return ["  configuration \(name): new"]
-        case .gone: return ["  configuration \(name): gone; stores of it cannot be opened any more"]
+        case .gone: return ["  configuration \(name): gone; its stores can no longer be opened"]
         case .changed where isModelChanged: return ["  configuration \(name): changed, too"]
         case .changed:
-            return ["  configuration \(name): stores of it made before are reset, unless they are migrated:"]
+            return ["  configuration \(name): its earlier stores are reset, unless they are migrated:"]
                 + (difference?.lines ?? []).map { "  \($0)" }
         case .unchanged, .unreadable: return []
         }

@@ -160,7 +160,10 @@ extension StoreOccupants {
     /// The lines of `status` and `inspect`.
     var lines: [String] {
         guard isOpen else { return [] }
-        return [members.isEmpty ? "it is open in another process, which does not share it" : "it is open in \(names)"]
+        return [
+            members.isEmpty
+                ? "the store is open in another process, which does not share it" : "the store is open in \(names)"
+        ]
     }
 
     private var names: String { members.map(\.description).joined(separator: ", ") }
