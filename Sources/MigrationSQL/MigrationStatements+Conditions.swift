@@ -160,7 +160,7 @@ extension DataSourceError {
     package init(duplicatesInMigration: Void) {
         self.init(
             notMigratable:
-                "Several objects have the same values in a uniqueness constraint of the new model. Change them before the migration."
+                "Several objects have the same values in a uniqueness constraint of the new model. Change these objects before the migration."
         )
     }
 }

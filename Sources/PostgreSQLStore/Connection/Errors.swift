@@ -112,7 +112,7 @@ extension DataSourceError {
                 cause: cause)
         } else if state == "3D000" {
             self.init(
-                .notADatabase, "The server has no database with that name. Create it, or use another name.",
+                .notADatabase, "The server has no database with that name. Create the database, or use another name.",
                 cause: cause)
         } else if message.contains("certificate") {
             self.init(

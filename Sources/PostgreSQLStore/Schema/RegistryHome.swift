@@ -122,7 +122,7 @@ extension DataSourceError {
         self.init(
             .storeCorrupt,
             "The tables by which processes share the store \(name) differ from those that this library made. Close the store "
-                + "everywhere, and open it with the reset policy .discard.")
+                + "in all processes, and open the store with the reset policy .discard.")
     }
 }
 #endif

@@ -137,7 +137,7 @@ struct OldTransactions {
         reported = "\(name) \(start)"
         return DataSourceError(
             .readerBlocksCheckpoint,
-            "A transaction of \(name) has been open in the database since \(start). Until it ends, the server keeps all rows that "
+            "A transaction of \(name) has been open in the database since \(start). Until then, the server keeps all rows that "
                 + "are changed or deleted, so that its tables grow and saves of the same objects get slower. Keep transactions short."
         )
     }

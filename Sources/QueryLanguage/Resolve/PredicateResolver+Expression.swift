@@ -67,7 +67,7 @@ extension PredicateResolver {
     /// - Throws: `invalidPredicate` unless the kind is a number.
     func number(_ kind: ValueKind, _ side: TypedExpression) throws(DataSourceError) -> ValueKind {
         guard kind.isNumber else {
-            throw invalid("\(side.description) is not a number, so it cannot be used in a calculation.")
+            throw invalid("\(side.description) is not a number and cannot be used in a calculation.")
         }
         return kind == .boolean ? .integer : kind
     }

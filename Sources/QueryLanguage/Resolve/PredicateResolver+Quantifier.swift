@@ -147,7 +147,7 @@ extension PredicateTree.Quantifier {
         switch self {
         case .any: ("ANY", "OR")
         case .all: ("ALL", "AND")
-        case .none: ("NONE", "OR, and negate that")
+        case .none: ("NONE", "OR, and negate the result")
         }
     }
 }

@@ -89,7 +89,7 @@ extension PredicateResolver {
             throw unsupported(
                 rest.isEmpty
                     ? "\"\(name)\" of \(layout.name) stands for many objects. Compare \(name).@count, or write ANY \(name)"
-                    : "\"\(([name] + rest).joined(separator: "."))\" has a value for each of the \(name) of an object of \(layout.name). Write ANY, ALL or NONE before it, use a SUBQUERY, or an aggregate such as \(name).@max.\(rest.joined(separator: "."))"
+                    : "\"\(([name] + rest).joined(separator: "."))\" has a value for each of the \(name) of an object of \(layout.name). Write ANY, ALL or NONE before the path, use a SUBQUERY, or an aggregate such as \(name).@max.\(rest.joined(separator: "."))"
             )
         }
         return try aggregate(
@@ -184,7 +184,7 @@ extension PredicateResolver {
                 })
         case .path(.variable(let name), let path):
             guard let scope else {
-                throw invalid("no SUBQUERY here has the variable $\(name), so it has no keys.")
+                throw invalid("no SUBQUERY here has the variable $\(name), so the variable has no keys.")
             }
             if scope.variable == name { return try collection(path, body) }
             return imported(
@@ -209,7 +209,7 @@ extension PredicateResolver {
         if relationship.isToMany {
             guard rest.isEmpty else {
                 throw unsupported(
-                    "\"\(path.joined(separator: "."))\" has keys after the to-many relationship \"\(relationship.name)\". Use these keys inside a SUBQUERY of it"
+                    "\"\(path.joined(separator: "."))\" has keys after the to-many relationship \"\(relationship.name)\". Use these keys inside a SUBQUERY of the relationship"
                 )
             }
             return try body(self, relationship)

@@ -76,7 +76,7 @@ extension PredicateResolver {
         case .variable(let name):
             if let scope, scope.variable == name { return try ownPath(path) }
             guard let scope else {
-                throw invalid("no SUBQUERY here has the variable $\(name), so it has no keys.")
+                throw invalid("no SUBQUERY here has the variable $\(name), so the variable has no keys.")
             }
             return imported(try scope.outer.path(base, path))
         case .object: return try keyPath(path)

@@ -216,7 +216,7 @@ extension EntityLayout {
     ///
     /// - Parameter row: A row of this entity. A row of another entity is a programmer error and traps.
     public func values(of row: RowSnapshot) -> [RowValue] {
-        precondition(row.columnCount == columns.count, "A row of \(row.columnCount) columns is not one of \(name).")
+        precondition(row.columnCount == columns.count, "A row of \(row.columnCount) columns is not a row of \(name).")
         return columns.indices.map { row.value($0, columns[$0].storage) }
     }
 
@@ -233,7 +233,7 @@ extension EntityLayout {
         guard values.count == columns.count else {
             throw DataSourceError(
                 .storeCorrupt,
-                "A stored object of \(name) has the wrong number of values: \(values.count) instead of \(columns.count). Restore the store from a copy, or delete it and start over.",
+                "A stored object of \(name) has the wrong number of values: \(values.count) instead of \(columns.count). Restore the store from a copy, or delete the store and start over.",
                 entityName: name)
         }
         var row = RowSnapshot(columnCount: columns.count)
@@ -280,7 +280,7 @@ extension DataSourceError {
                 ? "A row of the store already has the key of a new object of \(layout.name). "
                     + "Add the object again, which gives the object another key."
                 : "Two objects of \(layout.name) would have the same \(names.joined(separator: ", ")). "
-                    + "Change the existing object, or delete it in the same save.",
+                    + "Change the existing object, or delete that object in the same save.",
             entityName: layout.name, attributeName: names.count == 1 ? names[0] : nil)
     }
 }

@@ -143,13 +143,13 @@ extension StoreMetadata {
     package func model() throws(DataSourceError) -> ManagedObjectModel {
         guard let modelText else {
             throw DataSourceError(
-                notMigratable: "The store has no copy of its model: older releases stored none.")
+                notMigratable: "The store has no copy of its model: older releases stored no copy.")
         }
         guard let model = ManagedObjectModel(storedText: modelText), model.hash.description == identity.modelHash
         else {
             throw DataSourceError(
                 .storeCorrupt,
-                "The copy of the model in the store is damaged. Restore the store from a copy, or delete it and start over."
+                "The copy of the model in the store is damaged. Restore the store from a copy, or delete the store and start over."
             )
         }
         return model

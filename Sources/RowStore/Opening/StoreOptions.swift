@@ -47,7 +47,7 @@ public struct StoreOptions: Sendable {
         if case .backup = resetPolicy.withoutMigration.kind {
             throw DataSourceError(
                 .invalidRequest,
-                "This kind of store cannot make backups. Open it with the reset policy .standard, .discard or .fail.")
+                "This kind of store cannot make backups. Open the store with the reset policy .standard, .discard or .fail.")
         }
         guard let metadata else {
             guard !isReadOnly else {
@@ -82,8 +82,8 @@ public struct StoreOptions: Sendable {
             guard policy.backupCount(reason) == nil else {
                 throw DataSourceError(
                     .modelChanged,
-                    "The store was made for another model, and this kind of store cannot make backups. Open it with the reset "
-                        + "policy .discard to start over, or with an app that has the old model.")
+                    "The store was made for another model, and this kind of store cannot make backups. Open the store with the "
+                        + "reset policy .discard to start over, or with an app that has the old model.")
             }
             return StartupPlan(
                 reason: reason, metadata: new, keepsRows: false, fallback: fallback ?? ownFallback)

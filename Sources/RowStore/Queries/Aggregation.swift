@@ -95,7 +95,7 @@ package struct Aggregation: Sendable {
     private func realSum() throws(DataSourceError) -> Double {
         guard let sum = real.value else {
             throw DataSourceError(
-                .numberOverflow, "Infinities of both signs have no sum. Exclude them with a predicate.")
+                .numberOverflow, "Infinities of both signs have no sum. Exclude infinities with a predicate.")
         }
         return sum
     }

@@ -79,7 +79,7 @@ struct StoreProbe {
             throw DataSourceError(
                 .storeCorrupt,
                 "The tables of \(connection.path) differ from those that this library made. Restore the store from a copy, or "
-                    + "delete it and start over.")
+                    + "delete the store and start over.")
         }
         try checkTriggers()
     }
@@ -89,7 +89,7 @@ struct StoreProbe {
         guard let trigger = contents.first(where: { $0.type == "trigger" }) else { return }
         throw DataSourceError(
             .storeCorrupt,
-            "\(connection.path) has the trigger \(trigger.name), which this library has not made. Drop it with another program, restore the store from a copy, or delete it and start over."
+            "\(connection.path) has the trigger \(trigger.name), which this library has not made. Drop the trigger with another program, restore the store from a copy, or delete the store and start over."
         )
     }
 

@@ -41,7 +41,7 @@ extension DataSourceError {
         self.init(
             .storeCorrupt,
             "An earlier release wrote \(path), which cannot be upgraded to the present format. Restore the store from "
-                + "a copy, or delete it and start over.", cause: cause)
+                + "a copy, or delete the store and start over.", cause: cause)
     }
 }
 

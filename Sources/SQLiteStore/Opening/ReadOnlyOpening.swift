@@ -61,7 +61,7 @@ final class ReadOnlyWatch: Sendable {
         guard isUnchanging || hasSharedMemory else {
             throw DataSourceError(
                 .storeReadOnly,
-                "\(files.main) has a write-ahead log that was not copied into it. Open the store for writing once, or "
+                "\(files.main) has a write-ahead log that was not copied into the file. Open the store for writing once, or "
                     + "copy the store after it was closed.")
         }
     }

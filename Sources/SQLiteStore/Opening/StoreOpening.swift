@@ -198,7 +198,7 @@ struct StoreOpening {
         _ entities: Set<String>, reason: StoreStartup.Reason, found: StoreMetadata, in probe: StoreProbe
     ) throws(DataSourceError) -> Result {
         guard !reason.isModelChanged || found.modelText != nil else {
-            let cause = "The store has no copy of its model: older releases stored none."
+            let cause = "The store has no copy of its model: older releases stored no copy."
             return try replace(probe.connection, StoreStartup(reason: reason, fallback: cause))
         }
         let copy = try backup(reason)?.copy(probe.connection)

@@ -58,7 +58,7 @@ struct StoreRestore {
         guard !isThere || isReplacing else {
             throw DataSourceError(
                 .fileExists,
-                "A store already exists at \(store.main). Choose another path, or allow it to be replaced.")
+                "A store already exists at \(store.main). Choose another path, or allow the replacement.")
         }
         return isThere
     }
@@ -122,7 +122,7 @@ struct StoreRestore {
         case .nothing, .foreignTables:
             throw DataSourceError(
                 .foreignDatabase,
-                "\(backup.main) is not a store of this library, so it cannot be restored. Choose another file.")
+                "\(backup.main) is not a store of this library and cannot be restored. Choose another file.")
         }
         if let model = metadata.modelText.flatMap({ ManagedObjectModel(storedText: $0) }) {
             try probe.check(StoreSchema(model, format: metadata.format))

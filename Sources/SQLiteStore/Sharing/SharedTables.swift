@@ -144,7 +144,7 @@ enum SharedTables {
         DataSourceError(
             .storeCorrupt,
             "The tables by which processes share \(connection.path) differ from those that this library made. Close the store in "
-                + "all processes, and open it again.")
+                + "all processes, and open the store again.")
     }
 
     /// The listed members: members that have the store open, and some members that have ended.
