@@ -39,7 +39,7 @@ extension ManagedObject {
         let place = "column \(column) of \(layout.name), \(found.name)"
         if let path = layout.calculatedPaths[column] {
             preconditionFailure(
-                "\(Self.self) uses \(place), which is derived from \(path.joined(separator: ".")) and not stored. Read it with calculatedAttribute(at:)."
+                "\(Self.self) uses \(place), which is derived from \(path.joined(separator: ".")) and not stored. Read the attribute with calculatedAttribute(at:)."
             )
         }
         let kind = found.attribute.map { " (\($0.type.rawValue))" } ?? ""

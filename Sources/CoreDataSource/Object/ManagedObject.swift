@@ -304,7 +304,7 @@ extension ManagedObject {
         case .inDraft: draft.checkInBatch()
         case .not:
             preconditionFailure(
-                "\(layout.name).\(layout.columns[column].name) was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or a copy of it in a draft."
+                "\(layout.name).\(layout.columns[column].name) was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or edit a copy of the object in a draft."
             )
         }
     }

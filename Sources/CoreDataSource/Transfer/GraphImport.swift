@@ -49,7 +49,7 @@ struct GraphImport {
         if entity.isAbstract {
             throw DataSourceError(
                 .abstractEntity,
-                "The graph has objects of \(name), which is abstract. List them under the names of its sub-entities.",
+                "The graph has objects of \(name), which is abstract. List the objects under the names of its sub-entities.",
                 entityName: name)
         }
     }

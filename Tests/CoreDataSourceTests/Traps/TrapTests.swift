@@ -14,7 +14,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorString.contains(
-                "ContactEntity.name was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or a copy of it in a draft."
+                "ContactEntity.name was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or edit a copy of the object in a draft."
             ))
     }
 
@@ -30,7 +30,7 @@ struct TrapTests {
         }
         #expect(
             try #require(result).standardErrorString.contains(
-                "ContactEntity.name was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or a copy of it in a draft."
+                "ContactEntity.name was set on an object of the main context or of container.read, which is read-only. Edit the object in a hook or in perform { } of its data source, or edit a copy of the object in a draft."
             ))
     }
 

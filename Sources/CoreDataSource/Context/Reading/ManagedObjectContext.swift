@@ -254,7 +254,7 @@ public class ManagedObjectContext {
 
 extension ManagedObjectContext: ObjectContext {}
 
-@available(*, unavailable, message: "A context stays where it was passed. Pass its container or data source instead.")
+@available(*, unavailable, message: "A context stays in its isolation. Pass its container or data source instead.")
 extension ManagedObjectContext: Sendable {}
 
 /// Objects from rows, one object for each row.

@@ -298,5 +298,5 @@ struct DraftComparison {
 
 extension RootTier {
     static let draftReset = DataSourceError(
-        .storeReset, "The store was reset after the draft was made. Discard the draft and make a new one.")
+        .storeReset, "The store was reset after the draft was made. Discard the draft, and make a new draft.")
 }
