@@ -83,7 +83,7 @@ struct SourceDeclarations {
     ) -> ModelReaderError {
         file.error(
             .duplicateName, at: declaration.offset,
-            "\(declaration.name) is declared in \(other.path):\(other.source.line(of: offset)), too. Rename or remove one of them."
+            "\(declaration.name) is declared in \(other.path):\(other.source.line(of: offset)), too. Rename or remove one of the two."
         )
     }
 
@@ -101,7 +101,7 @@ struct SourceDeclarations {
             guard case .string(let name) = first.value else {
                 throw file.error(
                     .malformedSwift, at: offset,
-                    "The name of a model must be a string literal, because it is read before the program runs.")
+                    "The name of a model must be a string literal, because the model is read before the program runs.")
             }
             guard source.isSymbol(close + 1, "{"), source.partners[close + 1] > close else {
                 throw file.error(
@@ -113,7 +113,7 @@ struct SourceDeclarations {
                 guard let value = argument.value else {
                     throw file.error(
                         .malformedSwift, at: source.tokens[argument.tokens.lowerBound].start,
-                        "The argument \(argument.label) of a model must be a literal, because it is read before the program runs."
+                        "The argument \(argument.label) of a model must be a literal, because the model is read before the program runs."
                     )
                 }
                 values[argument.label] = value
@@ -146,7 +146,7 @@ struct SourceDeclarations {
             guard names.count > 1, names.removeLast() == "self", let name = names.last else {
                 throw file.error(
                     .malformedSwift, at: offset,
-                    "The classes of a model must be literal, because they are read before the program runs. Write each as Class.self."
+                    "The classes of a model must be literal, because the model is read before the program runs. Write each as Class.self."
                 )
             }
             members.append((name, offset))

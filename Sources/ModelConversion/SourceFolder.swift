@@ -84,7 +84,7 @@ struct SourceFolder {
             )
         }
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw ModelReaderError(.unsupportedEncoding, file: path, "The file is not UTF-8 text. Save it as UTF-8.")
+            throw ModelReaderError(.unsupportedEncoding, file: path, "The file is not UTF-8 text. Save the file as UTF-8.")
         }
         let source = SwiftSource(text)
         if let fault = source.fault {

@@ -57,7 +57,7 @@ struct SourceMapping {
         guard values.count == list.elements.count else {
             throw file.error(
                 .malformedSwift, at: list.offset,
-                "Each element must be a call of \(Value.self) with literals, because it is read before the program runs."
+                "Each element must be a call of \(Value.self) with literals, because the model is read before the program runs."
             )
         }
         return values

@@ -67,7 +67,7 @@ package struct SwiftModelReader {
             diagnostics.append(
                 ModelDiagnostic(
                     file: entity.file.path, line: entity.file.source.line(of: entity.offset),
-                    message: "\(name) is in no model. List it in \(found.value.name), or remove @StoredEntity."))
+                    message: "\(name) is in no model. List the class in \(found.value.name), or remove @StoredEntity."))
         }
         var model = try mapping.model(found, entities, try mapping.composites(used: composites))
         diagnostics += mapping.diagnostics

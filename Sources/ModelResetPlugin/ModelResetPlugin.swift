@@ -12,7 +12,7 @@ struct ModelResetPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
         if let path = arguments.first(where: { isOutside($0, context.package.directoryURL) }) {
             Diagnostics.error(
-                "\(path) is not in the package, and a plugin cannot reach it. Run: swift run model-reset "
+                "\(path) is outside the package, where a plugin reaches no files. Run: swift run model-reset "
                     + arguments.joined(separator: " "))
             return
         }

@@ -207,7 +207,7 @@ import Testing
         try bytes.write(to: store)
         let outcome = try await reset()
         #expect(outcome.status == 0)
-        #expect(outcome.errors.contains("not all rows of the store could be counted, because it is damaged"))
+        #expect(outcome.errors.contains("not all rows of the store could be counted, because the store is damaged"))
         #expect(try rowCount() == 0)
     }
 

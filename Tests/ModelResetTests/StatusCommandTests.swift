@@ -174,7 +174,7 @@ import Testing
         #expect(
             outcome.output == """
                 open: the store was made for this model and this database key
-                the store is open in another process, which does not share it
+                the store is open in another process, which does not share the store
 
                 """)
         #expect(try await status(databaseKey: "2").output.contains("; 2 objects would be dropped\nthe store is open in "))

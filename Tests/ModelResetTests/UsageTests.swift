@@ -112,7 +112,7 @@ import Testing
         #if PostgreSQL
         "--name is missing"
         #else
-        "this program was built without server support; build it with --traits PostgreSQL"
+        "this program was built without server support; build the program with --traits PostgreSQL"
         #endif
     }
 

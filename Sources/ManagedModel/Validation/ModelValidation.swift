@@ -123,7 +123,7 @@ extension ModelValidation {
                 else { continue }
                 throw ModelError(
                     .duplicateName, entity: entity.name, property: name,
-                    "\(entity.name).\(name) is already a property of its ancestor \(ancestor.name). Rename one of them."
+                    "\(entity.name).\(name) is already a property of its ancestor \(ancestor.name). Rename one of the two."
                 )
             }
         }
@@ -141,7 +141,7 @@ extension ModelValidation {
             }
             guard seen.insert(name).inserted else {
                 throw ModelError(
-                    .duplicateName, entity: name, "Two \(kind) are called \(name). Rename or remove one of them.")
+                    .duplicateName, entity: name, "Two \(kind) are called \(name). Rename or remove one of the two.")
             }
         }
     }
@@ -161,7 +161,7 @@ extension ModelValidation {
             guard seen.insert(name).inserted else {
                 throw ModelError(
                     .duplicateName, entity: owner, property: name,
-                    "\(owner) has two properties called \(name). Rename or remove one of them.")
+                    "\(owner) has two properties called \(name). Rename or remove one of the two.")
             }
         }
     }

@@ -39,7 +39,7 @@ struct ModelBuilder {
         guard root.name == "model", type == nil || type == Self.documentType else {
             throw ModelReaderError(
                 .notAModel, file: file, line: root.line,
-                "This is not a data model: it starts with <\(root.name)>\(type.map { " of type \($0)" } ?? "").")
+                "This is not a data model: the file starts with <\(root.name)>\(type.map { " of type \($0)" } ?? "").")
         }
         if type == nil { log.warn(root.line, "The model does not say its type; \(Self.documentType) is assumed.") }
         guard root.children(named: "entity").count <= Self.entityLimit else {

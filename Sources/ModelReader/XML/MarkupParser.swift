@@ -27,7 +27,7 @@ enum MarkupParser {
     /// The parser reports errors by number. The numbers of damaged files have sentences here.
     private static func sentence(forCode code: Int) -> String {
         switch code {
-        case 1: "a part of it is longer than the parser accepts"
+        case 1: "a part of the file is longer than the parser accepts"
         case 5: "there is text after the last element"
         case 9: "a character that XML does not allow"
         case 26: "an entity that is not one of XML's own"

@@ -12,7 +12,7 @@ struct InitCommand: Command {
         Writes a first model with one entity and four attributes: a folder of Swift, or a bundle if NAME ends in .xcdatamodeld.
         The command overwrites nothing.
 
-          NAME                  the folder to write, or the bundle with its extension (default: Model); it is made
+          NAME                  the folder to write, or the bundle with its extension (default: Model); the command makes it
           --entity ENTITY       the name of the entity (default: ItemEntity)
           --json                prints the answer as JSON, on one line
 

@@ -74,7 +74,7 @@ extension StoreStartup {
     /// Warns that the number of dropped rows is too low.
     func warnOfUncountedRows(_ warnings: inout [String]) {
         guard let countFailure else { return }
-        warnings.append("not all rows of the store could be counted, because it is damaged: \(countFailure)")
+        warnings.append("not all rows of the store could be counted, because the store is damaged: \(countFailure)")
     }
 
     fileprivate var action: String {

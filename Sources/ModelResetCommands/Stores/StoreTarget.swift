@@ -29,7 +29,7 @@ enum StoreTarget {
         guard let name else { throw UsageError("--name is missing") }
         self = .server(connection: text, name: name)
         #else
-        throw UsageError("this program was built without server support; build it with --traits PostgreSQL")
+        throw UsageError("this program was built without server support; build the program with --traits PostgreSQL")
         #endif
     }
 
@@ -162,7 +162,7 @@ extension StoreOccupants {
         guard isOpen else { return [] }
         return [
             members.isEmpty
-                ? "the store is open in another process, which does not share it" : "the store is open in \(names)"
+                ? "the store is open in another process, which does not share the store" : "the store is open in \(names)"
         ]
     }
 

@@ -35,7 +35,7 @@ struct ArgumentReader {
         guard let value = argument.value else {
             refuse(
                 label,
-                "\(spelled(label)) of @\(macro) must be a literal, because it is read before the program runs. Write the value itself."
+                "\(spelled(label)) of @\(macro) must be a literal, because the model is read before the program runs. Write the value itself."
             )
             return nil
         }

@@ -128,7 +128,7 @@ struct AttributeRules {
         if found.form == .composite, found.isUnique || found.isIndexed {
             arguments.refuse(
                 found.isUnique ? "unique" : "indexed",
-                "A composite has several columns. Name them in @StoredEntity: \"\(found.name).part\".")
+                "A composite has several columns. Name the columns in @StoredEntity: \"\(found.name).part\".")
         }
         if found.isTransient, found.isUnique || found.isIndexed {
             arguments.refuse(

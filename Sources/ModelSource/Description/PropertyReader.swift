@@ -202,7 +202,7 @@ package struct PropertyReader {
 
     private mutating func attribute(_ type: SourceType, _ use: AttributeUse?, at typeOffset: Int) -> PropertySource {
         if type.isRelatedObjects {
-            return refuse("\(type.name) is a relationship. Add @Related to it.", at: typeOffset)
+            return refuse("\(type.name) is a relationship. Add @Related to the property.", at: typeOffset)
         }
         var arguments = ArgumentReader(source, use)
         arguments.checkLabels()
