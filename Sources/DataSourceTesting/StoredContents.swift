@@ -92,7 +92,8 @@ struct StoredContents: Sendable {
             case (nil, nil): continue
             case (let missing?, nil): return "there is no \(entity) (\(missing))"
             case (nil, let extra?): return "there is an extra \(entity) (\(extra))"
-            case (let missing?, let extra?): return "there is a \(entity) (\(extra)) instead of a \(entity) (\(missing))"
+            case (let missing?, let extra?):
+                return "there is a \(entity) (\(extra)) instead of a \(entity) (\(missing))"
             }
         }
         return nil

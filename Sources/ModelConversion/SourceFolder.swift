@@ -26,7 +26,8 @@ struct SourceFolder {
     init(_ path: String) throws(ModelReaderError) {
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) else {
-            throw ModelReaderError(.notFound, file: path, "No file or folder has this path. Check the path of the model.")
+            throw ModelReaderError(
+                .notFound, file: path, "No file or folder has this path. Check the path of the model.")
         }
         guard isDirectory.boolValue else {
             try add(path)
@@ -84,7 +85,8 @@ struct SourceFolder {
             )
         }
         guard let text = String(validating: data, as: UTF8.self) else {
-            throw ModelReaderError(.unsupportedEncoding, file: path, "The file is not UTF-8 text. Save the file as UTF-8.")
+            throw ModelReaderError(
+                .unsupportedEncoding, file: path, "The file is not UTF-8 text. Save the file as UTF-8.")
         }
         let source = SwiftSource(text)
         if let fault = source.fault {

@@ -140,7 +140,8 @@ extension ModelReader {
         let places = directories.map(\.path).joined(separator: ", ")
         throw ModelReaderError(
             .notFound, file: "\(name).xcdatamodeld",
-            "There is no model with this name in \(places). Add the model there as a resource, or give the path of the model.")
+            "There is no model with this name in \(places). Add the model there as a resource, or give the path of the model."
+        )
     }
 
     /// The bundles in a directory, sorted by name.

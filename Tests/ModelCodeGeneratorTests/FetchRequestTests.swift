@@ -62,7 +62,10 @@ import Testing
         ("(price >) OR price = 1", "an operator in its predicate has no value after it"),
         ("(price = 3", "no function is generated, because ( in its predicate is not closed"),
         ("price = 'x", "no function is generated, because a quote in its predicate is not closed"),
-        ("price = %@", "no function is generated, because its predicate has a %@ or %K, but only a $VARIABLE can have a value"),
+        (
+            "price = %@",
+            "no function is generated, because its predicate has a %@ or %K, but only a $VARIABLE can have a value"
+        ),
     ])
     func aPredicateThatWouldThrowIsAWarning(format: String, words: String) {
         #expect(warnings(format) == ["The fetch request Some: \(words)."])

@@ -106,7 +106,8 @@ import Testing
         let attribute = AttributeDescription(name: "x", type: .string, userInfo: ["swiftType": "Kind"])
         #expect(line(for: attribute) == nil)
         #expect(
-            source(of: attribute).contains("its swiftType is Kind, so the attribute must be optional or have a default value")
+            source(of: attribute).contains(
+                "its swiftType is Kind, so the attribute must be optional or have a default value")
         )
     }
 

@@ -71,7 +71,8 @@ import Testing
         let outcome = try await program.run("hash", path)
         #expect(outcome.status == 0)
         #expect(outcome.output.split(separator: "\n").count == 1)
-        #expect(outcome.errors.contains("contents:1: warning: The attribute x has no type, and is treated as transient."))
+        #expect(
+            outcome.errors.contains("contents:1: warning: The attribute x has no type, and is treated as transient."))
     }
 
     @Test func everythingIsCountedPerEntity() async throws {

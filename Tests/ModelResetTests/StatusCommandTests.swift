@@ -177,7 +177,8 @@ import Testing
                 the store is open in another process, which does not share the store
 
                 """)
-        #expect(try await status(databaseKey: "2").output.contains("; 2 objects would be dropped\nthe store is open in "))
+        #expect(
+            try await status(databaseKey: "2").output.contains("; 2 objects would be dropped\nthe store is open in "))
         // It was not in anybody's way, and left nothing behind.
         try Store.fill(live, 0)
         live.close()

@@ -145,7 +145,8 @@ extension DataSourceError {
     init(hook: String, of source: EntityDataSource, for use: String) {
         self.init(
             .hookNotOverridden,
-            "\(type(of: source)) got a value to \(use), but does not override \(hook). Nothing was saved. Override the method.")
+            "\(type(of: source)) got a value to \(use), but does not override \(hook). Nothing was saved. Override the method."
+        )
     }
 }
 

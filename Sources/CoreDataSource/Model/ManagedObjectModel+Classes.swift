@@ -86,7 +86,8 @@ private struct ClassReading {
         guard let declared = DeclaredEntity.own(of: type) else {
             return note(
                 "\(type)",
-                "\(type) is listed in a model, but has no @StoredEntity. Add @StoredEntity to the class, or remove the class from the model.")
+                "\(type) is listed in a model, but has no @StoredEntity. Add @StoredEntity to the class, or remove the class from the model."
+            )
         }
         var entity = declared.entity
         if declared.superclass != ManagedObject.self {

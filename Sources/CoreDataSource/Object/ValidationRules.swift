@@ -39,7 +39,8 @@ struct ValidationRules {
         var failures: [DataSourceError] = []
         if !row.hasValues(in: requiredSet) {
             for column in required where row.isNull(column) {
-                failures.append(failure(layout, column, "is required but has no value. Set the attribute before the save."))
+                failures.append(
+                    failure(layout, column, "is required but has no value. Set the attribute before the save."))
             }
         }
         for (column, rule) in checked where !row.isNull(column) {
@@ -111,7 +112,8 @@ struct AttributeRule {
         if minimum != nil || maximum != nil {
             let length = Double(text.count)
             if let minimum = minimum?.asDouble, length < minimum {
-                return "has fewer characters than the model requires: \(text.count) instead of at least \(Int64(minimum))."
+                return
+                    "has fewer characters than the model requires: \(text.count) instead of at least \(Int64(minimum))."
             }
             if let maximum = maximum?.asDouble, length > maximum {
                 return "has more characters than the model allows: \(text.count) instead of at most \(Int64(maximum))."

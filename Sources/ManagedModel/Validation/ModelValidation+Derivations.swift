@@ -30,14 +30,16 @@ extension ModelValidation {
         switch DerivationExpression(text) {
         case .now:
             if attribute.type == .date { return nil }
-            throw invalid(attribute, entity, "the moment of the save, but is not a date. Give the attribute the type Date")
+            throw invalid(
+                attribute, entity, "the moment of the save, but is not a date. Give the attribute the type Date")
         case .path(let keys): path = keys
         case .changed(let keys, let change):
             path = keys
             type = .string
             let expression = "\(change.rawValue):(\(keys.joined(separator: ".")))"
             if attribute.type != .string {
-                throw invalid(attribute, entity, "\(expression), but is not a string. Give the attribute the type String")
+                throw invalid(
+                    attribute, entity, "\(expression), but is not a string. Give the attribute the type String")
             }
             if startsWithRelationship(keys, entity) {
                 throw invalid(
@@ -59,7 +61,8 @@ extension ModelValidation {
         guard let source = columns.first(where: { $0.name == name })?.attribute else {
             throw invalid(
                 attribute, entity,
-                "\(name), but \(entity.name) has no such attribute. Add that attribute, or derive the value from another attribute")
+                "\(name), but \(entity.name) has no such attribute. Add that attribute, or derive the value from another attribute"
+            )
         }
         try checkSource(source, entity, of: attribute, entity)
         if source.type != type { throw invalid(attribute, entity, wrongType(name, source.type, type)) }
@@ -120,7 +123,8 @@ extension ModelValidation {
             if relationship.isTransient {
                 throw invalid(
                     attribute, entity,
-                    "\(text), but \(owner.name).\(key) is transient, so its links are not stored. Make the relationship persistent")
+                    "\(text), but \(owner.name).\(key) is transient, so its links are not stored. Make the relationship persistent"
+                )
             }
             owner = destination
             guard relationship.isToMany else { continue }

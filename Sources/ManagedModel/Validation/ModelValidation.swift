@@ -65,11 +65,13 @@ struct ModelValidation {
             if lookup.entities[parentName] != nil {
                 throw ModelError(
                     .inheritanceCycle, entity: last.name,
-                    "Entity \(last.name) is its own ancestor. Give one entity of the cycle another parent, or no parent.")
+                    "Entity \(last.name) is its own ancestor. Give one entity of the cycle another parent, or no parent."
+                )
             }
             throw ModelError(
                 .unknownReference, entity: last.name,
-                "Entity \(last.name) has the parent \(parentName), which does not exist. Add that entity, or name another parent.")
+                "Entity \(last.name) has the parent \(parentName), which does not exist. Add that entity, or name another parent."
+            )
         }
     }
 
@@ -178,7 +180,8 @@ extension ModelValidation {
                 guard !constraint.isEmpty else {
                     throw ModelError(
                         .unknownReference, entity: entity.name,
-                        "A uniqueness constraint of \(entity.name) is empty. Add an attribute to the constraint, or remove the constraint.")
+                        "A uniqueness constraint of \(entity.name) is empty. Add an attribute to the constraint, or remove the constraint."
+                    )
                 }
                 for name in constraint {
                     try checkColumn(name, in: byName, of: entity)

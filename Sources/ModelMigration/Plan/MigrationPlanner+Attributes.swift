@@ -94,7 +94,8 @@ extension MigrationPlanner {
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasValues(oldEntity.name, match.column),
-                complaint: "\(path): the attribute is required now and has no default value, but some objects have no value. "
+                complaint:
+                    "\(path): the attribute is required now and has no default value, but some objects have no value. "
                     + "Give the attribute a default value."))
         return source
     }
@@ -126,7 +127,8 @@ extension MigrationPlanner {
             plan.conditions.append(
                 MigrationCondition(
                     kind: .isEmpty(oldEntity.name),
-                    complaint: "\(path): the attribute is new and required, and has no default value for the existing objects. "
+                    complaint:
+                        "\(path): the attribute is new and required, and has no default value for the existing objects. "
                         + "Give the attribute a default value, or make the attribute optional."))
         }
         return .nothing

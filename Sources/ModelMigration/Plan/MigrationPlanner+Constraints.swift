@@ -76,7 +76,8 @@ extension MigrationPlanner {
         let preventsMigration = !relationship.isToMany
         let advice =
             preventsMigration
-            ? "Make the relationship optional, or link these objects first." : "Link the other objects when the app runs."
+            ? "Make the relationship optional, or link these objects first."
+            : "Link the other objects when the app runs."
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasCount(name, bounds),

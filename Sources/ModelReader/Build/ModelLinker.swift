@@ -39,7 +39,8 @@ struct ModelLinker {
             {
                 draft.warn(path, warning + "the destination is \(destination.name).")
             } else {
-                draft.warn(path, warning + "which is not the destination. The relationship is loaded without an inverse.")
+                draft.warn(
+                    path, warning + "which is not the destination. The relationship is loaded without an inverse.")
                 relationship.inverseName = nil
             }
         }
@@ -133,7 +134,9 @@ extension ModelLinker {
         for (number, configuration) in draft.model.configurations.enumerated() {
             for name in configuration.entityNames where !names.contains(name) {
                 draft.warn(
-                    nil, "The configuration \(configuration.name) lists \(name), which does not exist. The name is left out.")
+                    nil,
+                    "The configuration \(configuration.name) lists \(name), which does not exist. The name is left out."
+                )
             }
             draft.model.configurations[number].entityNames.removeAll { !names.contains($0) }
         }

@@ -51,7 +51,8 @@ struct LockedVersions {
             throw LockFileError(file: file.path, message: error.message)
         }
         guard let text = String(data: data ?? Data(), encoding: .utf8) else {
-            throw LockFileError(file: file.path, message: "The lock file is not UTF-8 text. Restore or remove the file.")
+            throw LockFileError(
+                file: file.path, message: "The lock file is not UTF-8 text. Restore or remove the file.")
         }
         return text
     }

@@ -33,7 +33,8 @@ public struct ModelBundle: Sendable {
         self.url = url
         var isDirectory: ObjCBool = false
         guard FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) else {
-            throw ModelReaderError(.notFound, file: url.path, "No file or folder has this path. Check the path of the model.")
+            throw ModelReaderError(
+                .notFound, file: url.path, "No file or folder has this path. Check the path of the model.")
         }
         guard isDirectory.boolValue, ["xcdatamodeld", "xcdatamodel"].contains(url.pathExtension) else {
             throw ModelReaderError(
@@ -86,7 +87,8 @@ public struct ModelBundle: Sendable {
         }
         throw ModelReaderError(
             .binaryModel, file: elements.path,
-            "The version \(version) is in the binary format of Xcode 3. Open the model in Xcode 4 or newer, and save the model again.")
+            "The version \(version) is in the binary format of Xcode 3. Open the model in Xcode 4 or newer, and save the model again."
+        )
     }
 
     private var listing: String {

@@ -9,10 +9,12 @@ enum MarkupEncoding {
         if bytes.starts(with: Array("bplist".utf8)) {
             throw ModelReaderError(
                 .binaryModel, file: file,
-                "The file is a binary archive instead of XML. Open the model in Xcode 4 or newer, and save the model again.")
+                "The file is a binary archive instead of XML. Open the model in Xcode 4 or newer, and save the model again."
+            )
         }
         guard !bytes.contains(0), String(validating: bytes, as: UTF8.self) != nil else {
-            throw ModelReaderError(.unsupportedEncoding, file: file, "The file is not in UTF-8. Save the file as UTF-8.")
+            throw ModelReaderError(
+                .unsupportedEncoding, file: file, "The file is not in UTF-8. Save the file as UTF-8.")
         }
         if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { bytes.removeFirst(3) }
         guard let end = try endOfDeclaration(in: bytes, file: file) else { return bytes }

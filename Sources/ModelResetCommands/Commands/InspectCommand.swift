@@ -49,7 +49,8 @@ struct InspectCommand: Command {
         guard let feed = inspection.feed else {
             throw DataSourceError(
                 .invalidRequest,
-                "\(place.title) has no feed to follow, because the store was never shared. Run inspect without --follow.")
+                "\(place.title) has no feed to follow, because the store was never shared. Run inspect without --follow."
+            )
         }
         report.follow = { print in
             var follower = FeedFollower(

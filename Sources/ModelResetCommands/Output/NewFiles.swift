@@ -11,10 +11,13 @@ struct NewFiles {
         let url = URL(filePath: folder, directoryHint: .isDirectory)
         let manager = FileManager.default
         let isMade = !manager.fileExists(atPath: url.path)
-        if isWhole, !isMade { throw OutputError("\(folder) already exists; choose another name, or delete \(folder) first") }
+        if isWhole, !isMade {
+            throw OutputError("\(folder) already exists; choose another name, or delete \(folder) first")
+        }
         for file in files where manager.fileExists(atPath: url.appending(path: file.path).path) {
             throw OutputError(
-                "\(url.appending(path: file.path).path) already exists; choose another folder, or delete the file first")
+                "\(url.appending(path: file.path).path) already exists; choose another folder, or delete the file first"
+            )
         }
         do { try manager.createDirectory(at: url, withIntermediateDirectories: true) } catch {
             throw OutputError("the folder \(folder) cannot be made (\(error.localizedDescription))")

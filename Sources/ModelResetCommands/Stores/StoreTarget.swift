@@ -162,7 +162,8 @@ extension StoreOccupants {
         guard isOpen else { return [] }
         return [
             members.isEmpty
-                ? "the store is open in another process, which does not share the store" : "the store is open in \(names)"
+                ? "the store is open in another process, which does not share the store"
+                : "the store is open in \(names)"
         ]
     }
 

@@ -135,7 +135,8 @@ struct AttributeRules {
                 "isTransient", "A transient attribute has no column. Remove unique: and indexed:, or isTransient:.")
         }
         if found.derivationExpression != nil, found.defaultValue != nil || found.initialValue != nil {
-            arguments.refuse("derived", "A derived attribute has no default value. Remove the derivation or the default value.")
+            arguments.refuse(
+                "derived", "A derived attribute has no default value. Remove the derivation or the default value.")
         }
         if found.derivationExpression != nil, found.form != .plain {
             arguments.refuse("derived", "A derived attribute must have a plain type. Change the type of the property.")

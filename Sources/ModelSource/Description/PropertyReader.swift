@@ -87,11 +87,13 @@ package struct PropertyReader {
             declaration.modifiers.contains { $0.hasPrefix(word) }
         }) {
             return refuse(
-                "\(name) is \(modifier), but the store keeps its value. Remove \(modifier), or mark the property with @Unstored.")
+                "\(name) is \(modifier), but the store keeps its value. Remove \(modifier), or mark the property with @Unstored."
+            )
         }
         if declaration.accessors != nil {
             return refuse(
-                "\(name) has observers, which stored properties cannot have. Remove the observers, or mark the property with @Unstored.")
+                "\(name) has observers, which stored properties cannot have. Remove the observers, or mark the property with @Unstored."
+            )
         }
         let known: Set = [
             "Stored", "StoredPart", "Related", "available", "objc", "nonobjc", "usableFromInline", "inlinable",
@@ -141,7 +143,8 @@ package struct PropertyReader {
             return nil
         }
         if let value = declaration.initialValue {
-            _ = refuse("A relationship has no initial value. Remove the value.", at: source.tokens[value.lowerBound].start)
+            _ = refuse(
+                "A relationship has no initial value. Remove the value.", at: source.tokens[value.lowerBound].start)
             return nil
         }
         return destination

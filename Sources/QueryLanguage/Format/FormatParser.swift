@@ -180,7 +180,8 @@ struct FormatParser {
             let isAtEnd = ends.contains(token.kind) || FormatInfix(token.kind) != nil
             throw isAtEnd
                 ? error(
-                    "Expected a comparison, but this is a value. Compare the value, as in isFavorite == YES.", at: part.range)
+                    "Expected a comparison, but this is a value. Compare the value, as in isFavorite == YES.",
+                    at: part.range)
                 : error("Expected an operator, such as == or CONTAINS.")
         }
         return FormatPredicatePart(node: node, height: part.height)

@@ -34,7 +34,8 @@ extension PredicateResolver {
     private func related(_ relationship: RelationshipLayout) throws(DataSourceError) -> RelatedRows {
         guard let related = RelatedRows(relationship) else {
             throw unsupported(
-                "\"\(relationship.name)\" of \(layout.name) is transient, so its links are not stored. Test the relationship in code")
+                "\"\(relationship.name)\" of \(layout.name) is transient, so its links are not stored. Test the relationship in code"
+            )
         }
         return related
     }

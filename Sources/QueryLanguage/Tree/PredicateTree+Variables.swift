@@ -56,7 +56,8 @@ extension PredicateTree.Node {
                 InvalidPart(
                     DataSourceError(
                         .invalidPredicate,
-                        "The value of a variable after BETWEEN is not a list of two values. Pass a list, as in [1, 5].")))
+                        "The value of a variable after BETWEEN is not a list of two values. Pass a list, as in [1, 5].")
+                ))
         }
     }
 }

@@ -21,7 +21,8 @@ package struct SQLNames<Key: Hashable> {
     package mutating func claim(_ name: String) throws(DataSourceError) -> String {
         guard !name.isEmpty, !name.utf8.contains(0) else {
             throw DataSourceError(
-                .unreadableModel, "The model has a name that is empty or contains a NUL character. Choose another name.")
+                .unreadableModel, "The model has a name that is empty or contains a NUL character. Choose another name."
+            )
         }
         var wanted = name
         while true {

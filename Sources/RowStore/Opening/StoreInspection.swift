@@ -196,7 +196,8 @@ extension FoundStore {
         switch self {
         case .metadata(let rows): return try StoreMetadata(rows: rows)
         case .nothing:
-            throw DataSourceError(.notADatabase, "The database does not contain a store yet. Open the store in the app first.")
+            throw DataSourceError(
+                .notADatabase, "The database does not contain a store yet. Open the store in the app first.")
         case .foreignTables:
             throw DataSourceError(.foreignDatabase, "The file is a database that another program made.")
         }

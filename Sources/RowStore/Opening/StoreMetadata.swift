@@ -67,7 +67,8 @@ public struct StoreMetadata: Sendable, Equatable {
         else {
             throw DataSourceError(
                 .storeCorrupt,
-                "The store's description of itself is incomplete. Restore the store from a copy, or delete the store and start over.")
+                "The store's description of itself is incomplete. Restore the store from a copy, or delete the store and start over."
+            )
         }
         self.init(
             identity: StoreIdentity(

@@ -47,7 +47,8 @@ public struct StoreOptions: Sendable {
         if case .backup = resetPolicy.withoutMigration.kind {
             throw DataSourceError(
                 .invalidRequest,
-                "This kind of store cannot make backups. Open the store with the reset policy .standard, .discard or .fail.")
+                "This kind of store cannot make backups. Open the store with the reset policy .standard, .discard or .fail."
+            )
         }
         guard let metadata else {
             guard !isReadOnly else {

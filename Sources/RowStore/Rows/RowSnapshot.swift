@@ -231,7 +231,8 @@ extension RowSnapshot {
     package mutating func setBytes(_ bytes: UnsafeRawBufferPointer, _ column: Int) {
         precondition(
             bytes.count <= RowSnapshot.longestValue,
-            "A value of \(bytes.count) bytes was set, but one attribute can hold at most \(RowSnapshot.longestValue) bytes.")
+            "A value of \(bytes.count) bytes was set, but one attribute can hold at most \(RowSnapshot.longestValue) bytes."
+        )
         let needed = (bytes.count + 7) / 8
         let old = isNull(column) || isDeferred(column) ? 0 : word(column)
         var start = Int(old >> 32)

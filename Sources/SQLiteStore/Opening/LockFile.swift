@@ -72,7 +72,8 @@ final class LockFile: Sendable {
                 throw DataSourceError(
                     .storeInUse,
                     "The lock file of \(files.main) was removed, and another container or process has opened the store "
-                        + "since. Close that container or process to save here again, and leave \(files.lock) in its folder.")
+                        + "since. Close that container or process to save here again, and leave \(files.lock) in its folder."
+                )
             }
             LockFile.mark(lock.descriptor)
             LockFile.end(old)

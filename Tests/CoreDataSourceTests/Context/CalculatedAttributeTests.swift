@@ -306,7 +306,8 @@ struct CalculatedAttributeTests {
         }
         #expect(
             try #require(result).standardErrorString.contains(
-                "bookCount, which is derived from books.@count and not stored. Read the attribute with calculatedAttribute(at:)."))
+                "bookCount, which is derived from books.@count and not stored. Read the attribute with calculatedAttribute(at:)."
+            ))
     }
 
     /// A row of a snapshot has no other objects, and a count of 0 would be a lie.

@@ -68,7 +68,8 @@ struct ResolutionTests {
     /// An unknown key of an attribute names what can be written.
     @Test(arguments: [
         (["name", "size"], "Write name, or in a predicate name.length."), (["short", "length"], "Write short alone"),
-        (["place", "street"], "has no \"street\". The composite has: city."), (["place", "city", "size"], "place.city.length"),
+        (["place", "street"], "has no \"street\". The composite has: city."),
+        (["place", "city", "size"], "place.city.length"),
         (["blob", "count"], "blob.length"), (["name", "length", "length"], "no stored attribute"),
     ])
     func anUnknownKeyNamesWhatIsPossible(path: [String], words: String) throws {

@@ -78,13 +78,15 @@ import Testing
             $0.attributes[0].defaultValue = .string("")
         },
         Case(
-            "optional -> required, without one", in: "Contact", conditions: ["Contact.name: the attribute is required now"]
+            "optional -> required, without one", in: "Contact",
+            conditions: ["Contact.name: the attribute is required now"]
         ) { $0.attributes[0].isOptional = false },
         Case("a new one is required, with a default", in: "Contact") {
             $0.attributes.append(attribute("mail", isOptional: false, default: .string("")))
         },
         Case(
-            "a new one is required, without one", in: "Contact", conditions: ["Contact.mail: the attribute is new and required"]
+            "a new one is required, without one", in: "Contact",
+            conditions: ["Contact.mail: the attribute is new and required"]
         ) { $0.attributes.append(attribute("mail", isOptional: false)) },
         Case(
             "another type", in: "Contact",
@@ -134,11 +136,15 @@ import Testing
         },
         Case(
             "no longer optional relationship", in: "Contact",
-            conditions: ["Contact.home: the relationship leads to at least 1 object now, and some objects have no link."]
+            conditions: [
+                "Contact.home: the relationship leads to at least 1 object now, and some objects have no link."
+            ]
         ) { $0.relationships[0].isOptional = false },
         Case(
             "a bounded relationship", in: "Contact",
-            conditions: ["Contact.friends: the relationship leads to no object, or at least 2 and at most 3 objects now"]
+            conditions: [
+                "Contact.friends: the relationship leads to no object, or at least 2 and at most 3 objects now"
+            ]
         ) { ($0.relationships[1].minimumCount, $0.relationships[1].maximumCount) = (2, 3) },
         Case(
             "a required relationship is new", in: "Town",
@@ -165,7 +171,8 @@ import Testing
             conditions: ["Contact.home: the relationship and Town.people are one-to-one now"]
         ) { $0.relationships[0].isToMany = false },
         Case(
-            "another inverse, and to-one", conditions: ["Contact.home: the relationship and Town.mayor are one-to-one now"]
+            "another inverse, and to-one",
+            conditions: ["Contact.home: the relationship and Town.mayor are one-to-one now"]
         ) {
             $0.edit("Contact") { $0.relationships[0].inverseName = "mayor" }
             $0.edit("Town") { $0.relationships = [relationship("mayor", "Contact", "home")] }

@@ -45,7 +45,9 @@ struct DerivationValidationTests {
         Derived(expression: "others.@median.number", type: .double, words: "leads to many objects"),
         Derived(expression: "others.@count.number", type: .integer64, words: "no key can follow @count"),
         Derived(expression: "sum:(others)", type: .integer64, words: "not a known derivation"),
-        Derived(expression: "others.@sum.title", type: .string, words: "cannot be calculated from a String of another object"),
+        Derived(
+            expression: "others.@sum.title", type: .string,
+            words: "cannot be calculated from a String of another object"),
         Derived(expression: "others.@avg.number", type: .integer64, words: "Double instead of Integer 64"),
         Derived(expression: "others.@max.missing", type: .date, words: "Entry has no attribute missing"),
         Derived(expression: "other.missing", type: .string, words: "Entry has no attribute missing"),

@@ -164,7 +164,8 @@ struct MigrationLinkTests {
         }
         let startup = try migrate(folder, new).startup
         #expect(
-            startup.fallback?.hasPrefix("Town.liker: the relationship is to-one, and objects would have more than one link")
+            startup.fallback?.hasPrefix(
+                "Town.liker: the relationship is to-one, and objects would have more than one link")
                 == true)
         #expect(startup.rowsDropped == 9 && startup.migration == nil)
     }

@@ -232,7 +232,8 @@ struct MigrationShapeTests {
     func nobodyGetsTwoSpouses(rows: String) throws {
         let (startup, _) = try migrated(
             Shape.couples(nil), ["INSERT INTO Person VALUES \(rows)"], to: Shape.couples("spouse"))
-        #expect(startup.fallback?.hasPrefix("Person.spouse: the relationship and Person.spouse are one-to-one now") == true)
+        #expect(
+            startup.fallback?.hasPrefix("Person.spouse: the relationship and Person.spouse are one-to-one now") == true)
     }
 
     @Test func friendsBecomeMutual() throws {

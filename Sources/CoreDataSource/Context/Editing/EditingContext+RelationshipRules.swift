@@ -193,7 +193,8 @@ extension EditingContext {
                 object.row.isNull(column.key)
             else { return nil }
             return failure(
-                object.layout.name, relationship, "is required but leads to no object. Set the relationship before the save.")
+                object.layout.name, relationship,
+                "is required but leads to no object. Set the relationship before the save.")
         }
     }
 
@@ -219,7 +220,8 @@ extension EditingContext {
         if count < description.minimumCount {
             return failure(
                 object.layout.name, relationship,
-                "leads to fewer objects than the model requires: \(count) instead of at least \(description.minimumCount).")
+                "leads to fewer objects than the model requires: \(count) instead of at least \(description.minimumCount)."
+            )
         }
         if description.maximumCount > 0, count > description.maximumCount {
             return failure(

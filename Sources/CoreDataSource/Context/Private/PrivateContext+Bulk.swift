@@ -142,7 +142,9 @@ extension PrivateContext {
             row.compact(layout)
             let known = failures.count
             checkRules(row, binding, &failures)
-            for place in known..<failures.count { failures[place].message += " The object is \(layout.name)/\(stored.key)." }
+            for place in known..<failures.count {
+                failures[place].message += " The object is \(layout.name)/\(stored.key)."
+            }
             try throwIfMany(failures)
             changes.updated.append(
                 UpdatedRow(

@@ -172,7 +172,8 @@ public class ManagedObjectContext {
         let error =
             error as? DataSourceError
             ?? DataSourceError(
-                .cancelled, "The task was cancelled while a relationship or a large value was read. Read the property again.")
+                .cancelled,
+                "The task was cancelled while a relationship or a large value was read. Read the property again.")
         if reportsReadFailures {
             stack.root.failures.report(StoreFailure(.store, error, dataSourceName: nil))
         } else {

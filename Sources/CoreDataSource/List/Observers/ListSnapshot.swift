@@ -21,7 +21,8 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     /// The row at an index over all sections. Complexity: O(log n).
     public subscript(index: Int) -> ListRow<Object> {
         precondition(
-            index >= 0 && index < state.count, "The index \(index) is outside the range 0..<\(state.count) of the list's rows.")
+            index >= 0 && index < state.count,
+            "The index \(index) is outside the range 0..<\(state.count) of the list's rows.")
         return ListRow(row: state.rows[index], reader: reader)
     }
 
