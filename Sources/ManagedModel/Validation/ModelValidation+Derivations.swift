@@ -30,16 +30,14 @@ extension ModelValidation {
         switch DerivationExpression(text) {
         case .now:
             if attribute.type == .date { return nil }
-            throw invalid(
-                attribute, entity, "the moment of the save, but is not a date. Give the attribute the type Date")
+            throw invalid(attribute, entity, "the moment of the save, but is not a date. Use the type Date")
         case .path(let keys): path = keys
         case .changed(let keys, let change):
             path = keys
             type = .string
             let expression = "\(change.rawValue):(\(keys.joined(separator: ".")))"
             if attribute.type != .string {
-                throw invalid(
-                    attribute, entity, "\(expression), but is not a string. Give the attribute the type String")
+                throw invalid(attribute, entity, "\(expression), but is not a string. Use the type String")
             }
             if startsWithRelationship(keys, entity) {
                 throw invalid(
@@ -61,8 +59,7 @@ extension ModelValidation {
         guard let source = columns.first(where: { $0.name == name })?.attribute else {
             throw invalid(
                 attribute, entity,
-                "\(name), but \(entity.name) has no such attribute. Add that attribute, or derive the value from another attribute"
-            )
+                "\(name), but \(entity.name) has no such attribute. Add that attribute, or use another attribute")
         }
         try checkSource(source, entity, of: attribute, entity)
         if source.type != type { throw invalid(attribute, entity, wrongType(name, source.type, type)) }

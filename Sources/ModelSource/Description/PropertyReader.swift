@@ -87,12 +87,12 @@ package struct PropertyReader {
             declaration.modifiers.contains { $0.hasPrefix(word) }
         }) {
             return refuse(
-                "\(name) is \(modifier), but the store keeps its value. Remove \(modifier), or mark the property with @Unstored."
+                "\(name) is \(modifier), but the store keeps its value. Remove \(modifier), or add @Unstored."
             )
         }
         if declaration.accessors != nil {
             return refuse(
-                "\(name) has observers, which stored properties cannot have. Remove the observers, or mark the property with @Unstored."
+                "\(name) has observers, which stored properties cannot have. Remove the observers, or add @Unstored."
             )
         }
         let known: Set = [
