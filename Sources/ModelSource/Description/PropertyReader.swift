@@ -87,13 +87,11 @@ package struct PropertyReader {
             declaration.modifiers.contains { $0.hasPrefix(word) }
         }) {
             return refuse(
-                "\(name) is \(modifier), but the store keeps its value. Remove \(modifier), or add @Unstored."
-            )
+                "\(name) is \(modifier), but the store keeps its value. Remove \(modifier), or add @Unstored.")
         }
         if declaration.accessors != nil {
             return refuse(
-                "\(name) has observers, which stored properties cannot have. Remove the observers, or add @Unstored."
-            )
+                "\(name) has observers, which stored properties cannot have. Remove the observers, or add @Unstored.")
         }
         let known: Set = [
             "Stored", "StoredPart", "Related", "available", "objc", "nonobjc", "usableFromInline", "inlinable",
