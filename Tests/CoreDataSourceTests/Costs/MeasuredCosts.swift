@@ -104,7 +104,9 @@ private struct CountedStore {
         options.logLimit = 1_000_000
         let rowsRead = rowsRead
         options.tracing = StatementTracing(showsValues: false) { trace in
-            if !trace.isWriting { rowsRead.update { $0 += trace.rowCount } }
+            // Looks for writes of other programs run by a clock, too, so their number depends on the machine.
+            if trace.isWriting || trace.sql == "SELECT 1 FROM \"_metadata\" LIMIT 1" { return }
+            rowsRead.update { $0 += trace.rowCount }
         }
         store = try SQLiteStore.open(options)
         container = PersistentContainer(layout, store, startup: store.startup, configuration: .init())
