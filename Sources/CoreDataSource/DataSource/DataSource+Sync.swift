@@ -27,20 +27,21 @@ extension DataSource {
     ///   - entity: The entity to make equal to the list. The data source must own it.
     ///   - scope: A predicate for the objects that the list covers; nil, the default, for all objects. Objects out of scope are
     ///     never deleted.
-    ///   - deleting: How many of the objects that the list lacks may be deleted; `.all` by default.
+    ///   - deleting: How many of the objects that the list lacks may be deleted; ``SyncDeletion/guarded`` by default.
     ///   - operations: The changes that the sync may make; `.all` by default. Objects that the sync may not insert or update
     ///     count as ``SyncReport/skipped``.
     ///   - options: Whether an empty list, or a list with ignored values, may delete objects, and whether the report has IDs;
     ///     none by default.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: `emptySync` if the list is empty, or has only ignored values, and everything in scope would be deleted;
-    ///   `syncDeletesTooMuch`; `syncEntityMismatch`; errors of `add`. If the call throws, it changes nothing.
+    ///   `tooManyDeletions`; `syncEntityMismatch`; errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func sync<Object: ManagedObject>(
-        _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
+        _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
         operations: SyncOperations = .all, options: SyncOptions = [], waitFor level: SaveLevel = .store
     ) async throws -> SyncReport {
-        let rules = SyncRules(deletion: deleting, operations: operations, options: options)
+        let rules = SyncRules(
+            deletion: deleting, operations: operations, options: options, isScoped: scope != nil)
         return try await tier.perform(waitFor: level, values: max(1, values.count)) { context in
             try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context)
         }.result
@@ -64,10 +65,11 @@ extension DataSource {
     ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
     /// - Throws: The errors of the sync.
     public nonisolated func planSync<Object: ManagedObject>(
-        _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
+        _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
         operations: SyncOperations = .all, options: SyncOptions = []
     ) async throws -> SyncReport {
-        let rules = SyncRules(deletion: deleting, operations: operations, options: options)
+        let rules = SyncRules(
+            deletion: deleting, operations: operations, options: options, isScoped: scope != nil)
         return try await tier.performRehearsal(values: max(1, values.count)) { context in
             try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context)
         }
@@ -155,9 +157,12 @@ struct SyncSweep {
             report.kept = missing.count
             return
         }
-        if rules.deletion.refuses(missing.count, of: stored.count) {
-            throw rules.deletion.tooMuch(
+        if rules.deletion.refuses(missing.count, of: stored.count, isScoped: rules.isScoped) {
+            var error = rules.deletion.tooMuch(
                 missing.count, of: stored.count, "\(entity.name) in scope", entity: entity.name)
+            error.message +=
+                " The sync would insert \(report.inserted), update \(report.updated) and leave \(report.unchanged) unchanged."
+            throw error
         }
         for object in missing {
             report.ids?.deleted.append(object.objectID)

@@ -283,7 +283,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///   changes nothing.
     @discardableResult
     public nonisolated func sync(
-        _ values: [Value], scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .all,
+        _ values: [Value], scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
         operations: SyncOperations = .all, options: SyncOptions = [], waitFor level: SaveLevel = .store
     ) async throws -> SyncReport {
         try await sync(

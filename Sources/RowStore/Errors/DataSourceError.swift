@@ -112,8 +112,8 @@ extension DataSourceError.Code {
     public static let keysExhausted = Self(rawValue: "keysExhausted")
     /// A sync got an empty list, but there are objects in scope.
     public static let emptySync = Self(rawValue: "emptySync")
-    /// A sync would delete a greater share of the objects in scope than allowed.
-    public static let syncDeletesTooMuch = Self(rawValue: "syncDeletesTooMuch")
+    /// A sync would delete more of the objects in scope than allowed.
+    public static let tooManyDeletions = Self(rawValue: "tooManyDeletions")
 
     /// A hook of `sync` returned an object of another entity than the one being synced.
     public static let syncEntityMismatch = Self(rawValue: "syncEntityMismatch")

@@ -164,12 +164,12 @@ import Testing
             let four = (0..<4).map { LetterValue(key: "\($0)") }
             try await board.add([TopicValue(key: "1", letters: four)])
             let one = [TopicValue(key: "1", letters: [four[0], LetterValue(key: "new")])]
-            #expect(await code { try await board.add(one) } == .syncDeletesTooMuch)
+            #expect(await code { try await board.add(one) } == .tooManyDeletions)
             let half = [TopicValue(key: "1", letters: [four[0], four[1]])]
             // The rules of a sync count for the children of all its parents together.
             #expect(
                 await code { try await board.sync(half, entity: Topic.self, deleting: .atMost(0.4)) }
-                    == .syncDeletesTooMuch)
+                    == .tooManyDeletions)
             #expect(try await container.childCounts() == [4, 0])
             try await board.sync(half, entity: Topic.self, deleting: .atMost(0.5))
             #expect(try await container.childCounts() == [2, 0])

@@ -15,7 +15,7 @@ import Testing
     @Test func moreDeletionsThanAllowedAreAnErrorThatChangesNothing() async throws {
         try await withTen { contacts in
             let list = contactList(0..<7) { "new \($0)" }
-            let error = await expectError(.syncDeletesTooMuch) {
+            let error = await expectError(.tooManyDeletions) {
                 try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(0.2))
             }
             #expect(error?.message.contains("3 of 10 objects") == true)
@@ -25,6 +25,35 @@ import Testing
             }
             let report = try await contacts.sync(list, entity: ContactEntity.self, deleting: .atMost(0.3))
             #expect(report.deleted == 3 && report.updated == 7)
+        }
+    }
+
+    /// A list without a scope that lacks most objects is mostly one page of many.
+    @Test func aListThatLacksMostObjectsIsRefused() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            try await contacts.sync(contactList(0..<100), entity: ContactEntity.self)
+            let page = contactList(60..<70) { "new \($0)" } + contactList(70..<110)
+            let error = await expectError(.tooManyDeletions) {
+                try await contacts.sync(page, entity: ContactEntity.self)
+            }
+            #expect(
+                error?.message
+                    == "The list lacks 60 of 100 objects of ContactEntity in scope, which is more than half. For a list that is only a part, pass a scope or deleting: .none. To delete the objects, pass deleting: .all. The sync would insert 10, update 10 and leave 30 unchanged."
+            )
+            await expectError(.tooManyDeletions) { try await contacts.planSync(page, entity: ContactEntity.self) }
+            #expect(try contacts.count(ContactEntity.self) == 100)
+            // Half of all, a list with a scope, and a few objects are deleted.
+            let half = try await contacts.sync(contactList(50..<100), entity: ContactEntity.self)
+            #expect(half.deleted == 50)
+            let scoped = try await contacts.sync(
+                contactList(50..<53), entity: ContactEntity.self, scope: .isIn(\.uid, (50..<80).map { "uid-\($0)" }))
+            #expect(scoped.deleted == 27)
+            let few = try await contacts.sync(contactList(50..<56), entity: ContactEntity.self)
+            #expect(few.deleted == 20)
+            let report = try await contacts.sync(
+                contactList(50..<51), entity: ContactEntity.self, deleting: .all)
+            #expect(report.deleted == 5 && report.inserted == 0)
         }
     }
 

@@ -46,7 +46,9 @@ struct ServerRoundTripTests {
         }
         #expect(changed <= 10 + one, "\(one) for one value")
         // Rows that are sent while hooks run take round trips of their own.
-        let new = try await roundTrips(container) { try await contacts.sync(contactList(10_100..<30_100)) }
+        let new = try await roundTrips(container) {
+            try await contacts.sync(contactList(10_100..<30_100), deleting: .all)
+        }
         #expect(new <= 2 * 20 + one + 4, "\(one) for one value")
         #expect(contacts.diagnostics.isEmpty)
         try await container.close()

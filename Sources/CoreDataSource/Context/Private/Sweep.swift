@@ -41,7 +41,7 @@ extension PrivateContext {
     ///   - deleting: Whether the other children are deleted, and the greatest share of this parent's children to delete.
     ///   - options: ``SyncOptions/allowsEmpty`` for a list that may be empty.
     /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. The save throws `emptySync` for an empty list if
-    ///   children are stored, and `syncDeletesTooMuch`.
+    ///   children are stored, and `tooManyDeletions`.
     public func sweep<Parent: ManagedObject, Children: Sequence>(
         _ relationship: KeyPath<Parent, Children>, of parent: Parent, keeping kept: [Children.Element?],
         deleting: SyncDeletion = .all, options: SyncOptions = []
@@ -234,7 +234,7 @@ struct ChildSweep {
     ///   - lacking: The number of saved children that the list lacks.
     ///   - stored: The number of saved children.
     ///   - call: The rules of the sync that contains the sweep; nil outside of a sync.
-    /// - Throws: `emptySync`, `syncDeletesTooMuch`.
+    /// - Throws: `emptySync`, `tooManyDeletions`.
     func deletes(_ lacking: Int, of stored: Int, _ call: SyncRules?) throws(DataSourceError) -> Bool {
         guard rules.deletes, call?.deletes ?? true else { return false }
         let options = rules.options.union(call?.options ?? [])
@@ -331,18 +331,27 @@ extension PrivateContext {
 /// try await contacts.sync(serverList, deleting: .atMost(0.5))
 /// ```
 public struct SyncDeletion: Sendable, Hashable {
-    /// The greatest share of the objects in scope that may be deleted, from 0 to 1.
-    let share: Double
-    /// Whether more deletions are an error.
-    let isChecked: Bool
+    private enum Limit: Hashable {
+        case none, share(Double), guarded
+    }
+
+    /// Whether the sync deletes objects at all.
+    let deletes: Bool
+    /// The limit beyond which deletions are an error.
+    private let limit: Limit
 
     /// Deletes all objects that the list lacks.
-    public static let all = SyncDeletion(share: 1, isChecked: false)
+    public static let all = SyncDeletion(deletes: true, limit: .none)
     /// Deletes no objects. Use it for a list with only a part of the server's objects.
-    public static let none = SyncDeletion(share: 0, isChecked: false)
+    public static let none = SyncDeletion(deletes: false, limit: .none)
+    /// Deletes all objects that the list lacks, with one exception: a sync without a scope throws `tooManyDeletions` if it would
+    /// delete more than 20 objects that are more than half of all. Such a list is mostly one page of many.
+    public static let guarded = SyncDeletion(deletes: true, limit: .guarded)
+    /// The most objects that ``guarded`` deletes whatever their share is.
+    private static let guardedCount = 20
 
     /// Deletes all objects that the list lacks, if they are at most a share of the objects in scope. Otherwise the sync throws
-    /// `syncDeletesTooMuch`.
+    /// `tooManyDeletions`.
     ///
     /// ```swift
     /// try await contacts.sync(serverList, deleting: .atMost(0.5))
@@ -350,7 +359,7 @@ public struct SyncDeletion: Sendable, Hashable {
     ///
     /// - Parameter share: The greatest share, from 0 to 1: `0.2` for a fifth. NaN allows no deletions.
     public static func atMost(_ share: Double) -> SyncDeletion {
-        SyncDeletion(share: share > 0 ? min(share, 1) : 0, isChecked: true)
+        SyncDeletion(deletes: true, limit: .share(share > 0 ? min(share, 1) : 0))
     }
 
     /// Whether the deletions are too many.
@@ -358,17 +367,28 @@ public struct SyncDeletion: Sendable, Hashable {
     /// - Parameters:
     ///   - missing: The number of objects that would be deleted.
     ///   - count: The number of objects in scope.
-    func refuses(_ missing: Int, of count: Int) -> Bool {
-        isChecked && Double(missing) > share * Double(count)
+    ///   - isScoped: Whether the list covers only a part of the entity, such as the children of one parent.
+    func refuses(_ missing: Int, of count: Int, isScoped: Bool = true) -> Bool {
+        switch limit {
+        case .none: false
+        case .share(let share): Double(missing) > share * Double(count)
+        case .guarded: !isScoped && missing > Self.guardedCount && missing > count / 2
+        }
     }
 
     /// The error for too many deletions.
     ///
     /// - Parameter place: The scope of the list, or the relationship, for the message.
     func tooMuch(_ missing: Int, of count: Int, _ place: String, entity: String? = nil) -> DataSourceError {
-        DataSourceError(
-            .syncDeletesTooMuch,
-            "The list lacks \(missing) of \(count) objects of \(place), which is more than deleting: .atMost(\(share)) allows. Check the list, or allow a greater share.",
+        let advice =
+            switch limit {
+            case .share(let share):
+                "which is more than deleting: .atMost(\(share)) allows. Check the list, or allow a greater share."
+            case .none, .guarded:
+                "which is more than half. For a list that is only a part, pass a scope or deleting: .none. To delete the objects, pass deleting: .all."
+            }
+        return DataSourceError(
+            .tooManyDeletions, "The list lacks \(missing) of \(count) objects of \(place), \(advice)",
             entityName: entity)
     }
 }

@@ -57,7 +57,9 @@ struct SyncRules: Sendable {
     let deletion: SyncDeletion
     let operations: SyncOperations
     let options: SyncOptions
+    /// Whether the list covers only a part of the entity.
+    var isScoped = true
 
     /// Whether objects that the list lacks are deleted at all.
-    var deletes: Bool { operations.contains(.delete) && deletion != .none }
+    var deletes: Bool { operations.contains(.delete) && deletion.deletes }
 }
