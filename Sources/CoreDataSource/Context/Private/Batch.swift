@@ -220,11 +220,13 @@ extension PrivateContext {
         }
         self.companions = companions
         self.named = named
+        keptLookups = KeptLookups()
         isInBatch = true
     }
 
     fileprivate func endBatch() {
         isInBatch = false
+        keptLookups = nil
         companions = []
         named = []
         leased = nil

@@ -3,7 +3,7 @@ internal import RowStore
 
 extension PrivateContext {
     /// Reads the objects with the given values of one attribute at once. Later look-ups of these values in this batch read
-    /// nothing from the store, whether the objects exist or not.
+    /// nothing from the store, whether the objects exist or not. The objects may belong to another data source.
     ///
     /// ```swift
     /// nonisolated override func prepare(
@@ -14,14 +14,20 @@ extension PrivateContext {
     /// }
     /// ```
     ///
-    /// **Complexity**: one query for each 1,000 values without a registered object; none if all objects of the entity are
+    /// Objects of another data source are read-only here, and are as they were when they were read. A batch that has linked such an
+    /// object is saved before the object can be deleted, so the delete rule of the relationship applies to the new link.
+    ///
+    /// If the data source owns some sub-entities of the entity and others belong to other data sources, only its own objects are
+    /// read.
+    ///
+    /// **Complexity**: one query for each 1,000 values that the batch has not looked up; none if all objects of the entity are
     /// registered.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - keyPath: A stored attribute.
     ///   - values: The values that will be looked up, in any order and number.
-    /// - Throws: `entityNotOwned`, `unknownAttribute`; errors of the store.
+    /// - Throws: `unknownAttribute`; errors of the store.
     public func preload<Object: ManagedObject, Value: AttributeStorable>(
         _ type: Object.Type, where keyPath: KeyPath<Object, Value>, in values: some Sequence<Value>
     ) throws {
@@ -29,9 +35,9 @@ extension PrivateContext {
             let entity = try entity(of: type)
             let column = try column(keyPath, of: type, bindings[entity].layout)
             let family = bindings[entity].layout.concreteFamily
-            for concrete in family { try checkOwned(concrete) }
             guard bindings[entity].layout.columns[column].isStored else { return }
-            for concrete in family where !bindings[concrete].holdsAllRows {
+            if isOfOthers(family) { return try preloadOthers(entity, column, values.lazy.map(\.storedValue.value)) }
+            for concrete in family where bindings[concrete].isOwned && !bindings[concrete].holdsAllRows {
                 try preload(bindings[concrete], column, values.lazy.map(\.storedValue.value))
             }
         }
@@ -60,6 +66,44 @@ extension PrivateContext {
     }
 
     private static let preloadedAtOnce = 1000
+
+    /// Like ``preload(_:_:_:)``, for an entity of another data source.
+    private func preloadOthers(
+        _ entity: Int, _ column: Int, _ values: some Sequence<RowValue>
+    ) throws(DataSourceError) {
+        let storage = bindings[entity].layout.columns[column].storage
+        var wanted: Set<RowValue> = []
+        for value in values where value != .null && value.fits(storage) {
+            if keptLookups?.result(entity, column, value) != nil { continue }
+            wanted.insert(value)
+            if wanted.count == PrivateContext.preloadedAtOnce {
+                try readOthers(wanted, entity, column)
+                wanted = []
+            }
+        }
+        // A single value costs the same at its look-up.
+        if wanted.count > 1 { try readOthers(wanted, entity, column) }
+    }
+
+    private func readOthers(_ values: Set<RowValue>, _ entity: Int, _ column: Int) throws(DataSourceError) {
+        let layout = bindings[entity].layout
+        let isUnique = layout.concreteFamily.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
+        // Any number of rows may have a value that need not be unique, but only the first row of each value is needed.
+        let limit = isUnique ? nil : values.count * 4
+        var plan = FetchPlan(
+            RowQuery(
+                entity: entity, predicate: .isMember(.column(column), ValueList(Array(values), .natural)), limit: limit,
+                budget: QueryBudget(isCancellable: isCancellable)))
+        plan.family = layout.concreteFamily
+        let objects = try objects(plan)
+        var missing = values
+        for object in objects {
+            let value = object.row.value(column, layout.columns[column].storage)
+            if missing.remove(value) != nil { keptLookups?.keep(object, entity, column, value) }
+        }
+        if objects.count == limit { return }
+        for value in missing { keptLookups?.keep(nil, entity, column, value) }
+    }
 
     private func read(
         _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int

@@ -105,7 +105,7 @@ extension ManagedObjectContext {
         if editing == .inBatch, stack.root.store.isRemote, let wanted = plan.query.predicate.wantedValues(layout),
             wanted.values.count == 1
         {
-            explanation.warnings.append(DataSourceDiagnostic(roundTripsFor: wanted.column, layout).message)
+            explanation.warnings.append(DataSourceDiagnostic(oneByOne: wanted.column, layout, isRemote: true).message)
         }
         explainRelationships(request, plan.family, &explanation)
         if let reason = request.predicate?.needsObjects {

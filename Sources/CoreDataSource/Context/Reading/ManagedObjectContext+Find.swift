@@ -7,6 +7,9 @@ extension ManagedObjectContext {
         if bindings[entity].isOwned {
             if let object = bindings[entity].objects[key] { return object.isDeleted ? nil : object }
             if bindings[entity].holdsAllRows { return nil }
+        } else if keptLookups != nil, let object = bindings[entity].objects[key] {
+            // The batch has read it.
+            return object.isDeleted ? nil : object
         }
         let (row, asOf) = try source.row(entity: entity, key: key, lookupIsolation)
         return row.map { object(StoredRow(key: key, row: $0), bindings[entity], asOf: asOf) }
@@ -15,6 +18,34 @@ extension ManagedObjectContext {
     /// The first object, in the order of creation, whose column has the value.
     func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let family = bindings[entity].layout.concreteFamily
+        if keptLookups != nil, !bindings[family.first ?? entity].isOwned, isOfOthers(family) {
+            return try findOfOthers(entity, column, value)
+        }
+        return try find(entity, family, column, value)
+    }
+
+    /// Whether other data sources own all entities of a family.
+    final func isOfOthers(_ family: [Int]) -> Bool { !family.contains { bindings[$0].isOwned } }
+
+    /// Like ``find(entity:column:value:)``, for objects of other data sources in a batch.
+    private func findOfOthers(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject?
+    {
+        if let kept = keptLookups?.result(entity, column, value) { return kept }
+        let found = try find(entity, bindings[entity].layout.concreteFamily, column, value)
+        keptLookups?.keep(found, entity, column, value)
+        let isRemote = stack.root.store.isRemote
+        if keptLookups?.countRead(entity, column) == ManagedObjectContext.lookupsUntilNoted(isRemote) {
+            note(DataSourceDiagnostic(oneByOne: column, bindings[entity].layout, isRemote: isRemote), entity)
+        }
+        return found
+    }
+
+    /// The number of look-ups of an attribute in one batch that is noted as a diagnostic, if each of them reads from the store.
+    private static func lookupsUntilNoted(_ isRemote: Bool) -> Int { isRemote ? 16 : 1024 }
+
+    private func find(
+        _ entity: Int, _ family: [Int], _ column: Int, _ value: RowValue
+    ) throws(DataSourceError) -> ManagedObject? {
         let isUnique = family.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
         // Read several entities that others write in one state: an object may be replaced by an object of another entity.
         let isOneState = family.count == 1 || family.allSatisfy { bindings[$0].isOwned }
@@ -128,8 +159,9 @@ extension ManagedObjectContext {
         guard binding.rights == .own else { return false }
         let all = RowQuery(entity: binding.layout.index)
         binding.misses += 1
-        if binding.misses == 16, stack.root.store.isRemote {
-            note(DataSourceDiagnostic(roundTripsFor: column, binding.layout), binding.layout.index)
+        let isRemote = stack.root.store.isRemote
+        if binding.misses == ManagedObjectContext.lookupsUntilNoted(isRemote) {
+            note(DataSourceDiagnostic(oneByOne: column, binding.layout, isRemote: isRemote), binding.layout.index)
         }
         if !binding.isEmptinessKnown {
             binding.isEmptinessKnown = true

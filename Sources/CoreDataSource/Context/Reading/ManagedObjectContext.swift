@@ -38,6 +38,8 @@ public class ManagedObjectContext {
     var position: FeedPosition
     /// The links of to-many relationships that were read.
     var related = RelatedCache()
+    /// The look-ups of the batch among objects of other data sources; nil outside of a batch.
+    var keptLookups: KeptLookups?
     /// Whether relationships are being read.
     var isFollowing = false
     /// The number of times that each relationship was read for one object alone.

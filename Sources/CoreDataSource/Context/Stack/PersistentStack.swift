@@ -192,11 +192,13 @@ extension DataSourceDiagnostic {
             "\(entityName).\(attributeName) is looked up by its value but has neither a uniqueness constraint nor a fetch index, so every row of \(entityName) is read. Add a uniqueness constraint or a fetch index to the model."
     }
 
-    /// The diagnostic of an attribute whose values are looked up one by one on a server.
-    init(roundTripsFor column: Int, _ layout: EntityLayout) {
+    /// The diagnostic of an attribute whose values are looked up one by one.
+    ///
+    /// - Parameter isRemote: Whether the store is on a server.
+    init(oneByOne column: Int, _ layout: EntityLayout, isRemote: Bool) {
         entityName = layout.name
         attributeName = layout.columns[column].name
         message =
-            "\(entityName).\(attributeName) is looked up one value at a time, and each look-up is a round trip to the server. Look up all values of a batch at once: call preload in prepare(_:in:), or subclass KeyedDataSource."
+            "\(entityName).\(attributeName) is looked up one value at a time, and each look-up is a \(isRemote ? "round trip to the server" : "query"). Look up all values of a batch at once: call preload in prepare(_:in:), or subclass KeyedDataSource."
     }
 }

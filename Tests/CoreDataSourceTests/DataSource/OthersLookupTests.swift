@@ -1,0 +1,247 @@
+import CoreDataSource
+import ErrorExpectations
+import SQLiteStore
+import TestSupport
+import Testing
+
+/// Letters by key, each with the key of its topic, which another data source owns.
+private final class FiledLetters: DataSource<(key: String, topic: String)> {
+    override class var entities: [ManagedObject.Type] { [Letter.self, Attachment.self] }
+
+    override func prepare(_ letters: [(key: String, topic: String)], in context: PrivateContext) throws {
+        try context.preload(Letter.self, where: \.key, in: letters.map(\.key))
+        try context.preload(Topic.self, where: \.key, in: letters.map(\.topic))
+    }
+
+    override func onAdd(_ value: (key: String, topic: String), in context: PrivateContext) throws -> ManagedObject? {
+        let letter = try context.findOrInsert(Letter.self, where: \.key, equals: value.key)
+        letter.topic = try context.first(Topic.self, where: \.key, equals: value.topic)
+        return letter
+    }
+}
+
+/// Topics, each with its old and its new key.
+private final class RenamedTopics: DataSource<(old: String, new: String)> {
+    override class var entities: [ManagedObject.Type] { [Topic.self] }
+
+    override func onAdd(_ keys: (old: String, new: String), in context: PrivateContext) throws -> ManagedObject? {
+        let topic = try context.topic(keys.old)
+        topic.key = keys.new
+        return topic
+    }
+}
+
+/// Look-ups of objects that another data source owns.
+@MainActor
+struct OthersLookupTests {
+    private func topics(_ count: Int, _ topics: TopicDataSource) async throws {
+        try await topics.add((0..<count).map { "topic-\($0)" })
+    }
+
+    /// Calls the body in a batch of letters, and returns the number of statements that it made the store run.
+    private func statements(
+        _ container: PersistentContainer, _ letters: LetterDataSource,
+        _ body: @escaping @Sendable (PrivateContext) throws -> Void
+    ) async throws -> Int {
+        let counters = try #require(container.stack.root.store as? SQLiteStore).counters
+        return try await letters.perform { context in
+            let before = counters.statementsRun
+            try body(context)
+            return counters.statementsRun - before
+        }
+    }
+
+    @Test func eachValueIsReadOnceInABatch() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await self.topics(6, topics)
+            let count = try await statements(container, letters) { context in
+                for number in 0..<1000 {
+                    let topic = try context.first(Topic.self, where: \.key, equals: "topic-\(number % 8)")
+                    #expect((topic?.key == "topic-\(number % 8)") == (number % 8 < 6))
+                }
+            }
+            #expect(count == 8)
+        }
+    }
+
+    @Test func valuesThatWerePreloadedAreNotRead() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await self.topics(1500, topics)
+            let count = try await statements(container, letters) { context in
+                try context.preload(Topic.self, where: \.key, in: (0..<2000).map { "topic-\($0)" })
+                for number in 0..<2000 {
+                    let topic = try context.first(Topic.self, where: \.key, equals: "topic-\(number)")
+                    #expect((topic != nil) == (number < 1500))
+                }
+            }
+            #expect(count == 2)
+        }
+    }
+
+    @Test func anObjectThatTheBatchHasReadIsFoundByItsID() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await self.topics(3, topics)
+            let ids = try container.main.fetch(Topic.self).map(\.objectID)
+            let count = try await statements(container, letters) { context in
+                try context.preload(Topic.self, where: \.key, in: (0..<3).map { "topic-\($0)" })
+                for id in ids + ids { #expect(try context.object(Topic.self, id: id)?.objectID == id) }
+            }
+            #expect(count == 1)
+        }
+    }
+
+    /// A batch sees changes that were saved before it began.
+    @Test func theNextBatchReadsAgain() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            for round in 0..<3 {
+                let found = try await letters.perform { context in
+                    try context.preload(Topic.self, where: \.key, in: (0..<3).map { "topic-\($0)" })
+                    return try (0..<3).map { try context.first(Topic.self, where: \.key, equals: "topic-\($0)") != nil }
+                }
+                #expect(found == (0..<3).map { $0 < round })
+                try await topics.add("topic-\(round)")
+            }
+        }
+    }
+
+    @Test func aSubEntityIsFoundByAnAttributeOfItsParent() async throws {
+        let container = try await PersistentContainer(model: .graph, store: .inMemory)
+        let animals = try container.dataSource(PlainDataSource<Animal>.self)
+        let letters = try container.dataSource(LetterDataSource.self)
+        try await animals.perform { context in
+            for number in 0..<10 { _ = number % 2 == 0 ? try context.cat("\(number)") : try context.dog("\(number)") }
+        }
+        try await letters.perform { context in
+            try context.preload(Animal.self, where: \.key, in: (0..<12).map { "\($0)" })
+            for number in 0..<12 {
+                let animal = try context.first(Animal.self, where: \.key, equals: "\(number)")
+                #expect(animal is Cat == (number < 10 && number % 2 == 0))
+                #expect(animal is Dog == (number < 10 && number % 2 == 1))
+            }
+        }
+        try await container.close()
+    }
+
+    /// Of a value that many rows have, the first row is found, whatever the limit of the read has left out.
+    @Test(arguments: [1, 5, 400])
+    func theFirstOfManyIsFound(copies: Int) async throws {
+        let container = try await PersistentContainer(model: .graph, store: .inMemory)
+        let people = try container.dataSource(PlainDataSource<Person, Passport>.self)
+        let letters = try container.dataSource(LetterDataSource.self)
+        try await people.perform { context in
+            for copy in 0..<copies {
+                for number in 0..<20 { try context.person("\(number)-\(copy)").name = "name \(number)" }
+            }
+        }
+        try await letters.perform { context in
+            try context.preload(Person.self, where: \.name, in: (0..<24).map { "name \($0)" })
+            for number in 0..<24 {
+                let person = try context.first(Person.self, where: \.name, equals: "name \(number)")
+                #expect(person?.key == (number < 20 ? "\(number)-0" : nil))
+            }
+        }
+        try await container.close()
+    }
+
+    @Test func anObjectWhoseValueChangedMeanwhileIsLookedUpAgain() async throws {
+        let container = try await PersistentContainer(model: .graph, store: .inMemory)
+        let topics = try container.dataSource(RenamedTopics.self)
+        let letters = try container.dataSource(LetterDataSource.self)
+        try await topics.add([("topic-0", "topic-0"), ("topic-1", "topic-1")])
+        let (hasRead, isChanged) = (Gate(), Gate())
+        let reading = Task {
+            try await letters.perform { context in
+                defer { hasRead.open() }
+                try context.preload(Topic.self, where: \.key, in: ["topic-0", "topic-1"])
+                hasRead.open()
+                isChanged.wait()
+                // The batch still has what it read.
+                #expect(try context.first(Topic.self, where: \.key, equals: "topic-0") != nil)
+                // A fetch brings the newer row.
+                #expect(try Set(context.fetch(Topic.self).map(\.key)) == ["moved", "topic-1"])
+                #expect(try context.first(Topic.self, where: \.key, equals: "topic-0") == nil)
+            }
+        }
+        await hasRead.opened()
+        // A batch that only adds does not wait for the batches of other data sources.
+        try await topics.add(("topic-0", "moved"))
+        isChanged.open()
+        try await reading.value
+        try await container.close()
+    }
+
+    @Test func anObjectOfAnotherDataSourceIsNotEdited() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await self.topics(2, topics)
+            await expectError(.entityNotOwned) {
+                try await letters.perform { context in
+                    try context.preload(Topic.self, where: \.key, in: ["topic-0", "topic-1"])
+                    try context.first(Topic.self, where: \.key, equals: "topic-0")?.key = "x"
+                }
+            }
+            #expect(try Set(container.main.fetch(Topic.self).map(\.key)) == ["topic-0", "topic-1"])
+        }
+    }
+
+    /// The deletion waits for the batch, and then applies the delete rule to the new link.
+    @Test func anObjectThatABatchHasLinkedIsDeletedAfterIt() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await self.topics(2, topics)
+            let (hasLinked, end) = (Gate(), Gate())
+            let linking = Task {
+                try await letters.perform { context in
+                    defer { hasLinked.open() }
+                    try context.preload(Topic.self, where: \.key, in: ["topic-0", "topic-1"])
+                    try context.letter("l").topic = try context.first(Topic.self, where: \.key, equals: "topic-0")
+                    hasLinked.open()
+                    end.wait()
+                }
+            }
+            await hasLinked.opened()
+            let deleting = Task { _ = try await topics.delete("topic-0") }
+            for _ in 0..<100 { await Task.yield() }
+            #expect(try container.main.count(Topic.self) == 2)
+            end.open()
+            try await linking.value
+            try await deleting.value
+            #expect(try container.main.fetch(Topic.self).map(\.key) == ["topic-1"])
+            // The topic's letters are deleted with it.
+            #expect(try container.main.count(Letter.self) == 0)
+        }
+    }
+
+    @Test func aHookThatReadsOneByOneIsReported() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await self.topics(1100, topics)
+            let filed = (0..<1100).map { (key: "\($0)", topic: "topic-\($0)") }
+            try await letters.perform { context in
+                for (_, topic) in filed[..<1000] { _ = try context.first(Topic.self, where: \.key, equals: topic) }
+            }
+            #expect(letters.diagnostics.isEmpty)
+            try await letters.perform { context in
+                for (_, topic) in filed { _ = try context.first(Topic.self, where: \.key, equals: topic) }
+            }
+            #expect(letters.diagnostics.map(\.attributeName) == ["key"])
+            #expect(letters.diagnostics.first?.message.contains("each look-up is a query") == true)
+        }
+    }
+
+    /// What an import of letters into six topics asks of the store, hooks and save.
+    @Test func anImportAsksOnceForEachThousandValues() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+        let topics = try container.dataSource(TopicDataSource.self)
+        let letters = try container.dataSource(FiledLetters.self)
+        try await self.topics(6, topics)
+        let counters = try #require(container.stack.root.store as? SQLiteStore).counters
+        for round in 0..<2 {
+            let filed = (0..<1000).map { (key: "\(round)-\($0)", topic: "topic-\($0 % 6)") }
+            let before = counters.statementsRun
+            try await letters.add(filed)
+            // Each new row is a statement, too.
+            #expect(counters.statementsRun - before - 1000 <= 5)
+        }
+        #expect(letters.diagnostics.isEmpty)
+        try await container.close()
+    }
+}
