@@ -50,7 +50,7 @@ extension EntityLayout {
         case .null: return "nil"
         case .integer(let number): return kind == .boolean ? "\(number != 0)" : "\(number)"
         case .real(let number):
-            return kind == .date ? Date(timeIntervalSinceReferenceDate: number).ISO8601Format() : "\(number)"
+            return kind == .date ? DateText.display(number) : "\(number)"
         case .text(let string): return kind == .decimal ? string : string.quotedForDescription
         case .blob(let bytes):
             guard kind == .uuid, bytes.count == 16 else { return "(\(bytes.count) bytes)" }

@@ -153,7 +153,7 @@ extension AttributeValue {
         switch self {
         case .integer(let value): "\(value)"
         case .double(let value): "\(value)"
-        case .date(let value): Date(timeIntervalSinceReferenceDate: value).formatted(.iso8601)
+        case .date(let value): DateText.display(value)
         case .decimal(let value): "\(value)"
         case .boolean, .string, .uuid: "the value"
         }

@@ -50,12 +50,7 @@ enum AttributeCoding {
     }
 
     private static func json(date seconds: Double) -> JSONValue {
-        if seconds.magnitude < longestDate {
-            let date = Date(timeIntervalSinceReferenceDate: seconds)
-            let text = date.formatted(seconds == seconds.rounded() ? wholeSeconds : fractions)
-            if self.date(text) == seconds { return .string(text) }
-        }
-        return json(seconds)
+        DateText.exact(seconds, digits: 3).map { .string($0) } ?? json(seconds)
     }
 
     private static func json(transformable bytes: [UInt8]) -> JSONValue {
@@ -90,7 +85,7 @@ enum AttributeCoding {
             guard let number = real(json) else { return nil }
             let float = Float(number)
             return float.isFinite == number.isFinite ? .real(Double(float)) : nil
-        case .date: return (string(json).flatMap(date) ?? real(json)).map { .real($0) }
+        case .date: return (string(json).flatMap(DateText.seconds) ?? real(json)).map { .real($0) }
         case .string: return string(json).map { .text($0) }
         case .uri: return string(json).flatMap { text in URL(string: text).map { _ in .text(text) } }
         case .decimal: return decimal(json).map { .text($0) }
@@ -138,6 +133,11 @@ enum AttributeCoding {
         return tag == bytesTag ? data(value) : string(value).map { Array($0.utf8) }
     }
 
+    /// What is wrong with a value that does not have the type: the value, and the expected form.
+    static func complaint(_ json: JSONValue, _ type: AttributeType) -> String {
+        "is \(json.text.shortened), but has to be \(type.codedForm)"
+    }
+
     // MARK: Parts
 
     private static let textTag: JSONName = "json"
@@ -149,18 +149,5 @@ enum AttributeCoding {
             return false
         }
         return (name == textTag || name == bytesTag) && string(text) != nil
-    }
-
-    /// In seconds. Beyond the limit, a year has more than four digits or is before year 1.
-    private static let longestDate = 6.0e10
-    private static let wholeSeconds = Date.ISO8601FormatStyle()
-    private static let fractions = Date.ISO8601FormatStyle(includingFractionalSeconds: true)
-
-    /// The seconds since 2001.
-    private static func date(_ text: String) -> Double? {
-        // Foundation accepts 30 February as a day in March, and ignores characters after a date.
-        guard TimestampText.isValid(text) else { return nil }
-        let date = (try? wholeSeconds.parse(text)) ?? (try? fractions.parse(text))
-        return date?.timeIntervalSinceReferenceDate
     }
 }

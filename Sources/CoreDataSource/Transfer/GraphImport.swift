@@ -116,7 +116,7 @@ struct GraphImport {
                 entityName: entity.name, attributeName: attribute.name)
         }
         guard let value = AttributeCoding.value(json, attribute.type) else {
-            throw wrongType("\(place).\(entity.columns[column].name)", attribute, entity)
+            throw wrongType(json, "\(place).\(entity.columns[column].name)", attribute, entity)
         }
         return value
     }
@@ -171,7 +171,7 @@ struct GraphImport {
         switch field.kind {
         case .attribute(let column, let attribute):
             guard let value = AttributeCoding.value(json, attribute.type) else {
-                throw wrongType(place, attribute, object.layout)
+                throw wrongType(json, place, attribute, object.layout)
             }
             object.setValue(value, column)
         case .composite(let leaves):
@@ -202,10 +202,10 @@ struct GraphImport {
     }
 
     private func wrongType(
-        _ place: String, _ attribute: AttributeDescription, _ entity: EntityLayout
+        _ json: JSONValue, _ place: String, _ attribute: AttributeDescription, _ entity: EntityLayout
     ) -> DataSourceError {
         DataSourceError(
-            .invalidGraph, "\(place) is not a value of the type \(attribute.type.rawValue).", entityName: entity.name,
+            .invalidGraph, "\(place) \(AttributeCoding.complaint(json, attribute.type)).", entityName: entity.name,
             attributeName: attribute.name)
     }
 

@@ -79,7 +79,8 @@ struct GraphImportLinks {
         return try link.keys.enumerated().map { index, key in
             let place = relationship.isToMany ? "\(link.place)[\(index)]" : link.place
             guard let value = value(key, of: relationship, column: column, in: context) else {
-                throw GraphImportLinks.fault(place, "does not have the type of the key")
+                let attribute = context.bindings[relationship.destination].layout.columns[column].attribute
+                throw GraphImportLinks.fault(place, AttributeCoding.complaint(key, attribute?.type ?? .string))
             }
             for entity in relationship.destinationFamily {
                 guard let other = try context.look(for: value, column, in: entity) else { continue }

@@ -132,7 +132,7 @@ struct ValueText {
     private func date(_ number: Double) -> String? {
         // A number beyond the years with four digits is shown as a number.
         guard type == .date, (-63_000_000_000...252_000_000_000).contains(number) else { return nil }
-        return Date(timeIntervalSinceReferenceDate: number).ISO8601Format()
+        return DateText.display(number)
     }
 
     private func uuid(_ bytes: [UInt8]) -> String? {

@@ -4,8 +4,8 @@ internal import ManagedModel
 /// A row that any encoder can write and that people can read and edit: values by column name, without nulls and transient
 /// attributes.
 ///
-/// Booleans are booleans, dates are strings such as `2026-01-31T12:00:00.25Z`, and blobs are Base64 strings. Numbers that JSON
-/// cannot represent, such as infinity, are strings, too. If a date string would not be exact, the date is a number: the seconds
+/// Booleans are booleans, dates are ISO 8601 strings such as `2026-01-31T12:00:00.25Z`, and blobs are Base64 strings. Numbers
+/// that JSON cannot represent, such as infinity, are strings, too. If a date string would not be exact, the date is a number: the seconds
 /// since 2001.
 ///
 /// ```swift
@@ -66,11 +66,22 @@ extension EntityLayout {
     public func row(_ coded: CodableRow) throws(DataSourceError) -> RowSnapshot {
         var values: [RowValue] = []
         for column in columns {
-            let coded = column.isStored ? coded.values[column.name] : nil
-            // A value that cannot be converted becomes a misfit, so that the error names its column.
-            values.append(coded.map { column.value($0) ?? column.misfit } ?? .null)
+            guard column.isStored, let coded = coded.values[column.name] else {
+                values.append(.null)
+                continue
+            }
+            guard let value = column.value(coded) else { throw wrongForm(coded, column) }
+            values.append(value)
         }
         return try row(values)
+    }
+
+    private func wrongForm(_ value: CodableValue, _ column: ColumnLayout) -> DataSourceError {
+        let form = column.attribute?.type.codedForm ?? "a whole number"
+        return DataSourceError(
+            .storeCorrupt,
+            "The \(column.name) of an object of \(name) is stored as \(value.text.shortened), but has to be \(form). Restore the store from a copy, or correct that value.",
+            entityName: name, attributeName: column.name)
     }
 }
 
@@ -93,6 +104,15 @@ private enum CodableValue: Codable {
         }
     }
 
+    var text: String {
+        switch self {
+        case .flag(let flag): "\(flag)"
+        case .integer(let integer): "\(integer)"
+        case .real(let real): "\(real)"
+        case .text(let text): "\"\(text)\""
+        }
+    }
+
     func encode(to encoder: any Encoder) throws {
         var value = encoder.singleValueContainer()
         switch self {
@@ -110,7 +130,7 @@ extension ColumnLayout {
         case (.null, _): nil
         case (.integer(let number), .boolean) where number == 0 || number == 1: .flag(number == 1)
         case (.integer(let number), _): .integer(number)
-        case (.real(let seconds), .date) where string(ofDate: seconds) != nil: string(ofDate: seconds).map { .text($0) }
+        case (.real(let seconds), .date) where DateText.exact(seconds) != nil: DateText.exact(seconds).map { .text($0) }
         case (.real(let real), _): real.isFinite ? .real(real) : .text("\(real)")
         case (.text(let text), _): .text(text)
         case (.blob(let bytes), _): .text(Data(bytes).base64EncodedString())
@@ -123,30 +143,16 @@ extension ColumnLayout {
         case (.integer(let integer), .integer): .integer(integer)
         case (.integer(let integer), .real): .real(Double(integer))
         case (.real(let real), .real): .real(real)
-        case (.text(let text), .real): (date(ofString: text) ?? Double(text)).map { .real($0) }
+        case (.text(let text), .real): real(text).map { .real($0) }
         case (.text(let text), .text): .text(text)
         case (.text(let text), .blob): Data(base64Encoded: text).map { .blob(Array($0)) }
         default: nil
         }
     }
 
-    /// A value that does not fit the column.
-    fileprivate var misfit: RowValue { storage == .text ? .integer(0) : .text("") }
-
-    /// Nil if the string would not give exactly the same date.
-    private func string(ofDate seconds: Double) -> String? {
-        guard seconds.magnitude < 1e11 else { return nil }
-        let whole = seconds.rounded(.down)
-        let fraction = "\(seconds - whole)".dropFirst()
-        let text = Date(timeIntervalSinceReferenceDate: whole).formatted(.iso8601).dropLast() + fraction + "Z"
-        return date(ofString: String(text)) == seconds ? String(text) : nil
-    }
-
-    private func date(ofString text: String) -> Double? {
-        guard let point = text.firstIndex(of: "."), let fraction = Double("0" + text[point...].dropLast()),
-            let whole = try? Date(text[..<point] + "Z", strategy: .iso8601)
-        else { return nil }
-        return whole.timeIntervalSinceReferenceDate + fraction
+    private func real(_ text: String) -> Double? {
+        if attribute?.type == .date, let seconds = DateText.seconds(text) { return seconds }
+        return ["inf", "-inf", "nan"].contains(text) ? Double(text) : nil
     }
 }
 

@@ -108,7 +108,22 @@ import Testing
         }
     }
 
-    @Test(arguments: ["2001-02-30T00:00:00Z", "2001-01-01T24:00:00Z", "2001-01-01"])
+    @Test func aDateBeforeTheReformIsThatOfTheGregorianCalendar() async throws {
+        try await withTypes { container, source in
+            let json =
+                #"{"EveryType": [{"dateRequired": -13197686400, "dateOptional": "1582-10-14T00:00:00Z", "#
+                + #""uriRequired": "a:b", "uuidRequired": "00000000-0000-0000-0000-00000000000a", "binaryRequired": ""}]}"#
+            try await container.importGraph(ObjectGraph(json: Data(json.utf8)))
+            let object = try #require(try source.fetch(EveryType.self).first)
+            #expect(object.dateRequired == object.dateOptional)
+            let text = String(decoding: try container.main.exportGraph(of: types).json, as: UTF8.self)
+            #expect(text.contains("\"dateRequired\": \"1582-10-14T00:00:00Z\""))
+        }
+    }
+
+    @Test(arguments: [
+        "2001-02-30T00:00:00Z", "2001-01-01T24:00:00Z", "2001-01-01", "2020-01-01T25:60:00Z", "1500-02-29T00:00:00Z",
+    ])
     func aMomentThatDoesNotExistIsAnErrorOfTheImport(text: String) async throws {
         try await withTypes { container, source in
             let json = #"{"EveryType": [{"dateOptional": "\#(text)"}]}"#
@@ -117,6 +132,8 @@ import Testing
             }
             let count = try source.count(EveryType.self)
             #expect(error?.code == .invalidGraph && error?.attributeName == "dateOptional" && count == 0)
+            let message = try #require(error?.message)
+            #expect(message.contains("\"\(text)\"") && message.contains("2026-11-26T12:00:00Z"), "\(message)")
         }
     }
 

@@ -64,6 +64,24 @@ struct CodableRowTests {
         #expect(code { _ = try row(json) } == .storeCorrupt)
     }
 
+    @Test(arguments: [
+        "2020-02-30T12:00:00.0Z", "2020-01-01T25:60:00.0Z", "1500-02-29T00:00:00.0Z", "2020-13-01T00:00:00Z", "0x10",
+        "12", "", "yesterday",
+    ])
+    func aMomentThatDoesNotExistIsDamageThatTheErrorNames(text: String) throws {
+        let error = #expect(throws: DataSourceError.self) { try row(#"{"date": "\#(text)"}"#) }
+        #expect(error?.code == .storeCorrupt && error?.attributeName == "date")
+        let message = try #require(error?.message)
+        #expect(message.contains("\"\(text)\"") && message.contains("2026-11-26T12:00:00Z"), "\(message)")
+    }
+
+    @Test func datesBeforeTheReformAreThoseOfTheGregorianCalendar() throws {
+        let empty = [RowValue](repeating: .null, count: 3)
+        let text = try json(empty + [.real(-13_197_686_400)] + empty)
+        #expect(text == #"{"date":"1582-10-14T00:00:00.0Z"}"#)
+        #expect(try row(text)[3] == .real(-13_197_686_400))
+    }
+
     @Test func whatTheEntityDoesNotStoreIsIgnored() throws {
         #expect(try row(#"{"other": 1, "hidden": "x", "string": "y"}"#)[4...] == [.text("y"), .null, .null])
     }

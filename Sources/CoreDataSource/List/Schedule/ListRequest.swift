@@ -62,7 +62,7 @@ extension ListState {
         case .null: ""
         case .text(let text): text
         case .integer(let number): isOfFlags ? "\(number != 0)" : "\(number)"
-        case .real(let number): isOfDates ? Date(timeIntervalSinceReferenceDate: number).ISO8601Format() : "\(number)"
+        case .real(let number): isOfDates ? DateText.display(number) : "\(number)"
         case .blob(let bytes): bytes.count == 16 && isOfUUIDs ? uuid(bytes) : "\(bytes.count) bytes"
         }
     }
