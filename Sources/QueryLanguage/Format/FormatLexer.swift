@@ -164,7 +164,17 @@ extension FormatLexer {
         guard let number = Double(text), number.isFinite, !isInWord else {
             throw source.error("This number cannot be read.", at: start..<position)
         }
-        return .double(number)
+        return Self.needsDecimal(text, number) ? .digits(text) : .double(number)
+    }
+
+    /// Whether a number has digits that a `Double` loses, and a decimal keeps.
+    private static func needsDecimal(_ text: String, _ number: Double) -> Bool {
+        guard !isEqual(text, "\(number)"), let decimal = Decimal(rowText: text) else { return false }
+        return isEqual(text, decimal.description)
+    }
+
+    private static func isEqual(_ one: String, _ other: String) -> Bool {
+        ValueOrder.decimal.compare(.text(one), .text(other)) == 0
     }
 
     /// Skips a fraction and an exponent.
@@ -283,6 +293,8 @@ struct FormatToken {
         /// The digits of a whole number, without a sign.
         case integer(UInt64)
         case double(Double)
+        /// A number with more digits than a `Double` has.
+        case digits(String)
         /// An integer beyond 64 bits.
         case decimal(Decimal)
         /// `$NAME`.

@@ -11,6 +11,7 @@ extension FormatParser {
         case .text(let text): return try constant(.text(text))
         case .integer(let number): return try constant(.of(number))
         case .double(let number): return try constant(.double(number))
+        case .digits(let text): return try constant(.digits(text))
         case .decimal(let number): return try constant(.decimal(number))
         case .variable(let name):
             try advance()
@@ -86,6 +87,7 @@ extension FormatParser {
         switch token.kind {
         case .integer(let number): return try constant(.negative(number))
         case .double(let number): return try constant(.double(-number))
+        case .digits(let text): return try constant(.digits("-" + text))
         case .decimal(let number): return try constant(.decimal(-number))
         default: break
         }
@@ -252,7 +254,10 @@ enum FormatLiteral: String {
     }
 
     func value(_ arguments: [FetchExpression]) -> FetchValue? {
-        switch (self, arguments.first, arguments.count) {
+        if case .constant(.digits(let text)) = arguments.first, let near = Double(text) {
+            return value([.constant(.double(near))] + arguments.dropFirst())
+        }
+        return switch (self, arguments.first, arguments.count) {
         case (.date, .constant(.double(let seconds)), 1): .date(Date(timeIntervalSinceReferenceDate: seconds))
         case (.date, .constant(.integer(let seconds)), 1): .date(Date(timeIntervalSinceReferenceDate: Double(seconds)))
         case (.objectID, .constant(.text(let name)), 2): objectID(name, arguments[1])

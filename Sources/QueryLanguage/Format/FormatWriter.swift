@@ -189,6 +189,7 @@ extension FetchValue {
         case .boolean(let flag): flag ? "TRUE" : "FALSE"
         case .integer(let number): "\(number)"
         case .double(let number): number.isFinite ? "\(number)" : "DOUBLE(\"\(number)\")"
+        case .digits(let text): text
         case .decimal(let number): "DECIMAL(\"\(number)\")"
         case .text(let text): FormatWriter.quoted(text)
         case .date(let date): "DATE(\(FetchValue.double(date.timeIntervalSinceReferenceDate).formatText))"

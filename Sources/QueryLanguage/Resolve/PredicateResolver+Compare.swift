@@ -26,6 +26,7 @@ extension PredicateResolver {
     private func compare(
         _ one: TypedExpression, _ relation: ComparisonOperator, to other: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
+        let (one, other) = (one.compared(to: other), other.compared(to: one))
         switch (one.expression, other.expression) {
         case (.column(let column), .constant(let value)):
             return try compare(column, of: one, relation, to: value, of: other, options: options)

@@ -11,11 +11,19 @@ package struct TypedExpression {
     package var attribute: String?
     /// Whether the expression is a stored value, which fits every kind with its storage.
     package var isRaw = false
+    /// The nearest `Double` of a literal with more digits, for a comparison with a `Double`.
+    var nearest: Double?
 
     /// The name of the expression in a message.
     package var description: String {
         let kind = kind?.name ?? "nil"
         return attribute.map { "\"\($0)\" (\(kind))" } ?? kind
+    }
+
+    /// The expression in a comparison with another one.
+    func compared(to other: TypedExpression) -> TypedExpression {
+        guard let nearest, other.kind == .real else { return self }
+        return TypedExpression(expression: .constant(.real(nearest)), kind: .real)
     }
 }
 
@@ -37,7 +45,10 @@ extension PredicateResolver {
         case .constant(let value):
             var isRaw = false
             if case .stored = value { isRaw = true }
-            return TypedExpression(expression: .constant(value.rowValue), kind: value.kind, isRaw: isRaw)
+            var nearest: Double?
+            if case .digits(let text) = value { nearest = Double(text) }
+            return TypedExpression(
+                expression: .constant(value.rowValue), kind: value.kind, isRaw: isRaw, nearest: nearest)
         case .list: throw invalid("a list was used where one value is needed. Use lists with IN and in functions.")
         case .variable(let name):
             if let object = try object(of: name) { return object }

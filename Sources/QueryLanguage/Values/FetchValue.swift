@@ -8,6 +8,8 @@ package enum FetchValue: Sendable, Hashable {
     case integer(Int64)
     case double(Double)
     case decimal(Decimal)
+    /// A literal of a format with more digits than a `Double` has: beside a `Double` the nearest one, and otherwise a decimal.
+    case digits(String)
     case text(String)
     case date(Date)
     case data(Data)
@@ -56,6 +58,7 @@ extension FetchValue {
         case (.integer(let one), .integer(let other)): one == other
         case (.double(let one), .double(let other)): one.bitPattern == other.bitPattern
         case (.decimal(let one), .decimal(let other)): one == other
+        case (.digits(let one), .digits(let other)): one == other
         case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
         case (.date(let one), .date(let other)):
             one.timeIntervalSinceReferenceDate.bitPattern == other.timeIntervalSinceReferenceDate.bitPattern
@@ -75,6 +78,7 @@ extension FetchValue {
         case .integer(let value): hasher.combine(value)
         case .double(let value): hasher.combine(value.bitPattern)
         case .decimal(let value): hasher.combine(value)
+        case .digits(let value): hasher.combine(value)
         case .text(var value): value.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
         case .date(let value): hasher.combine(value.timeIntervalSinceReferenceDate.bitPattern)
         case .data(let value): hasher.combine(value)
@@ -137,6 +141,7 @@ extension FetchValue {
         case .integer(let value): .integer(value)
         case .double(let value): .real(value)
         case .decimal(let value): value.isNaN ? .real(.nan) : value.storedValue.value
+        case .digits(let text): .text(Decimal.canonical(text))
         case .text(let value): .text(value)
         case .date(let value): value.storedValue.value
         case .data(let value): value.storedValue.value
@@ -154,7 +159,7 @@ extension FetchValue {
         case .boolean: .boolean
         case .integer: .integer
         case .double: .real
-        case .decimal: .decimal
+        case .decimal, .digits: .decimal
         case .text: .text
         case .date: .date
         case .data: .data

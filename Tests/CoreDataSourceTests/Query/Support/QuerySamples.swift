@@ -132,7 +132,7 @@ enum QuerySamples {
         case .integer(let value), .objectID(_, let value): .integer(value)
         case .double(let value): .real(value)
         case .decimal(let value): value.storedValue.value
-        case .text(let value): .text(value)
+        case .text(let value), .digits(let value): .text(value)
         case .date(let value): value.storedValue.value
         case .data(let value): value.storedValue.value
         case .uuid(let value): value.storedValue.value
@@ -180,7 +180,7 @@ class SampleEntity: ManagedObject {
         case .data(let value): setAttribute(value, at: column)
         case .uuid(let value): setAttribute(value, at: column)
         case .url(let value): setAttribute(value, at: column)
-        case .stored: break
+        case .digits, .stored: break
         }
     }
 }
