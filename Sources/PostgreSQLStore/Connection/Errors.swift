@@ -46,14 +46,14 @@ extension DataSourceError {
                     + "to create schemas in the database. To use a store, the user must be allowed to read and write its "
                     + "tables; with Configuration.isReadOnly, reading is enough."
             )
-        case "25006": (.storeReadOnly, "The server only takes reads: it is a standby.")
+        case "25006": (.storeReadOnly, readOnlyMessage)
         case "3F000", "42P01", "42703", "42804", "42883", "42P17", "23502":
             (
                 .storeCorrupt,
-                "The tables of the store differ from those that this library made: they were changed by hand. Restore them."
+                "The tables of the store differ from those that this library made, for the reason in `cause`. Restore them."
             )
         case let state where state.isOfLostSession:
-            (.storeUnavailable, "The server is starting, stopping or overloaded. \(afterLossMessage)")
+            (.storeUnavailable, "The server takes no statements now, for the reason in `cause`. \(afterLossMessage)")
         default: nil
         }
     }
@@ -77,8 +77,8 @@ extension DataSourceError {
         case let state where state.hasPrefix("22") || state.hasPrefix("23") || state == "P0001":
             (
                 .validationFailed,
-                "The server refuses a row of the save, because of a constraint or trigger that was made there by hand. Change the "
-                    + "objects, or that constraint or trigger."
+                "The server refuses a row of the save, for the reason in `cause`: a value, or a constraint or trigger that this "
+                    + "library did not make. Change the objects, or that constraint or trigger."
             )
         default: nil
         }
@@ -98,8 +98,7 @@ extension DataSourceError {
         let cause = message.isEmpty ? "out of memory" : message
         if message.contains("session is read-only") {
             self.init(
-                .storeReadOnly, "The server is a standby, which only takes reads. Connect to the primary server.",
-                cause: cause)
+                .storeReadOnly, DataSourceError.readOnlyMessage, cause: cause)
         } else if state == "53300" {
             self.init(.storeUnavailable, DataSourceError.fullServerMessage, cause: cause)
         } else if message.contains("invalid integer value") || message.contains("invalid port number") {
@@ -117,7 +116,12 @@ extension DataSourceError {
         } else if message.contains("certificate") {
             self.init(
                 .storeUnavailable,
-                "The server does not prove who it is: its certificate does not fit. Check the host's name, sslmode and sslrootcert.",
+                "The certificates of the connection do not serve, for the reason in `cause`. Check the host's name, sslmode, sslrootcert and sslcert.",
+                cause: cause)
+        } else if state != nil {
+            self.init(
+                .storeUnavailable,
+                "The server refuses the connection, for the reason in `cause`. \(DataSourceError.afterLossMessage)",
                 cause: cause)
         } else {
             self.init(
@@ -127,7 +131,13 @@ extension DataSourceError {
         }
     }
 
-    private static let fullServerMessage = "The server has no free connection. Raise its max_connections."
+    private static let fullServerMessage =
+        "The server takes no more connections of all clients, of this role, or to this database: `cause` says which. Raise that "
+        + "limit (max_connections, or CONNECTION LIMIT of the role or the database), or close connections."
+
+    private static let readOnlyMessage =
+        "The server only takes reads from this session: it is a standby, or default_transaction_read_only is on for the server, the "
+        + "database or the role. Connect to the primary server, turn the setting off, or open the store with isReadOnly."
 
     /// Whether a server has refused a connection because it has no free one.
     var isOfFullServer: Bool { message == DataSourceError.fullServerMessage }

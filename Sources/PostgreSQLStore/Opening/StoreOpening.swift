@@ -261,7 +261,7 @@ extension StoreOpening {
         let rows = try PostgreSQLSchema(named: found.schema).metadataRows(registry.connection)
         let decision: StartupDecision
         do throws(DataSourceError) {
-            decision = try StartupDecision(.metadata(rows), options.identity, policy)
+            decision = try StartupDecision(.metadata(rows), options.identity, policy, restart: Self.restart)
         } catch  where error.code == .modelChanged {
             throw try refused(error, in: registry, found: found)
         }
@@ -312,9 +312,10 @@ extension StoreOpening {
         }
         let decision: StartupDecision
         do throws(DataSourceError) {
-            decision = try StartupDecision(.metadata(rows), options.identity, policy.withoutMigration)
+            decision = try StartupDecision(
+                .metadata(rows), options.identity, policy.withoutMigration, obstacle: cause, restart: Self.restart)
         } catch  where error.code == .modelChanged {
-            throw try refused(error, in: registry, found: found, obstacle: cause)
+            throw try refused(error, in: registry, found: found)
         }
         do throws(DataSourceError) {
             var (entry, startup) = try follow(decision, registry, found)
@@ -326,17 +327,19 @@ extension StoreOpening {
         }
     }
 
-    /// The error if the policy is to keep the store.
+    /// The policies that start over on a server, where the default keeps the store.
+    private static let restart = ".discard or .backup(keep:)"
+
+    /// The error if the policy is to keep the store, with the processes that have it open.
     private func refused(
-        _ error: DataSourceError, in registry: Registry, found: Registry.Entry, obstacle: String? = nil
+        _ error: DataSourceError, in registry: Registry, found: Registry.Entry
     ) throws(DataSourceError) -> DataSourceError {
         let others = try Members(registry.connection, PostgreSQLSchema(named: found.schema)).recent()
-        let occupants = others.isEmpty ? nil : "it is open in " + others.map(\.description).joined(separator: ", ")
+        if others.isEmpty { return error }
+        let occupants = "it is open in " + others.map(\.description).joined(separator: ", ")
         return DataSourceError(
-            .modelChanged,
-            "The store was made for another model or database key. Once no process has it open, open it with the reset policy "
-                + ".migrate to carry its rows over, or .discard or .backup(keep:) to start over; or use an app that has the "
-                + "old model.", cause: [error.cause, obstacle, occupants].compactMap(\.self).joined(separator: "; "))
+            .modelChanged, error.message + " Close it in every process first.",
+            cause: [error.cause, occupants].compactMap(\.self).joined(separator: "; "))
     }
 
     /// Replaces a generation with one whose tables are for the present model and that has the carried rows, in one transaction.

@@ -185,7 +185,7 @@ extension PostgreSQLSchema {
     private func damaged(_ store: String, _ cause: String) -> DataSourceError {
         DataSourceError(
             .storeCorrupt,
-            "The tables of the store \(store) differ from those that this library made: they were changed by hand. Restore them.",
+            "The tables of the store \(store) differ from those that this library made. Restore them.",
             cause: cause)
     }
 }

@@ -215,9 +215,9 @@ extension DataSourceError {
             isTransformable
             ? "An object of \(layout.name) has a stored \(attribute) that cannot be decoded as the type of the attribute, and reads as "
                 + "nil. If a release of the app has changed that type, decode what earlier ones have saved, or give the new type to a "
-                + "new attribute. Otherwise another program or a disk failure has damaged it."
+                + "new attribute. Otherwise save the object again, or restore the store."
             : "An object of \(layout.name) has a stored \(attribute) with an invalid value, which reads as the default "
-                + "value. Another program or a disk failure has damaged it. Save the object again, or restore the store."
+                + "value. This library stores no such values. Save the object again, or restore the store."
         self.init(.damagedValue, message, entityName: layout.name, attributeName: attribute)
     }
 }

@@ -19,9 +19,13 @@ package enum StartupDecision: Sendable, Equatable {
     /// Carry the rows over. If that is not possible, decide again without migration.
     case migrate(StoreStartup.Reason, StoreMetadata)
 
+    /// - Parameters:
+    ///   - obstacle: Why the rows cannot be carried over, if that was tried.
+    ///   - restart: The policies that start over, for the message.
     /// - Throws: `foreignDatabase`, `newerFormat`, `storeCorrupt` or, if the policy is `.fail`, `modelChanged`.
     package init(
-        _ found: FoundStore, _ wanted: StoreIdentity, _ policy: ResetPolicy
+        _ found: FoundStore, _ wanted: StoreIdentity, _ policy: ResetPolicy, obstacle: String? = nil,
+        restart: String = ".standard or .discard"
     ) throws(DataSourceError) {
         switch found {
         case .nothing:
@@ -44,12 +48,7 @@ package enum StartupDecision: Sendable, Equatable {
                 return
             }
             guard policy.withoutMigration != .fail else {
-                let keeping =
-                    reason.isModelChanged && !reason.isDatabaseKeyChanged ? ".migrate to carry its rows over, " : ""
-                throw DataSourceError(
-                    .modelChanged,
-                    "The store was made for another model or database key. Open it with the reset policy \(keeping).standard "
-                        + "or .discard to start over, or with an app that has the old model.", cause: reason.summary)
+                throw reason.refusal(policy, obstacle: obstacle, restart: restart)
             }
             self.init(reason, metadata, wanted: wanted, policy: policy.withoutMigration)
         }
@@ -84,7 +83,7 @@ extension StartupDecision {
         do throws(DataSourceError) { try self.init(found, wanted, .fail) } catch  where error.code == .modelChanged {
             throw DataSourceError(
                 .modelChanged,
-                "The store was made for another model or database key, and a read-only container cannot reset or migrate it. "
+                "The store does not fit this app, for the reason in `cause`, and a read-only container cannot reset or migrate it. "
                     + "Open it for writing first.", cause: error.cause)
         }
     }
@@ -137,15 +136,39 @@ extension StoreStartup.Reason {
             changedEntities: isModelChanged ? changed : [], entitiesWithChangedKey: keyed)
     }
 
-    /// The differences, as a sentence for an error's cause.
+    /// The differences, as a sentence for an error's cause. Of many entities, only some are named.
     package var summary: String {
         var parts: [String] = []
-        if isModelChanged { parts.append("the model changed: \(changedEntities.joined(separator: ", "))") }
-        if isDatabaseKeyChanged { parts.append("the database key changed") }
-        if !entitiesWithChangedKey.isEmpty {
-            parts.append("the key of \(entitiesWithChangedKey.joined(separator: ", ")) changed")
+        if isModelChanged {
+            parts.append("the model changed" + (changedEntities.isEmpty ? "" : ": \(Self.list(changedEntities))"))
         }
+        if isDatabaseKeyChanged { parts.append("the database key changed") }
+        if !entitiesWithChangedKey.isEmpty { parts.append("the key of \(Self.list(entitiesWithChangedKey)) changed") }
         return parts.joined(separator: "; ")
+    }
+
+    private static let longestList = 6
+
+    private static func list(_ names: [String]) -> String {
+        if names.count <= longestList { return names.joined(separator: ", ") }
+        let named = names.prefix(longestList - 1)
+        return named.joined(separator: ", ") + " and \(names.count - named.count) others"
+    }
+
+    /// The error if the policy is to keep the store. Only policies that are not in use are named, and only where they help.
+    fileprivate func refusal(_ policy: ResetPolicy, obstacle: String?, restart: String) -> DataSourceError {
+        var made: [String] = []
+        if isModelChanged { made.append("model") }
+        if isDatabaseKeyChanged { made.append("database key") }
+        if !entitiesWithChangedKey.isEmpty { made.append("key of a data source") }
+        var message = "The store was made for another " + made.joined(separator: " and another ")
+        if obstacle != nil { message += ", and its rows cannot be carried over, for the reason in `cause`" }
+        let mayMigrate = obstacle == nil && !policy.migrates && isModelChanged && !isDatabaseKeyChanged
+        message += ". Open it with the reset policy "
+        if mayMigrate { message += ".migrate(otherwise:) to carry its rows over, " }
+        message += "\(restart) to start over, or with an app that has the old \(made.joined(separator: " and "))."
+        return DataSourceError(
+            .modelChanged, message, cause: [obstacle, summary].compactMap(\.self).joined(separator: "; "))
     }
 }
 

@@ -44,11 +44,12 @@ extension Connection {
         try set(pragma: "temp_store", to: 1)
         try set(pragma: "cache_size", to: -Connection.writerCache)
         try set(pragma: "journal_size_limit", to: 4 << 20)
-        guard try values("PRAGMA journal_mode = WAL") == [[.text("wal")]] else {
+        let mode = try values("PRAGMA journal_mode = WAL")
+        guard mode == [[.text("wal")]] else {
             throw DataSourceError(
                 .storeUnreadable,
-                "\(path) is in a place that does not support a write-ahead log. Put the store on a local disk, not on a network one."
-            )
+                "SQLite cannot use a write-ahead log for \(path). Put the store on a local disk whose file system has shared memory.",
+                cause: "SQLite chose \(mode.first.map { "\($0)" } ?? "no log at all").")
         }
         try set(pragma: "synchronous", to: level == .full ? 2 : 1)
         // Without this, a disk on Apple platforms may keep synced data in its cache. Other platforms ignore the setting.

@@ -3,6 +3,11 @@ internal import Dispatch
 internal import Foundation
 internal import RowStore
 
+extension Connection {
+    /// The longest path of a store, in bytes. SQLite adds at most `-journal` to it.
+    static let longestPath = Int(sqlite3_vfs_find(nil)?.pointee.mxPathname ?? 512) - 8
+}
+
 extension DataSourceError {
     /// The error for an SQLite result code. The message names the file, and contains no values of rows.
     init(sqlite code: Int32, connection: OpaquePointer, path: String, while action: String) {
@@ -16,14 +21,19 @@ extension DataSourceError {
         switch code & 0xFF {
         case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL:
             self.init(
-                .storeBusy, "Another program kept \(path) locked. Close that program, or try again later.", cause: cause
-            )
+                .storeBusy,
+                "Another connection to \(path), in this process or another, kept it locked. Close it, or try again later.",
+                cause: cause)
         case SQLITE_FULL:
             self.init(diskFullAt: path, cause: cause)
         case SQLITE_IOERR where isFull(number, path):
             self.init(diskFullAt: path, cause: cause)
+        case SQLITE_CANTOPEN where path.utf8.count > Connection.longestPath:
+            self.init(longPath: path)
         case SQLITE_CANTOPEN where number != 0:
             self.init(systemError: number, path: path, while: action)
+        case SQLITE_READONLY where code == SQLITE_READONLY | (4 << 8):
+            self.init(storeMoved: path)
         case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH:
             self.init(permissionDeniedAt: path, cause: cause)
         case SQLITE_CORRUPT:
@@ -38,8 +48,7 @@ extension DataSourceError {
                 .valueTooLarge, "A row is larger than the store can hold. Keep large data in files of its own.",
                 cause: cause)
         default:
-            self.init(
-                .storeUnreadable, "\(action.capitalized) \(path) failed. Check the disk, then try again.", cause: cause)
+            self.init(failure: action, path, cause: cause)
         }
     }
 
@@ -51,17 +60,37 @@ extension DataSourceError {
             self.init(permissionDeniedAt: path, cause: cause)
         case ENOSPC, EDQUOT:
             self.init(diskFullAt: path, cause: cause)
-        case ENOENT, ENOTDIR:
+        case ENOENT where !isFolder((path as NSString).deletingLastPathComponent):
             self.init(
                 .notAFile, "The folder of \(path) is missing. Create it before opening the store.", cause: cause)
-        case EISDIR, ELOOP, ENXIO:
+        case ENOTDIR:
+            self.init(.notAFile, "A part of \(path) is a file, not a folder. Choose another path.", cause: cause)
+        case ELOOP:
+            self.init(
+                .notAFile, "\(path) is a symbolic link that leads to no file. Choose another path.", cause: cause)
+        case EISDIR, ENXIO:
             self.init(.notAFile, "\(path) is not a plain file. Choose another path.", cause: cause)
         case ENAMETOOLONG:
-            self.init(.notAFile, "The path of the store is too long. Choose a shorter one.", cause: cause)
-        default:
             self.init(
-                .storeUnreadable, "\(action.capitalized) \(path) failed. Check the disk, then try again.", cause: cause)
+                .notAFile, "A name in \(path), or the whole path, is too long. Choose a shorter one.", cause: cause)
+        default:
+            self.init(failure: action, path, cause: cause)
         }
+    }
+
+    /// The error for a path that SQLite cannot open, because the paths of the files beside the store have to fit, too.
+    init(longPath path: String) {
+        self.init(
+            .notAFile,
+            "The path of the store has \(path.utf8.count) bytes, but SQLite takes at most \(Connection.longestPath): \(path). Choose a shorter one."
+        )
+    }
+
+    private init(failure action: String, _ path: String, cause: String) {
+        self.init(
+            .storeUnreadable,
+            "\(action.capitalized) \(path) failed, for the reason in `cause`. Try again, or look it up.",
+            cause: cause)
     }
 
     /// The error for a path at which there is no plain file, but a folder, a device or the like.
@@ -103,6 +132,14 @@ extension DataSourceError {
     }
 
     private init(permissionDeniedAt path: String, cause: String) {
+        var state = statvfs()
+        if statvfs((path as NSString).deletingLastPathComponent, &state) == 0, state.f_flag & UInt(ST_RDONLY) != 0 {
+            self.init(
+                .permissionDenied,
+                "The file system of \(path) only takes reads. Choose another path, or open the store with isReadOnly.",
+                cause: cause)
+            return
+        }
         self.init(
             .permissionDenied,
             "This user may not read or write \(path). Grant both permissions for the file and its folder.",
@@ -120,6 +157,11 @@ private func isFull(folder: String) -> Bool {
     var state = statvfs()
     guard statvfs(folder, &state) == 0 else { return false }
     return UInt64(state.f_bavail) * UInt64(state.f_frsize) < 128 * 1024
+}
+
+private func isFolder(_ path: String) -> Bool {
+    var state = stat()
+    return stat(path, &state) == 0 && state.st_mode & S_IFMT == S_IFDIR
 }
 
 /// The folder of SQLite's temporary files.

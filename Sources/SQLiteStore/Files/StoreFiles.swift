@@ -38,6 +38,7 @@ struct StoreFiles: Sendable {
             guard error == 0 else { throw DataSourceError(systemError: error, path: url.path, while: "opening") }
             let path = resolved == "/" ? "/" + name : resolved + "/" + name
             guard let target = try StoreFiles.target(of: path, calls) else {
+                guard path.utf8.count <= Connection.longestPath else { throw DataSourceError(longPath: path) }
                 self.folder = resolved
                 main = path
                 return

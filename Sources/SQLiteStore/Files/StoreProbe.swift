@@ -11,6 +11,13 @@ struct StoreProbe {
 
     init(_ connection: Connection) throws(DataSourceError) {
         self.connection = connection
+        // Strings are read and compared as UTF-8, so those of other encodings would all be different.
+        guard try connection.values("PRAGMA encoding") == [[.text("UTF-8")]] else {
+            throw DataSourceError(
+                .foreignDatabase,
+                "\(connection.path) is a database in UTF-16, and this library only makes those in UTF-8. Choose another path, or move that file away."
+            )
+        }
         let rows = try connection.values(
             "SELECT type, name, sql FROM sqlite_schema WHERE name NOT LIKE 'sqlite\\_%' ESCAPE '\\'")
         contents = rows.compactMap { row in

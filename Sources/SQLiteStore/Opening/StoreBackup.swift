@@ -59,7 +59,9 @@ extension Connection {
     func copyWholeLog() throws(DataSourceError) {
         guard case .integer(0) = try values("PRAGMA wal_checkpoint(TRUNCATE)").first?.first else {
             throw DataSourceError(
-                .storeBusy, "Another program kept \(path) locked. Close that program, or try again later.")
+                .storeBusy,
+                "Another connection to \(path), in this process or another, kept it locked. Close it, or try again later."
+            )
         }
     }
 }
@@ -212,7 +214,9 @@ struct FolderBackup {
         let outcome = try connection.values("PRAGMA wal_checkpoint(TRUNCATE)")
         guard outcome.first?.first == .integer(0) else {
             throw DataSourceError(
-                .storeBusy, "Another program is reading \(files.main). Close that program, or try again later.")
+                .storeBusy,
+                "Another connection to \(files.main), in this process or another, kept it locked. Close it, or try again later."
+            )
         }
     }
 

@@ -105,14 +105,8 @@ struct StoreOpening {
     private func fallBack(
         _ found: FoundStore, _ reason: String, _ probe: StoreProbe
     ) throws(DataSourceError) -> Result {
-        let decision: StartupDecision
-        do throws(DataSourceError) {
-            decision = try StartupDecision(found, options.identity, options.resetPolicy.withoutMigration)
-        } catch {
-            var error = error
-            error.cause = [error.cause, reason].compactMap(\.self).joined(separator: "; ")
-            throw error
-        }
+        let decision = try StartupDecision(
+            found, options.identity, options.resetPolicy.withoutMigration, obstacle: reason)
         var result = try follow(decision, probe)
         result.startup.fallback = [reason, result.startup.fallback].compactMap(\.self).joined(separator: " ")
         return result

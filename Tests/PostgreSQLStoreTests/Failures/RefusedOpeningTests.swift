@@ -64,6 +64,24 @@ struct RefusedOpeningTests {
             ])
     }
 
+    /// Neither is for certain what it often is: a standby, and a server with too many clients.
+    @Test func aLimitOfTheRoleIsNotTakenForOneOfTheServer() throws {
+        let place = try FailurePlace()
+        let role = try makeRole(place, "limited")
+        let session = try place.server.session()
+        try session.run("GRANT CREATE ON DATABASE \(place.database) TO \(role)")
+        try session.run("ALTER ROLE \(role) SET default_transaction_read_only = on")
+        var error = try failure(place.options(user: role, password: "right-word"))
+        #expect(error.code == .storeReadOnly)
+        #expect(error.message.contains("default_transaction_read_only is on"), "\(error.message)")
+        try session.run("ALTER ROLE \(role) RESET default_transaction_read_only")
+        try session.run("ALTER ROLE \(role) CONNECTION LIMIT 0")
+        error = try failure(place.options(user: role, password: "right-word"))
+        #expect(error.code == .storeUnavailable)
+        #expect(error.message.contains("CONNECTION LIMIT of the role"), "\(error.message)")
+        #expect(error.cause?.contains(role) == true, "\(error.cause ?? "")")
+    }
+
     @Test func aUserWhoMayNotUseAStoreIsRefused() throws {
         let place = try FailurePlace()
         try place.open().close()

@@ -44,6 +44,50 @@ struct OpeningFailureTests {
         #expect(folder.names.isEmpty)
     }
 
+    /// A path is a file's, and not only a missing folder's, fault: SQLite takes 512 bytes with the names of the files beside it.
+    @Test(arguments: [504, 505, 520])
+    func aPathThatIsTooLongIsNamed(length: Int) throws {
+        let folder = try TemporaryFolder()
+        var inner = folder.url
+        while length - inner.path.utf8.count > 200 {
+            inner.append(component: String(repeating: "f", count: 90))
+        }
+        try FileManager.default.createDirectory(at: inner, withIntermediateDirectories: true)
+        var options = SQLiteStore.Options.test(folder)
+        options.url = inner.appending(component: String(repeating: "s", count: length - inner.path.utf8.count - 1))
+        #expect(options.url.path.utf8.count == length)
+        guard length > 504 else { return try SQLiteStore.open(options).close() }
+        for action in [{ try SQLiteStore.open(options).close() }, { _ = try SQLiteStore.forecast(options) }] {
+            let error = #expect(throws: DataSourceError.self) { try action() }
+            #expect(
+                error?.code == .notAFile && error?.message.contains("has \(length) bytes") == true, "\(error as Any)")
+        }
+        #expect(try FileManager.default.contentsOfDirectory(atPath: inner.path).isEmpty)
+    }
+
+    @Test func aFileInPlaceOfAFolderIsNamed() throws {
+        let folder = try TemporaryFolder()
+        try Data("precious".utf8).write(to: folder.url.appending(component: "file"))
+        var options = SQLiteStore.Options.test(folder)
+        options.url = folder.url.appending(path: "file/test.store")
+        let error = #expect(throws: DataSourceError.self) { try SQLiteStore.open(options).close() }
+        #expect(error?.code == .notAFile && error?.message.contains("is a file, not a folder") == true)
+    }
+
+    @Test(arguments: [false, true], ["UTF-16le", "UTF-16be"])
+    func anotherEncodingIsNamed(isEmpty: Bool, encoding: String) throws {
+        let folder = try TemporaryFolder()
+        let raw = try RawDatabase(folder.store)
+        try raw.run("PRAGMA encoding = '\(encoding)'")
+        try raw.run("CREATE TABLE notes (text)")
+        if isEmpty { try raw.run("DROP TABLE notes") }
+        expect(.foreignDatabase, folder)
+        let error = #expect(throws: DataSourceError.self) { try SQLiteStore.open(.test(folder)).close() }
+        #expect(error?.message.contains("UTF-16") == true, "\(error as Any)")
+        #expect(code { _ = try SQLiteStore.forecast(.test(folder)) } == .foreignDatabase)
+        #expect(code { _ = try SQLiteStore.migrationForecast(.test(folder)) } == .foreignDatabase)
+    }
+
     @Test func aLinkInPlaceOfTheLockFileIsNotFollowed() throws {
         let folder = try TemporaryFolder()
         let target = folder.url.appendingPathComponent("target")

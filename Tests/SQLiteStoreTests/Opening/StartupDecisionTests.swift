@@ -49,6 +49,36 @@ struct StartupDecisionTests {
         }
     }
 
+    private func refusal(
+        _ wanted: StoreIdentity, _ policy: ResetPolicy, obstacle: String? = nil
+    ) throws -> DataSourceError {
+        try #require(throws: DataSourceError.self) {
+            _ = try StartupDecision(
+                .metadata(StartupDecisionTests.metadata.rows), wanted, policy, obstacle: obstacle)
+        }
+    }
+
+    @Test func theRefusalNamesWhatDiffersAndNoPolicyThatIsInUse() throws {
+        var keyed = TestModel.identity("other")
+        keyed.entityKeys = ["Item": "7"]
+        let refused = try refusal(keyed, .migrate(otherwise: .fail))
+        #expect(refused.message.contains("another model and another key of a data source"))
+        #expect(!refused.message.contains(".migrate") && !refused.message.contains("database key"))
+        #expect(try refusal(TestModel.identity(key: "2"), .fail).message.contains("for another database key."))
+        #expect(try refusal(keyed, .fail).message.contains(".migrate(otherwise:)"))
+    }
+
+    @Test func theObstacleComesFirstAndNamesAreFew() throws {
+        var wanted = TestModel.identity("other")
+        for number in 100..<190 { wanted.entityHashes["Entity\(number)"] = "1" }
+        let refused = try refusal(wanted, .fail, obstacle: "Item.code: the type changed.")
+        #expect(refused.message.contains("its rows cannot be carried over, for the reason in `cause`"))
+        #expect(!refused.message.contains(".migrate"))
+        let cause = try #require(refused.cause)
+        #expect(cause.hasPrefix("Item.code: the type changed.; the model changed: Entity100, "))
+        #expect(cause.hasSuffix(" others") && cause.utf8.count < 200, "\(cause)")
+    }
+
     @Test func theFailPolicyNamesMigrationOnlyWhereItHelps() {
         let rows = StartupDecisionTests.metadata.rows
         for (identity, helps) in [(TestModel.identity("other"), true), (TestModel.identity(key: "2"), false)] {
