@@ -85,6 +85,28 @@ import Testing
         #expect(try await check().output.contains("  Item.title: renamed from name\n"))
     }
 
+    /// They reset nothing either, but people should see them.
+    @Test func changedRulesAreListedAndAnUpdateWritesThemDown() async throws {
+        try program.write(Shop.firstAgain)
+        let outcome = try await check()
+        #expect(outcome.status == 0)
+        #expect(
+            outcome.output == """
+                Shop.xcdatamodeld: unchanged (version Shop), except for its rules; --update records them
+                  Item.name: default value none -> "new"
+
+                """)
+        #expect(try await check("--update").status == 0)
+        #expect(try lockText().contains(#"  rule "Item" "name" default "\"new\"""#))
+        #expect(try await check().output == "Shop.xcdatamodeld: unchanged (version Shop)\n")
+        // A lock file of an earlier release has no rules, so nothing is known to have changed.
+        let lines = try lockText().split(separator: "\n", omittingEmptySubsequences: false)
+        let older = lines.filter { !$0.hasPrefix("  rule") }.joined(separator: "\n")
+        try older.write(to: program.folder.appending(path: "model.lock"), atomically: true, encoding: .utf8)
+        try program.write(Shop.first)
+        #expect(try await check().output == "Shop.xcdatamodeld: unchanged (version Shop)\n")
+    }
+
     @Test func anUpdateSaysWhatItAcceptsAndThenAllIsFine() async throws {
         try program.write(Shop.second)
         let outcome = try await check("--update")
@@ -102,8 +124,10 @@ import Testing
             try lockText().split(separator: "\n").dropFirst(2) == [
                 "model \"Big Shop.xcdatamodeld\" version \"Big Shop\" hash f96747a6408540dd125fb4bea39aa3e3",
                 "  model schema 1", "  entity \"Item\" schema 1", "    attribute \"name\" String optional",
+                "  rules",
                 "model \"Shop.xcdatamodeld\" version \"Shop\" hash f96747a6408540dd125fb4bea39aa3e3",
                 "  model schema 1", "  entity \"Item\" schema 1", "    attribute \"name\" String optional",
+                "  rules",
             ])
         let text = try lockText()
         _ = try await check("--update")
@@ -186,13 +210,13 @@ import Testing
         #expect(outcome.status == 3)
         #expect(
             outcome.errors
-                == "model.lock:8: error: Git left a merge conflict here. Resolve it, or replace the file with model-reset "
+                == "model.lock:9: error: Git left a merge conflict here. Resolve it, or replace the file with model-reset "
                 + "check --update.\n")
         let json = try await program.json("check", "Shop.xcdatamodeld", "--lock", "model.lock")
         #expect((json["error"] as? [String: Any])?["code"] as? String == "mergeConflict")
         let updated = try await check("--update")
         #expect(updated.status == 0)
-        #expect(updated.errors.hasPrefix("model.lock:8: warning: "))
+        #expect(updated.errors.hasPrefix("model.lock:9: warning: "))
         #expect(try await check().status == 0)
     }
 
@@ -201,7 +225,7 @@ import Testing
         try Data((try lockText() + "\(line)\n").utf8).write(to: program.file("model.lock"))
         let outcome = try await check()
         #expect(outcome.status == 3)
-        #expect(outcome.errors.hasPrefix("model.lock:8: error: This line does not belong in a lock file."))
+        #expect(outcome.errors.hasPrefix("model.lock:9: error: This line does not belong in a lock file."))
     }
 
     @Test func aLockEditedByHandIsNotBelieved() async throws {

@@ -32,6 +32,8 @@ package struct LockedModel: Sendable, Equatable {
     package let hash: ModelHash
     /// The string that the hash covers.
     package internal(set) var canonicalForm: String
+    /// To tell people what changed. The hash does not cover them.
+    package internal(set) var rules = ModelRules()
     /// Needed by a migration. The hash does not cover them.
     package internal(set) var renamingIdentifiers = RenamingIdentifiers()
     /// Needed to decode the values in a store. The hash does not cover them.
@@ -54,6 +56,7 @@ package struct LockedModel: Sendable, Equatable {
     package init(_ model: ManagedObjectModel, path: String) {
         self.init(
             path: path, version: model.version, hash: model.hash, canonicalForm: model.canonicalForm)
+        rules = ModelRules(of: model)
         renamingIdentifiers = RenamingIdentifiers(of: model)
         transformableTypes = TransformableTypes(of: model)
         configurations = model.configurations.compactMap { LockedConfiguration($0, of: model) }
@@ -142,7 +145,7 @@ extension ModelLock {
 
     /// The contents of the file: for each model, a line with its version and hash, followed by indented lines.
     ///
-    /// The indented lines are the string that the hash covers, the renaming identifiers, the types of transformables, the
+    /// The indented lines are the string that the hash covers, the rules, the renaming identifiers, the types of transformables, the
     /// configurations with their hashes, and the earlier models. Each earlier model is a ``LineScript`` that turns the lines of
     /// the next newer model into its own lines.
     package var text: String {
@@ -242,13 +245,14 @@ extension LockedModel {
     /// The lines below the line that names the model.
     fileprivate var lines: [String] {
         canonicalForm.utf8.split(separator: UInt8(ascii: "\n")).map { String(Substring($0)) }
-            + renamingIdentifiers.lines + transformableTypes.lines + configurations.map(\.line)
+            + rules.lines + renamingIdentifiers.lines + transformableTypes.lines + configurations.map(\.line)
     }
 
     fileprivate var isWhole: Bool { hash == ModelHash(hashing: canonicalForm) }
 
     /// Reads a line of the model; false if the line does not belong to a model.
     fileprivate mutating func take(_ line: some StringProtocol) -> Bool {
+        if ModelRules.isLine(line) { return rules.append(String(line)) }
         if RenamingIdentifiers.isLine(line) { return renamingIdentifiers.append(String(line)) }
         if TransformableTypes.isLine(line) { return transformableTypes.append(String(line)) }
         if LockedConfiguration.isLine(line) {

@@ -1,5 +1,6 @@
 internal import CommandLineWords
 internal import ManagedModel
+internal import ModelMigration
 
 /// Shows the differences between two models, or between two versions of one bundle.
 struct DiffCommand: Command {
@@ -7,7 +8,8 @@ struct DiffCommand: Command {
         Usage: model-reset diff OLD NEW [--configuration NAME] [--json]
                model-reset diff BUNDLE OLD-VERSION NEW-VERSION [--configuration NAME] [--json]
 
-        Lists the differences between two models, and shows what a migration would keep and lose.
+        Lists the differences between two models, and shows what a migration would keep and lose. Rules and default values that
+        changed are listed, too, although no store is reset because of them.
 
           OLD, NEW              models: .xcdatamodeld bundles, the .xcdatamodel of one version, or folders or files of Swift
           BUNDLE                a .xcdatamodeld bundle with both versions
@@ -35,18 +37,36 @@ struct DiffCommand: Command {
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
-        let old = try old.read(&warnings, followsVersions: false)
-        let new = try new.read(&warnings)
+        let (old, new) = try models(&warnings)
+        let rules = ModelRules(of: old).changes(to: ModelRules(of: new), of: [old, new])
         let differs = old.hash != new.hash
         let comparison = ModelComparison(from: old, to: new)
         let json = JSON.object([
             ("differs", .flag(differs)), ("old", DiffCommand.json(old)), ("new", DiffCommand.json(new)),
-            ("changes", comparison.changesJSON), ("migration", comparison.migrationJSON),
+            ("changes", comparison.changesJSON), ("rules", .strings(rules)),
+            ("migration", comparison.migrationJSON),
         ])
         guard differs else {
-            return Report(["The models have the same persisted shape: no store is reset."], json)
+            return Report(
+                ["The models have the same persisted shape: no store is reset."] + rules.map { "  \($0)" }, json)
         }
-        return Report(comparison.lines, json, status: .differs)
+        return Report(comparison.lines + ModelRules.lines(rules), json, status: .differs)
+    }
+
+    /// Both models. What is said of both is said once.
+    private func models(_ warnings: inout [String]) throws -> (ManagedObjectModel, ManagedObjectModel) {
+        var (before, after): ([String], [String]) = ([], [])
+        defer {
+            let known = Set(after.map(Self.complaint))
+            warnings += before.filter { !known.contains(Self.complaint($0)) } + after
+        }
+        let old = try old.read(&before, followsVersions: false)
+        return (old, try new.read(&after))
+    }
+
+    /// A warning without its place.
+    private static func complaint(_ warning: String) -> Substring {
+        warning.firstRange(of: ": warning: ").map { warning[$0.upperBound...] } ?? warning[...]
     }
 
     private static func json(_ model: ManagedObjectModel) -> JSON {

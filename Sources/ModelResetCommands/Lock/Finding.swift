@@ -20,6 +20,8 @@ struct Finding {
     private var difference: LockDifference?
     /// The configurations in the model and in the lock file.
     private var configurations: [ConfigurationFinding] = []
+    /// The changes of rules and default values. The difference resets no store.
+    private var rules: [String] = []
     /// Whether the model's renaming identifiers differ from those in the lock file. The difference resets no store.
     private var hasNewIdentifiers = false
     /// Whether a transformable attribute has a different type than in the lock file. The difference resets no store.
@@ -42,6 +44,7 @@ struct Finding {
         configurations = ConfigurationFinding.all(model, locked)
         if locked.hash != model.hash { difference = LockDifference(from: locked.model, to: model.canonicalModel) }
         state = difference == nil && configurations.allSatisfy { $0.state == .unchanged } ? .unchanged : .changed
+        rules = locked.rules.changes(to: ModelRules(of: model), of: [locked.model, model])
         hasNewIdentifiers = locked.renamingIdentifiers != RenamingIdentifiers(of: model)
         warnings = locked.renamingIdentifiers.lost(in: model).map {
             "\($0) has lost its renaming identifier: a store of a version before the renaming loses its values. Keep the identifier, or keep the versions between in the bundle."
@@ -77,13 +80,13 @@ struct Finding {
                 "\(title): unchanged (\(versions))"
                     + (unrecorded.isEmpty
                         ? "" : ", except for its \(unrecorded.joined(separator: " and ")); --update records them")
-            ]
+            ] + rules.map { "  \($0)" }
         case .changed:
             (difference.map { difference in
                 ["\(title): changed (\(versions)); stores made before are reset, unless they are migrated:"]
                     + difference.lines
             } ?? ["\(title): changed (\(versions)), in its configurations alone:"])
-                + configurations.flatMap { $0.lines(isModelChanged: difference != nil) }
+                + configurations.flatMap { $0.lines(isModelChanged: difference != nil) } + ModelRules.lines(rules)
         case .new:
             ["\(title): new (\(versions))" + (isFirst ? "" : "; it is not in the lock file")]
         case .gone:
@@ -95,7 +98,8 @@ struct Finding {
 
     /// The differences that do not change the hash.
     private var unrecorded: [String] {
-        (hasNewIdentifiers ? ["renaming identifiers"] : []) + (hasNewTypes ? ["types of transformables"] : [])
+        (rules.isEmpty ? [] : ["rules"]) + (hasNewIdentifiers ? ["renaming identifiers"] : [])
+            + (hasNewTypes ? ["types of transformables"] : [])
     }
 
     private var versions: String {
@@ -109,9 +113,17 @@ struct Finding {
             ("path", .string(path)), ("version", .string(version)), ("lockedVersion", .string(locked?.version)),
             ("state", .string(state.rawValue)), ("hash", .string(hash?.description)),
             ("lockedHash", .string(locked?.hash.description)),
-            ("changes", .strings(difference?.changes ?? [])), ("migration", difference?.migrationJSON ?? .null),
+            ("changes", .strings(difference?.changes ?? [])), ("rules", .strings(rules)),
+            ("migration", difference?.migrationJSON ?? .null),
             ("warnings", .strings(warnings)), ("configurations", .list(configurations.map(\.json))),
             ("error", error.map { Failure($0).json } ?? .null),
         ]
+    }
+}
+
+extension ModelRules {
+    /// The lines for changes of rules, after those of other changes.
+    static func lines(_ changes: [String]) -> [String] {
+        changes.isEmpty ? [] : ["  no store is reset because of these:"] + changes.map { "    \($0)" }
     }
 }
