@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -12,7 +13,65 @@ import Testing
         let outcome = try await program.run(
             "diff", try program.write("Old", Shop.first), try program.write("New", Shop.firstAgain))
         #expect(outcome.status == 0)
-        #expect(outcome.output == "The models have the same persisted shape: no store is reset.\n")
+        #expect(
+            outcome.output == """
+                The models have the same persisted shape: no store is reset.
+                  Item.name: default value none -> "new"
+
+                """)
+    }
+
+    private static func ruled(_ age: String, _ rule: String, _ more: String = "") -> String {
+        """
+        <entity name="Item"><attribute name="age" optional="YES" attributeType="Integer 16" \(age)/>\(more)
+        <relationship name="box" maxCount="1" optional="YES" deletionRule="\(rule)" destinationEntity="Box"/></entity>
+        <entity name="Box"/>
+        """
+    }
+
+    @Test func rulesThatResetNothingAreListedApart() async throws {
+        let old = Self.ruled("minValueString=\"0\"", "Nullify")
+        let new = Self.ruled("minValueString=\"1\" maxValueString=\"9\" defaultValueString=\"5\"", "Cascade")
+        let rules = ["default value none -> 5", "minimum 0 -> 1", "maximum none -> 9"].map { "Item.age: \($0)" }
+        let path = try program.write("Old", old)
+        let outcome = try await program.run("diff", path, try program.write("New", new))
+        #expect(outcome.status == 0)
+        let lines = (rules + ["Item.box: delete rule Nullify -> Cascade"]).map { "  \($0)\n" }.joined()
+        #expect(outcome.output == "The models have the same persisted shape: no store is reset.\n" + lines)
+        let name = "<attribute name=\"name\" optional=\"YES\" attributeType=\"String\" regularExpressionString=\"a+\"/>"
+        let more = try await program.run(
+            "diff", path, try program.write("More", Self.ruled("minValueString=\"0\"", "Deny", name)))
+        #expect(more.status == 1)
+        #expect(
+            more.output.hasSuffix(
+                """
+                  no store is reset because of these:
+                    Item.box: delete rule Nullify -> Deny
+
+                """), "\(more.output)")
+        let json = try await program.json("diff", path, "New.xcdatamodeld")
+        #expect(json["rules"] as? [String] == rules + ["Item.box: delete rule Nullify -> Cascade"])
+    }
+
+    @Test func aWarningAboutBothModelsIsPrintedOnce() async throws {
+        func text(_ more: String) -> String {
+            ["A", "C"].map { name in
+                """
+                <entity name="\(name)"><attribute name="key" optional="YES" attributeType="String"/>\(more)
+                <relationship name="other" maxCount="1" optional="YES" destinationEntity="\(name)B" inverseName="back"/>
+                <uniquenessConstraints><uniquenessConstraint><constraint value="key"/></uniquenessConstraint>
+                </uniquenessConstraints></entity>
+                <entity name="\(name)B">
+                <relationship name="back" maxCount="1" destinationEntity="\(name)" inverseName="other"/></entity>
+                """
+            }.joined()
+        }
+        let more = "<attribute name=\"more\" optional=\"YES\" attributeType=\"String\"/>"
+        let outcome = try await program.run(
+            "diff", try program.write("Old", text("")), try program.write("New", text(more)))
+        #expect(outcome.errors.components(separatedBy: "Core Data refuses this").count == 2, "\(outcome.errors)")
+        #expect(outcome.errors.contains("of A.other, C.other."))
+        #expect(outcome.errors.contains("Make it optional: AB.back, CB.back."))
     }
 
     @Test func differencesAreDescribedInWords() async throws {

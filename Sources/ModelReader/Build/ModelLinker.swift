@@ -74,9 +74,11 @@ struct ModelLinker {
         }
     }
 
-    /// A merge of duplicates cannot keep both a unique attribute and a mandatory to-one inverse.
+    /// A merge of duplicates cannot keep both a unique attribute and a mandatory to-one inverse. All such inverses are named at the
+    /// first one.
     private mutating func noteMandatoryInverses() {
         let lookup = ModelLookup(draft.model)
+        var found: [(path: PropertyPath, inverse: String)] = []
         for entity in draft.model.entities where !entity.uniquenessConstraints.isEmpty {
             for relationship in entity.relationships {
                 guard let destination = lookup.entities[relationship.destinationName],
@@ -84,12 +86,19 @@ struct ModelLinker {
                     let inverse = lookup.relationship(named: inverseName, of: destination),
                     !inverse.isToMany, !inverse.isOptional
                 else { continue }
-                draft.warn(
-                    PropertyPath(owner: entity.name, property: relationship.name),
-                    "\(entity.name) has uniqueness constraints, and the inverse of \(relationship.name) is to-one and "
-                        + "mandatory. Core Data refuses this. Make \(destination.name).\(inverse.name) optional.")
+                found.append(
+                    (
+                        PropertyPath(owner: entity.name, property: relationship.name),
+                        "\(destination.name).\(inverse.name)"
+                    ))
             }
         }
+        guard let first = found.first else { return }
+        let places = found.map { "\($0.path.owner).\($0.path.property)" }.joined(separator: ", ")
+        draft.warn(
+            first.path,
+            "The inverse of a relationship of an entity with uniqueness constraints is to-one and mandatory: of \(places). "
+                + "Core Data refuses this. Make it optional: \(found.map(\.inverse).joined(separator: ", ")).")
     }
 }
 
