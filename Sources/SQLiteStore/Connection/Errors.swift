@@ -65,7 +65,8 @@ extension DataSourceError {
                 .notAFile, "The folder of \(path) is missing. Create it before opening the store.", cause: cause)
         case ENOTDIR:
             self.init(.notAFile, "A part of \(path) is a file, not a folder. Choose another path.", cause: cause)
-        case ELOOP:
+        case ELOOP,
+            ENOENT where isSymbolicLink(path):
             self.init(
                 .notAFile, "\(path) is a symbolic link that leads to no file. Choose another path.", cause: cause)
         case EISDIR, ENXIO:
@@ -162,6 +163,11 @@ private func isFull(folder: String) -> Bool {
 private func isFolder(_ path: String) -> Bool {
     var state = stat()
     return stat(path, &state) == 0 && state.st_mode & S_IFMT == S_IFDIR
+}
+
+private func isSymbolicLink(_ path: String) -> Bool {
+    var state = stat()
+    return lstat(path, &state) == 0 && state.st_mode & S_IFMT == S_IFLNK
 }
 
 /// The folder of SQLite's temporary files.
