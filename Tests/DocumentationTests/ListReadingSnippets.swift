@@ -120,6 +120,9 @@ struct ListReadingSnippets {
             let contact = try #require(try contacts.main.first(ContactEntity.self, where: \.uid, equals: "1"))
             let index = list.snapshot.index(of: contact.objectID)
             #expect(section.numberOfObjects == 3 && indexPath == [0, 2] && index == 1)
+            if let index = list.index(of: contact.objectID) {
+                print(list.snapshot.indexPath(index))
+            }
         }
     }
 

@@ -219,6 +219,13 @@ struct MailSnippets {
             #expect(threads.map(\.title) == ["Oath"])
             let found = try mail.fetch(MessageEntity.self, where: .isIn(\.thread, threads.map(\.objectID)))
             #expect(found.map(\.subject) == ["Garden", "Oath"])
+            let same = threads
+            do {
+                let threads = same
+                let found = try mail.fetch(
+                    ThreadEntity.self, where: .isIn(\.objectID, threads.map(\.objectID)), order: [.ascending(\.title)])
+                #expect(found.map(\.title) == ["Oath"])
+            }
             let large: FetchPredicate<MessageEntity> = .any(\.attachments, \.size > 1_000_000)
             let small: FetchPredicate<MessageEntity> = .all(\.attachments, \.size < 1_000_000)
             let plain: FetchPredicate<MessageEntity> = .none(\.attachments)

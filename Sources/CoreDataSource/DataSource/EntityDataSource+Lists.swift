@@ -55,14 +55,15 @@ extension EntityDataSource {
     /// let indexPath = contacts.indexPath(of: contact.objectID, dataKey: "list")
     /// ```
     ///
-    /// **Complexity**: O(n) in the number of rows.
+    /// **Complexity**: O(log n) in the number of rows if main has an object with the id, and the list shows its newest values;
+    /// otherwise, and if the list does not show the object or depends on relationships, O(n).
     ///
     /// - Parameters:
     ///   - id: The ID of the object.
     ///   - dataKey: The name under which the list was registered.
     public func indexPath(of id: ManagedObjectID, dataKey: String) -> IndexPath? {
         guard let shown = boundLists[dataKey]?.shown else { return nil }
-        return shown.index(ofKey: id.key).map(shown.indexPath)
+        return mainTier.index(of: id, in: shown).map(shown.indexPath)
     }
 
     /// A section of a list; nil if the section does not exist.

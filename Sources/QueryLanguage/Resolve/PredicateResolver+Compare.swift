@@ -130,7 +130,7 @@ extension PredicateResolver {
         let value = try expression(one)
         var (plain, ordered): ([RowValue], [ValueOrder: [RowValue]]) = ([], [:])
         var tests: [RowPredicate] = []
-        for item in items {
+        for item in items where !isAnother(one, item) {
             let item = try expression(item)
             let test = try compare(value, .equal, to: item, options: options)
             switch (value.expression, test, item.expression) {

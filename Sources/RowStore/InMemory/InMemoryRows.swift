@@ -13,8 +13,8 @@
 /// **Isolation**: none. Any thread may read; one thread at a time may write. A read works on one state; a commit during the
 /// read copies the tables that the commit changes.
 ///
-/// **Complexity**: a commit takes time proportional to the rows that it changes. A query reads every row of its entity;
-/// look-ups by key and by uniqueness constraint are O(1).
+/// **Complexity**: a commit takes time proportional to the rows that it changes. A query reads every row of its entity, or
+/// the rows with the keys that its predicate lists; look-ups by key and by uniqueness constraint are O(1).
 public final class InMemoryRows: Sendable {
     /// The model.
     public let layout: ModelLayout

@@ -45,7 +45,7 @@ struct MemoryReader: StoreReader {
         if !query.joined.isEmpty { return try rows(query.unlimited).count }
         guard let table = try state().tables[query.entity] else { return 0 }
         var count = 0
-        for (key, row) in table.rows {
+        for (key, row) in table.candidates(query.predicate) {
             try query.budget.countRow()
             if try query.predicate.evaluate(row, key: key, table.layout, query.budget) { count += 1 }
         }
@@ -68,7 +68,7 @@ extension MemoryReader: AggregatingReader {
     func results(_ aggregations: [Aggregation], of query: RowQuery) throws(DataSourceError) -> [RowValue]? {
         guard query.joined.isEmpty, let table = try state().tables[query.entity] else { return nil }
         var results = aggregations
-        for (key, row) in table.rows {
+        for (key, row) in table.candidates(query.predicate) {
             try query.budget.countRow()
             guard try query.predicate.evaluate(row, key: key, table.layout, query.budget) else { continue }
             for place in results.indices { results[place].add(StoredRow(key: key, row: row)) }

@@ -194,7 +194,16 @@ struct MemoryTable: Sendable {
 
     /// The matching rows, in order if the query is ordered.
     func rows(_ query: RowQuery) throws(DataSourceError) -> [StoredRow] {
-        try query.matches(rows.lazy.map { StoredRow(key: $0.key, row: $0.value) }, layout)
+        try query.matches(
+            candidates(query.predicate).lazy.map { StoredRow(key: $0.key, row: $0.value) }, layout)
+    }
+
+    /// The rows that may match: the rows with the keys that the predicate looks for, or all rows.
+    func candidates(_ predicate: RowPredicate) -> [Int64: RowSnapshot] {
+        guard let keys = predicate.wantedKeys, keys.count < rows.count else { return rows }
+        var found: [Int64: RowSnapshot] = [:]
+        for key in keys { found[key] = rows[key] }
+        return found
     }
 
     mutating func remove(_ key: Int64) {

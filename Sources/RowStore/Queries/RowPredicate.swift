@@ -250,6 +250,19 @@ extension RowExpression {
     }
 }
 
+extension RowPredicate {
+    /// The only keys that matching rows can have; nil if any key is possible.
+    package var wantedKeys: Set<Int64>? {
+        switch self {
+        case .compareKey(.equal, let key): [key]
+        case .isMember(.key, let list) where list.order == .natural:
+            Set(list.elements.compactMap { if case .integer(let key) = $0 { key } else { nil } })
+        case .and(let parts): parts.lazy.compactMap(\.wantedKeys).min { $0.count < $1.count }
+        default: nil
+        }
+    }
+}
+
 /// The predicate for the rows after a cursor, as comparisons of columns.
 extension RowCursor {
     /// A comparison that holds for all rows after the cursor and can use an index; nil if there is none.

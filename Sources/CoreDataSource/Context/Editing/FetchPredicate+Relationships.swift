@@ -91,8 +91,33 @@ extension FetchPredicate {
         _ keyPath: KeyPath<Object, Related?>, _ ids: some Sequence<ManagedObjectID>
     ) -> Self {
         named(keyPath) {
-            .isIn($0, .list(ids.map { .constant(.objectID(entityName: $0.entityName, key: $0.key)) }), [])
+            .isIn($0, .list(ids.map { .constant(FetchValue($0)) }), [])
         }
+    }
+
+    /// Matches the objects with the given ids.
+    ///
+    /// ```swift
+    /// let found = try mail.fetch(
+    ///     ThreadEntity.self, where: .isIn(\.objectID, threads.map(\.objectID)),
+    ///     order: [.ascending(\.title)])
+    /// ```
+    ///
+    /// There may be any number of ids: a store gets all of them as one value. Ids of deleted objects and of other entities
+    /// match nothing. To get the objects in the order of their ids, use ``ManagedObjectContext/objects(_:ids:)``.
+    ///
+    /// **Complexity**: linear in the number of ids. Each store finds the objects by their keys, without reading other rows.
+    ///
+    /// - Parameters:
+    ///   - keyPath: `\.objectID`. With another property, the fetch throws `unknownAttribute`.
+    ///   - ids: The ids, in any order.
+    public static func isIn(
+        _ keyPath: KeyPath<Object, ManagedObjectID>, _ ids: some Sequence<ManagedObjectID>
+    ) -> Self {
+        guard keyPath == Object.identification else {
+            return named(keyPath) { .compare($0, .equal, .constant(.null), []) }
+        }
+        return Self(PredicateTree(.isIn(.object, .list(ids.map { .constant(FetchValue($0)) }), [])))
     }
 
     private static func some(_ keyPath: AnyKeyPath, _ test: PredicateTree) -> Self {

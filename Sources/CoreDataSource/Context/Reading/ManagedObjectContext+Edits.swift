@@ -79,6 +79,9 @@ extension ManagedObjectContext {
     /// The matching registered objects, in any order. Limit and offset are ignored.
     func registeredObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
+        if let keys = keys(query, insteadOf: binding.objects.count) {
+            return try matching(keys.compactMap { binding.objects[$0] }, query) { !$0.isDeleted }
+        }
         if let repeated = try repeated(query, isOfRegistered: true) { return Array(repeated.objects) }
         if let (index, values) = index(for: query, insteadOf: binding.objects.count) {
             return try matching(values.flatMap(index.all), query) { !$0.isDeleted }
@@ -90,6 +93,7 @@ extension ManagedObjectContext {
     func countOfRegistered(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if query.predicate == .constant(true) { return binding.objects.count - binding.deletedCount }
+        if keys(query, insteadOf: binding.objects.count) != nil { return try registeredObjects(query).count }
         if let repeated = try repeated(query, isOfRegistered: true) { return repeated.count }
         if index(for: query, insteadOf: binding.objects.count) != nil { return try registeredObjects(query).count }
         var count = 0
@@ -110,6 +114,11 @@ extension ManagedObjectContext {
         hasValueIndexes = true
         rowsTested += try known.update(binding, query.budget)
         return known
+    }
+
+    /// The keys that a predicate looks for; nil if there are none, or as many as objects.
+    private func keys(_ query: RowQuery, insteadOf count: Int) -> Set<Int64>? {
+        query.predicate.wantedKeys.flatMap { $0.count < count ? $0 : nil }
     }
 
     /// An index for the values that a predicate looks for; nil if it is not worth its cost.

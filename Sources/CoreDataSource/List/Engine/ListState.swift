@@ -89,8 +89,13 @@ package final class ListState: Sendable {
         return query.order.section == nil || sectionStarts[section] < count
     }
 
-    /// The index of the row with a key; nil if the row is not shown. Complexity: O(n).
-    func index(ofKey key: Int64) -> Int? {
+    /// The index of the row with a key; nil if the row is not shown.
+    ///
+    /// Complexity: O(log n) if the likely version is at the position of the kept version; otherwise O(n).
+    ///
+    /// - Parameter likely: The version of the row that the list probably has; nil if it is unknown.
+    package func index(ofKey key: Int64, likely: ListedRow? = nil) -> Int? {
+        if let likely, let index = rows.index(of: likely, query.order) { return index < count ? index : nil }
         var index = 0
         for chunk in rows.chunks {
             for row in chunk.rows {

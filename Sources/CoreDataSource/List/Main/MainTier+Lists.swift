@@ -86,6 +86,18 @@ extension MainTier {
             })
     }
 
+    /// The index of an object in a list, which is found by the values of main's object if main has one.
+    func index(of id: ManagedObjectID, in state: ListState) -> Int? {
+        var likely: ListedRow?
+        // Main's objects have no joined columns.
+        if state.query.joined.isEmpty, let entity = id.layout(in: stack.layout)?.index,
+            let object = context.bindings[entity].objects[id.key]
+        {
+            likely = try? state.query.order.listed(entity, StoredRow(key: id.key, row: object.row))
+        }
+        return state.index(ofKey: id.key, likely: likely)
+    }
+
     /// The reason, with the relationships of the list's objects that are prefetched or read one by one.
     func explained(_ reason: ListReason, _ query: ListQuery, _ page: ListPage) -> ListReason {
         var reason = reason

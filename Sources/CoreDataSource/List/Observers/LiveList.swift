@@ -94,6 +94,21 @@ public final class LiveList<Object: ManagedObject> {
         return page.object(at: index, in: snapshot.state, isBehind: isBehind) as? Object
     }
 
+    /// The index of an object over all sections; nil if the list does not show the object.
+    ///
+    /// ```swift
+    /// if let index = list.index(of: contact.objectID) {
+    ///     print(list.snapshot.indexPath(index))
+    /// }
+    /// ```
+    ///
+    /// **Complexity**: O(log n) in the number of rows if main has an object with the id, and the list shows its newest values;
+    /// otherwise, and if the list does not show the object or depends on relationships, O(n).
+    public func index(of id: ManagedObjectID) -> Int? {
+        guard let main else { return snapshot.index(of: id) }
+        return main.index(of: id, in: snapshot.state)
+    }
+
     /// Moves the list to another page, even while the list is paused.
     ///
     /// ```swift
