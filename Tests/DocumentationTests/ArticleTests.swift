@@ -82,6 +82,7 @@ struct ArticleTests {
         "CoreDataSource/Query/FetchAggregate",
         "CoreDataSource/Query/FetchOrder",
         "CoreDataSource/Query/FetchPredicate",
+        "CoreDataSource/Query/ListSections",
         "CoreDataSource/Query/ObjectRequest",
         "CoreDataSource/Save/StoreFailure",
         "CoreDataSource/Transfer/ObjectGraph",

@@ -61,6 +61,16 @@ struct ListSnippets {
         }
     }
 
+    @Test func sectionsHaveTitlesInAnOrderOfTheirOwn() async throws {
+        try await withContacts { _, contacts in
+            var request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
+            request.sections = .titles(
+                \.group?.name, orderedBy: .descending(\.group?.gid))
+            let list = try contacts.list(request)
+            #expect(list.sections.map(\.numberOfObjects).reduce(0, +) == 3)
+        }
+    }
+
     @Test func aWindowTurnsThePage() async throws {
         try await withContacts { _, contacts in
             let list = try contacts.list(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)], limit: 2))

@@ -213,6 +213,46 @@ struct MailSnippets {
         }
     }
 
+    @Test func aListHasSectionsByDays() async throws {
+        try await withMail { _, mail in
+            var calendar = Calendar(identifier: .gregorian)
+            calendar.timeZone = .gmt
+            var request = ObjectRequest(MessageEntity.self, order: [.descending(\.date)])
+            request.sections = .days(of: \.date, in: calendar)
+            let list = try mail.list(request)
+            for section in list.sections {
+                print(section.name, section.numberOfObjects)  // 2026-11-28 2
+            }
+            #expect(list.sections.map(\.numberOfObjects).reduce(0, +) == list.count)
+            let section = list.sections[0]
+            let isToday = section.interval?.contains(.now) ?? false
+            #expect(isToday == section.interval?.contains(Date()))
+        }
+    }
+
+    @Test func everyKindOfSectionsDividesAList() async throws {
+        let swedish = FetchCollation {
+            $0.compare($1, locale: Locale(identifier: "sv"))
+        }
+        try await withMail { _, mail in
+            var calendar = Calendar(identifier: .gregorian)
+            calendar.timeZone = .gmt
+            var request = ObjectRequest(MessageEntity.self, order: [.ascending(\.date)])
+            @MainActor func check() throws {
+                let list = try mail.list(request)
+                #expect(list.sections.map(\.numberOfObjects).reduce(0, +) == list.count)
+            }
+            request.sections = .by(\.isRead, isAscending: false)
+            try check()
+            request.sections = .weeks(of: \.date, in: calendar)
+            try check()
+            request.sections = .months(of: \.date, in: calendar)
+            try check()
+            request.sections = .firstLetters(of: \.subject, swedish)
+            try check()
+        }
+    }
+
     @Test func predicatesFollowRelationships() async throws {
         try await withMail { _, mail in
             let threads = try mail.fetch(ThreadEntity.self, where: .any(\.messages, \.isRead == false && \.size > 1000))

@@ -27,6 +27,12 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     public var offset: Int
     /// The end of the previous page. The fetch returns only objects after the cursor, in the order of the request.
     public var after: FetchCursor?
+    /// The sections of a list of the objects; nil for one section. Fetches ignore the sections.
+    ///
+    /// ```swift
+    /// request.sections = .days(of: \.date, in: calendar)
+    /// ```
+    public var sections: ListSections<Object>?
     /// Relationships to read together with the objects. Other relationships are read for all objects of the fetch at once, when
     /// the first object needs them.
     ///

@@ -1,4 +1,5 @@
 package import Dispatch
+package import Foundation
 internal import RowStore
 internal import Synchronization
 
@@ -15,6 +16,8 @@ package struct WorkScheduling: Sendable {
     package var after: @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
     /// Makes a signal that a thread can wait for.
     package var makeSignal: @Sendable () -> any WorkSignal
+    /// The present time.
+    package var now: @Sendable () -> Date = { Date() }
 
     package init(
         makeQueue: @escaping @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue,

@@ -77,7 +77,7 @@ extension StoredRow {
     }
 
     /// The order of two rows by the sort keys: negative, 0 or positive.
-    private func order(_ other: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Int {
+    package func order(_ other: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Int {
         for key in sort {
             let order = order(other, by: key, layout)
             if order != 0 { return key.isAscending ? order : -order }

@@ -18,8 +18,9 @@ extension MainTier {
         let layout = stack.layout.entities[plan.query.entity]
         try context.checkClass(Object.self, plan.family)
         let resolver = context.resolver(for: plan.query)
-        var section: SectionKey?
-        if let path = list.section { section = try sectionKey(path, resolver) }
+        let section = try list.sections.map { (sections) throws(DataSourceError) in
+            try sectionKey(sections, plan.query.sort, resolver)
+        }
         plan.query.joined = resolver.joins.columns
         let order = ListOrder(layout, sort: plan.query.sort, section: section)
         if let reason = request.predicate?.tree.needsRelationships {
@@ -35,7 +36,7 @@ extension MainTier {
             deferredColumns: defersValues ? deferredColumns(plan.family) : [:],
             layouts: plan.family.map { stack.layout.entities[$0] })
         let tested = test == nil ? nil : request.predicate?.tree
-        return (ListKey(query, section: list.section?.keyPath, test: tested), query)
+        return (ListKey(query, section: list.sections.map { AnyHashable($0) }, test: tested), query)
     }
 
     private func deferredColumns(_ family: [Int]) -> [Int: [Int]] {
@@ -67,23 +68,6 @@ extension MainTier {
         merge()
         await lists.settle()
         lists.end()
-    }
-
-    private func sectionKey<Object: ManagedObject>(
-        _ path: SectionPath<Object>, _ resolver: PredicateResolver
-    ) throws(DataSourceError) -> SectionKey {
-        if try RelatedKeyPaths.namesUnlessComputed(path.keyPath, of: Object.self) != nil {
-            return .column(try context.column(path.keyPath, of: Object.self, resolver))
-        }
-        let reader = detachedObjects
-        return .computed(
-            SectionKey.ComputedSection { row throws(DataSourceError) in
-                try reader.read(row, for: "a section", "a property of \(Object.self) that is not in the model") {
-                    object in
-                    guard let object = object as? Object else { return .null }
-                    return sectionValue(object[keyPath: path.keyPath])
-                }
-            })
     }
 
     /// The index of an object in a list, which is found by the values of main's object if main has one.
@@ -169,16 +153,6 @@ struct DetachedObjects: Sendable {
             .unsupportedQuery,
             "A list of \(layout.name) cannot follow relationships in \(use), which has \(reason). Use \\.relationship?.attribute or a format, which the store can evaluate, or fetch the objects.",
             entityName: layout.name)
-    }
-}
-
-/// The value of a computed property, as sections compare it.
-private func sectionValue(_ value: Any) -> RowValue {
-    switch value {
-    case let value as any AttributeStorable: value.storedValue.value
-    case let value as Substring: .text(String(value))
-    case let value as Character: .text(String(value))
-    default: .text(String(describing: value))
     }
 }
 

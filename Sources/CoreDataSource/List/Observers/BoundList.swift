@@ -80,8 +80,9 @@ final class BoundList: ListSubscriber {
 
     private func callDelegate(_ report: ListReport) {
         let (old, new, difference) = (report.old, report.new, report.difference)
-        guard isRegistered, let delegate, !difference.isEmpty else { return }
-        if difference.changes.count > delegate.changeLimit(dataKey: dataKey) {
+        let isNewDay = report.reason.kind == .dayChange
+        guard isRegistered, let delegate, isNewDay || !difference.isEmpty else { return }
+        if isNewDay || difference.changes.count > delegate.changeLimit(dataKey: dataKey) {
             return delegate.didReloadContent(dataKey: dataKey)
         }
         if isRegistered { delegate.willChangeContent(dataKey: dataKey) }

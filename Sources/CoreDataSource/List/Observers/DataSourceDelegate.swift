@@ -132,7 +132,8 @@ public protocol DataSourceDelegate: AnyObject {
     /// - Parameter dataKey: The name under which the list was registered.
     func changeLimit(dataKey: String) -> Int
 
-    /// Called instead of a group if more objects changed than ``changeLimit(dataKey:)`` allows: read the list again.
+    /// Called instead of a group if more objects changed than ``changeLimit(dataKey:)`` allows: read the list again. Also
+    /// called when a day ends, if the sections of the list are days, weeks or months.
     ///
     /// The default calls ``didChangeContent(dataKey:)``. Implement the method if `didChangeContent` ends an update that
     /// ``willChangeContent(dataKey:)`` has begun.
@@ -278,7 +279,7 @@ extension ListChangeType: CustomStringConvertible {
 public struct ListSection: Sendable, Hashable {
     /// The identity of a section while the section is in the list.
     public struct ID: Sendable, Hashable {
-        let value: RowValue
+        let values: [RowValue]
     }
 
     /// The identity of the section, which stays the same while the section is in the list.
@@ -289,11 +290,18 @@ public struct ListSection: Sendable, Hashable {
     public var indexTitle: String { CoreDataSource.indexTitle(ofSection: name) }
     /// The indexes of the section's rows, counted over all sections.
     public let range: Range<Int>
+    /// The moments of the section, if the sections are days, weeks or months; otherwise nil.
+    ///
+    /// ```swift
+    /// let isToday = section.interval?.contains(.now) ?? false
+    /// ```
+    public let interval: DateInterval?
     /// The number of objects in the section.
     public var numberOfObjects: Int { range.count }
 
     init(_ section: Int, of state: ListState) {
-        id = ID(value: state.sectionValue(section))
+        id = ID(values: state.sectionValues(section))
+        interval = state.sectionInterval(section)
         name = state.sectionName(section)
         range = state.range(ofSection: section)
     }

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import RowStore
 
 /// Keeps the rows of one query up to date, for all lists with that query. Its ``ListSchedule`` decides, and the engine acts.
@@ -9,6 +10,8 @@ final class ListEngine {
     private let worker: ListWorker
     private let hub: ListHub
     private var subscriptions: [Subscription] = []
+    /// The day of the last check; nil if the sections are no days, weeks or months.
+    private var day: Int64?
 
     private final class Subscription {
         weak let subscriber: (any ListSubscriber)?
@@ -23,6 +26,7 @@ final class ListEngine {
         self.hub = hub
         schedule = ListSchedule(query, state, pendingByteLimit: hub.stack.root.unmergedByteLimit)
         worker = ListWorker(hub.stack.root, hub.stack.layout, hub.names)
+        day = query.order.section?.periods?.day(of: hub.stack.root.scheduling.now().timeIntervalSinceReferenceDate)
     }
 
     /// The state of the last report, or a newer one that looks the same.
@@ -73,6 +77,23 @@ final class ListEngine {
 
     /// Stops following saves, and notifies the subscribers.
     func finish() { take(.finish) }
+
+    // MARK: Days
+
+    /// The end of the present day; nil if the sections are no days, weeks or months.
+    var endOfDay: Date? { query.order.section?.periods?.endOfDay(of: hub.stack.root.scheduling.now()) }
+
+    /// Whether another day has begun since the last check.
+    func isNewDay(_ now: Date) -> Bool {
+        guard let day, let new = query.order.section?.periods?.day(of: now.timeIntervalSinceReferenceDate) else {
+            return false
+        }
+        self.day = new
+        return new != day
+    }
+
+    /// Notifies the subscribers that another day has begun.
+    func noteDayChange() { take(.dayChange) }
 
     // MARK: Work
 

@@ -1,3 +1,4 @@
+internal import Foundation
 internal import QueryLanguage
 internal import RowStore
 
@@ -34,6 +35,7 @@ final class ListHub: MainFollower {
     /// The actions to perform before the engines continue.
     private var actions: [@MainActor () -> Void] = []
     private var waiting: [Waiter] = []
+    private var isClockSet = false
 
     private struct Entry {
         weak var engine: ListEngine?
@@ -107,7 +109,28 @@ final class ListHub: MainFollower {
     private func add(_ engine: ListEngine) -> ListEngine {
         engines.removeAll { $0.engine == nil }
         engines.append(Entry(engine: engine))
+        if engine.endOfDay != nil { setClock() }
         return engine
+    }
+
+    // MARK: Days
+
+    /// Checks again when the first day of a list ends, and after a minute, because a user or a server may set the clock.
+    private func setClock() {
+        guard !isClockSet, let end = engines.compactMap({ $0.engine?.endOfDay }).min() else { return }
+        isClockSet = true
+        let seconds = min(max(end.timeIntervalSince(stack.root.scheduling.now()), 0.01), 60)
+        stack.root.scheduling.after(.seconds(seconds)) { [weak self] in
+            Task { @MainActor in self?.checkDays() }
+        }
+    }
+
+    private func checkDays() {
+        isClockSet = false
+        let now = stack.root.scheduling.now()
+        let changed = engines.compactMap(\.engine).filter { $0.isNewDay(now) }
+        if !changed.isEmpty { perform { for engine in changed { engine.noteDayChange() } } }
+        setClock()
     }
 
     // MARK: Following
@@ -184,8 +207,8 @@ struct ListKey: Hashable {
     let predicate: RowPredicate
     let joined: [JoinedColumn]
     let sort: [SortKey]
-    /// The key path that divides the rows into sections.
-    let section: AnyKeyPath?
+    /// The sections of the request.
+    let section: AnyHashable?
     let limit: Int?
     /// The position after which the list begins.
     var start: RowCursor?
@@ -194,7 +217,7 @@ struct ListKey: Hashable {
     /// Whether the rows may lack large values.
     let defersValues: Bool
 
-    init(_ query: ListQuery, section: AnyKeyPath?, test: PredicateTree?) {
+    init(_ query: ListQuery, section: AnyHashable?, test: PredicateTree?) {
         (entity, family, predicate, joined) = (query.entity, query.family, query.predicate, query.joined)
         (sort, limit) = (query.order.sort, query.limit)
         start = query.start.map(query.order.place)

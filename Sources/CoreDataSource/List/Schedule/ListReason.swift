@@ -107,7 +107,7 @@ extension ListReason {
     /// The combined reason of this report and a later report.
     func followed(by later: ListReason) -> ListReason {
         var both = later
-        if kind == .initial || kind == .reset { both.kind = kind }
+        if kind == .initial || kind == .reset || kind == .dayChange && later.kind != .reset { both.kind = kind }
         both.saves = saves.map { $0.lowerBound...(later.saves?.upperBound ?? $0.upperBound) } ?? later.saves
         both.rowCount += rowCount
         both.microseconds += microseconds
@@ -175,6 +175,9 @@ extension ListReason {
         public static let backlog = Kind(rawValue: "backlog")
         /// A bulk change of very many objects was saved, so all rows were read again.
         public static let bulkChange = Kind(rawValue: "bulkChange")
+        /// Another day has begun in a list with sections by days, weeks or months. No row has changed, but titles such as
+        /// "today" may have.
+        public static let dayChange = Kind(rawValue: "dayChange")
         /// The rows could not be read. The list keeps its rows; the next save tries again.
         public static let failure = Kind(rawValue: "failure")
         /// The container was closed. The list keeps its rows, and does not change again.

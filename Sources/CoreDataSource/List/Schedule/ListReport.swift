@@ -66,6 +66,8 @@ package struct ShownState {
     package private(set) var state: ListState
     /// The unreported changes; nil while not paused.
     private var missed: NetChanges?
+    /// Whether another day has begun during the pause.
+    private var missedDay = false
 
     package init(_ state: ListState) {
         self.state = state
@@ -84,11 +86,14 @@ package struct ShownState {
     /// - Returns: One report of all changes since the pause began; nil if there are none, or if it was not paused.
     package mutating func resume(at newest: ListState, _ reason: ListReason) -> ListReport? {
         guard let missed else { return nil }
-        self.missed = nil
+        var reason = reason
+        if missedDay { reason.kind = .dayChange }
+        let isNews = missedDay
+        (self.missed, missedDay) = (nil, false)
         defer { state = newest }
         let (net, places) = NetChanges.catchingUp(from: state, to: newest, missed)
         let difference = RowDifference(from: state, to: newest, net, places)
-        return difference.isEmpty ? nil : ListReport(from: state, to: newest, net, difference, reason)
+        return difference.isEmpty && !isNews ? nil : ListReport(from: state, to: newest, net, difference, reason)
     }
 
     /// Takes the next report of the engine.
@@ -97,6 +102,7 @@ package struct ShownState {
     package mutating func take(_ report: ListReport) -> ListReport? {
         if missed != nil {
             missed?.add(report.net, from: state, to: report.new.query)
+            if report.reason.kind == .dayChange { missedDay = true }
             return nil
         }
         state = report.new
@@ -106,6 +112,7 @@ package struct ShownState {
     /// Shows another page at once, even while paused.
     package mutating func move(to new: ListState, _ reason: ListReason) -> ListReport {
         if missed != nil { missed = NetChanges() }
+        missedDay = false
         defer { state = new }
         let (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query)
         return ListReport(from: state, to: new, net, RowDifference(from: state, to: new, net, places), reason)

@@ -5,20 +5,29 @@ internal import RowStore
 /// The request and the section key of a list.
 struct ListRequest<Object: ManagedObject>: Sendable {
     let request: ObjectRequest<Object>
-    let section: SectionPath<Object>?
+    let sections: ListSections<Object>?
+    /// Whether sections were given twice.
+    private let isAmbiguous: Bool
 
     /// A limit that no list can reach.
     static var mostRows: Int { 1 << 40 }
 
     init(_ request: ObjectRequest<Object>, _ section: PartialKeyPath<Object>?) {
         self.request = request
-        self.section = section.map { SectionPath(keyPath: $0) }
+        sections = section.map { .by($0) } ?? request.sections
+        isAmbiguous = section != nil && request.sections != nil
     }
 
     /// The request; throws if a list does not support it.
     var checked: ObjectRequest<Object> {
         get throws(DataSourceError) {
             try request.checkWindow()
+            if isAmbiguous {
+                throw DataSourceError(
+                    .invalidRequest,
+                    "A list of \(Object.entityName) has sections in its request, and another key of sections. Use one of them.",
+                    entityName: Object.entityName)
+            }
             if request.offset > 0 {
                 throw refusal("start at an offset, because every save would shift the offset. Use a cursor instead.")
             }
@@ -47,34 +56,43 @@ extension ObjectRequest {
     }
 }
 
-/// A key path to the value that divides a list into sections.
-///
-/// Guarded by: nothing, because a key path never changes. Only a key path with a mutable reference as a subscript index would
-/// need a lock, and sections do not support such key paths.
-struct SectionPath<Object: ManagedObject>: @unchecked Sendable {
-    let keyPath: PartialKeyPath<Object>
-}
-
 extension ListState {
     /// The name of a section: its value as a string; empty for nil, and for a list without sections.
     package func sectionName(_ section: Int) -> String {
-        switch sectionValue(section) {
+        switch sectionTitle(section) {
         case .null: ""
         case .text(let text): text
-        case .integer(let number): isOfFlags ? "\(number != 0)" : "\(number)"
+        case .integer(let number): periods?.name(ofPeriod: number) ?? (isOfFlags ? "\(number != 0)" : "\(number)")
         case .real(let number): isOfDates ? DateText.display(number) : "\(number)"
         case .blob(let bytes): bytes.count == 16 && isOfUUIDs ? uuid(bytes) : "\(bytes.count) bytes"
         }
     }
 
-    /// The value that all rows of a section share.
-    func sectionValue(_ section: Int) -> RowValue {
-        guard let key = query.order.section, sectionStarts[section] < rows.count else { return .null }
-        return key.value(of: rows[sectionStarts[section]], query.order.layout)
+    private func sectionTitle(_ section: Int) -> RowValue {
+        guard let key = query.order.section, let row = firstRow(ofSection: section) else { return .null }
+        return key.title(of: row, query.order.layout)
     }
 
+    /// The values that all rows of a section share; empty for a list without sections.
+    func sectionValues(_ section: Int) -> [RowValue] {
+        guard query.order.section != nil, let row = firstRow(ofSection: section) else { return [] }
+        return query.order.sectionValues(row)
+    }
+
+    /// The moments of a section, if the sections are days, weeks or months.
+    func sectionInterval(_ section: Int) -> DateInterval? {
+        guard let periods, case .integer(let first) = sectionTitle(section) else { return nil }
+        return periods.interval(ofPeriod: first)
+    }
+
+    private func firstRow(ofSection section: Int) -> ListedRow? {
+        sectionStarts[section] < rows.count ? rows[sectionStarts[section]] : nil
+    }
+
+    private var periods: CalendarPeriods? { query.order.section?.periods }
+
     private var sectionKind: ValueKind? {
-        guard case .column(let column) = query.order.section else { return nil }
+        guard let column = query.order.section?.titleColumn else { return nil }
         if JoinedColumn.isJoined(column) { return query.joined[JoinedColumn.index(column)].kind }
         return query.order.layout.columns[column].attribute.flatMap { ValueKind($0.type) }
     }

@@ -18,6 +18,8 @@ package struct ListSchedule {
         case turn(isEverySaveWanted: Bool)
         /// The last returned work has ended.
         case workEnded(ListWork.Outcome)
+        /// Another day has begun, so that titles of sections may have changed.
+        case dayChange
         /// No more saves follow.
         case finish
     }
@@ -131,12 +133,22 @@ package struct ListSchedule {
             reload(kind, from: noticeCount)
         case .turn(let isEverySaveWanted): return nextWork(isEverySaveWanted)
         case .workEnded(let outcome): return end(outcome)
+        case .dayChange: return isFilled ? .notify(dayReport()) : .none
         case .finish:
             isFinished = true
             lastUpdateReason = ListReason(.closed, requeriesStore: query.requeriesStore)
             return .stop
         }
         return .none
+    }
+}
+
+extension ListSchedule {
+    /// A report without changes.
+    private mutating func dayReport() -> ListReport {
+        let reason = ListReason(.dayChange, requeriesStore: query.requeriesStore)
+        if lastUpdateReason.kind != .failure { lastUpdateReason = reason }
+        return ListReport(from: reportedState, to: reportedState, NetChanges(), nil, reason, since: .now)
     }
 }
 

@@ -1,0 +1,141 @@
+internal import Foundation
+package import RowStore
+
+/// The key that divides the rows of a list into sections: rows with the same value are in the same section.
+package enum SectionKey: Sendable {
+    /// A stored attribute, in the direction of the first sort key if that key has the same column, and otherwise ascending.
+    case column(Int)
+    /// Stored attributes, and the one among them whose value is the title.
+    case keys([SortKey], title: Int)
+    /// A value that is computed from the row alone.
+    case computed(ComputedSection)
+
+    package struct ComputedSection: Sendable {
+        let value: @Sendable (ListedRow) throws(DataSourceError) -> RowValue
+        /// The order of the values, as if ascending: negative, 0 or positive.
+        private let compare: @Sendable (RowValue, RowValue) -> Int
+        private let isAscending: Bool
+        /// Whether rows in the order of the list's sort keys are also in the order of their sections. A store can sort them then.
+        let followsSort: Bool
+        /// The periods that are the sections; nil for other sections.
+        let periods: CalendarPeriods?
+
+        package init(
+            _ value: @escaping @Sendable (ListedRow) throws(DataSourceError) -> RowValue, isAscending: Bool = true,
+            followsSort: Bool = false, periods: CalendarPeriods? = nil,
+            compare: @escaping @Sendable (RowValue, RowValue) -> Int = orderValues
+        ) {
+            (self.value, self.compare, self.isAscending) = (value, compare, isAscending)
+            (self.followsSort, self.periods) = (followsSort, periods)
+        }
+
+        /// The order of the sections of two rows.
+        func order(_ one: ListedRow, _ other: ListedRow) -> Int {
+            let order = compare(known(one), known(other))
+            return isAscending ? order : -order
+        }
+
+        /// The value that a row of a list already has.
+        func known(_ row: ListedRow) -> RowValue {
+            if let section = row.section { return section.value }
+            // The row has no section value, so it is not from the list. An error counts as NULL here, because
+            // `ListOrder.listed` throws it before such a row can get into the list.
+            do { return try value(row) } catch { return .null }
+        }
+    }
+}
+
+extension SectionKey {
+    /// The sort keys that put the rows in the order of their sections; empty if the section is computed.
+    func leadingKeys(_ sort: [SortKey]) -> [SortKey] {
+        switch self {
+        case .column(let column):
+            [SortKey(column: column, isAscending: sort.first?.column == column ? sort[0].isAscending : true)]
+        case .keys(let keys, _): keys
+        case .computed: []
+        }
+    }
+
+    /// The value by which the section of a row is named.
+    func title(of row: ListedRow, _ layout: EntityLayout) -> RowValue {
+        switch self {
+        case .column(let column), .keys(_, let column): row.stored.value(column, layout.order(of: column).storage)
+        case .computed(let key): key.known(row)
+        }
+    }
+
+    /// The column with the titles; nil if the section is computed.
+    var titleColumn: Int? {
+        switch self {
+        case .column(let column), .keys(_, let column): column
+        case .computed: nil
+        }
+    }
+
+    /// The periods that are the sections; nil for other sections.
+    var periods: CalendarPeriods? { if case .computed(let key) = self { key.periods } else { nil } }
+}
+
+/// The value of a computed section, in an object of its own because most lists have no computed section.
+final class SectionValue: Sendable {
+    let value: RowValue
+
+    init(_ value: RowValue) {
+        self.value = value
+    }
+}
+
+/// Compares two values as the store does: null first, numbers by value, strings and blobs byte by byte.
+@Sendable package func orderValues(_ one: RowValue, _ other: RowValue) -> Int {
+    switch (one, other) {
+    case (.integer(let one), .integer(let other)): return one < other ? -1 : one > other ? 1 : 0
+    case (.real(let one), .real(let other)): return one < other ? -1 : one > other ? 1 : 0
+    case (.text(var one), .text(var other)):
+        return one.withUTF8 { one in
+            other.withUTF8 { compareBytes(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }
+        }
+    case (.blob(let one), .blob(let other)):
+        return one.withUnsafeBytes { one in other.withUnsafeBytes { compareBytes(one, $0) } }
+    default: return one.kind - other.kind
+    }
+}
+
+extension RowValue {
+    fileprivate var kind: Int {
+        switch self {
+        case .null: 0
+        case .integer: 1
+        case .real: 2
+        case .text: 3
+        case .blob: 4
+        }
+    }
+}
+
+/// The first letters of strings.
+enum FirstLetter {
+    /// The name of the section of strings that begin with no letter.
+    static let none = "#"
+
+    /// The capitalized first letter of a string, without marks if the collation does not tell it from the letter with marks.
+    static func of(_ text: String, _ collation: StringCollation?) -> String {
+        guard let first = text.first, first.isLetter, let letter = first.uppercased().first.map(String.init) else {
+            return none
+        }
+        let folded = String(decoding: TextFolding.bytes(letter, [.diacriticInsensitive]), as: UTF8.self)
+        guard let plain = folded.first?.uppercased().first.map(String.init), let collation else {
+            return folded.first?.uppercased().first.map(String.init) ?? letter
+        }
+        return collation.compare(plain, letter) == 0 ? plain : letter
+    }
+
+    /// The order of two letters: strings without a letter come last.
+    static func order(_ one: RowValue, _ other: RowValue, _ collation: StringCollation?) -> Int {
+        guard case .text(let left) = one, case .text(let right) = other, left != right else {
+            return orderValues(one, other)
+        }
+        if left == none || right == none { return left == none ? 1 : -1 }
+        let order = collation?.compare(left, right) ?? 0
+        return order == 0 ? orderValues(one, other) : order
+    }
+}

@@ -1,0 +1,104 @@
+import CoreDataSource
+import Foundation
+import Observation
+import RowStore
+import TestSupport
+import Testing
+
+/// Lists with sections by days are told that a day ends.
+@MainActor
+struct DayChangeTests {
+    /// A container whose clock and timers a test moves.
+    private struct Clocked {
+        let container: PersistentContainer
+        let mail: MailDataSource
+        let timers = ManualTimers()
+        let now = Shared(Date(timeIntervalSinceReferenceDate: 0))
+
+        @MainActor init(_ now: String) throws {
+            self.now.value = try Date(now, strategy: .iso8601)
+            var scheduling = timers.scheduling
+            scheduling.now = { [clock = self.now] in clock.value }
+            let layout = ModelLayout(.mail)
+            container = PersistentContainer(
+                layout, InMemoryStore(layout), startup: StoreStartup(reason: .firstLaunch), configuration: .init(),
+                scheduling: scheduling)
+            mail = try container.dataSource(MailDataSource.self)
+        }
+
+        /// Lets time pass, and runs the timers.
+        @MainActor func wait(until text: String) async throws {
+            now.value = try Date(text, strategy: .iso8601)
+            timers.fire()
+            // The timers of the lists hop to main.
+            for _ in 0..<10 { await Task.yield() }
+            await container.mainTier.listsAreSettled()
+        }
+
+        var request: ObjectRequest<MailMessage> {
+            var request = ObjectRequest(MailMessage.self, order: [.descending(\.sent)])
+            request.sections = .days(of: \.sent, in: ListSectionsTests.berlin)
+            return request
+        }
+    }
+
+    @Test func everyObserverIsNotifiedWhenADayEnds() async throws {
+        let clock = try Clocked("2026-10-25T22:58:30Z")
+        let list = try clock.mail.list(clock.request)
+        let delegate = RecordingDelegate()
+        try clock.mail.register(delegate, dataKey: "days", clock.request)
+        let plain = RecordingDelegate()
+        try clock.mail.register(plain, dataKey: "plain", ObjectRequest(MailMessage.self))
+        var updates = clock.mail.updates(clock.request).makeAsyncIterator()
+        _ = await updates.next()
+        let noticeCount = Shared(0)
+        withObservationTracking {
+            _ = list.snapshot
+        } onChange: {
+            noticeCount.update { $0 += 1 }
+        }
+        // The clock is checked each minute.
+        #expect(clock.timers.delays == [.seconds(60)])
+        try await clock.wait(until: "2026-10-25T22:59:30Z")
+        #expect(noticeCount.value == 0 && delegate.calls == [])
+        #expect(clock.timers.delays == [.seconds(30)])
+        try await clock.wait(until: "2026-10-25T23:00:00Z")
+        #expect(noticeCount.value == 1 && delegate.calls == ["reload"] && plain.calls == [])
+        #expect(list.lastUpdateReason.kind == .dayChange)
+        #expect(await updates.next()?.reason.kind == .dayChange)
+        try await clock.wait(until: "2026-10-25T23:01:00Z")
+        #expect(delegate.calls == ["reload"])
+        try await clock.container.close()
+    }
+
+    @Test func aPausedListIsNotifiedWhenItContinues() async throws {
+        let clock = try Clocked("2026-06-01T12:00:00Z")
+        let list = try clock.mail.list(clock.request)
+        let delegate = RecordingDelegate()
+        try clock.mail.register(delegate, dataKey: "days", clock.request)
+        clock.mail.pausedDataKeys = ["days"]
+        list.isPaused = true
+        // A user set the clock.
+        try await clock.wait(until: "2026-07-01T12:00:00Z")
+        #expect(delegate.calls == [] && list.lastUpdateReason.kind == .initial)
+        try await clock.mail.perform(waitFor: .main) { try $0.insert(MailMessage.self).sent = .now }
+        clock.mail.pausedDataKeys = []
+        list.isPaused = false
+        #expect(delegate.calls == ["reload"] && list.lastUpdateReason.kind == .dayChange && list.count == 1)
+        clock.mail.pausedDataKeys = ["days"]
+        clock.mail.pausedDataKeys = []
+        #expect(delegate.calls == ["reload"])
+        try await clock.container.close()
+    }
+
+    @Test func theClockStopsWithTheLastList() async throws {
+        let clock = try Clocked("2026-06-01T12:00:00Z")
+        var list: LiveList<MailMessage>? = try clock.mail.list(clock.request)
+        #expect(clock.timers.delays == [.seconds(60)])
+        #expect(list?.count == 0)
+        list = nil
+        try await clock.wait(until: "2026-06-01T12:01:00Z")
+        #expect(clock.timers.delays == [])
+        try await clock.container.close()
+    }
+}
