@@ -61,6 +61,15 @@ struct ListSnippets {
         }
     }
 
+    @Test func totalsFollowSaves() async throws {
+        try await withContacts { _, contacts in
+            let totals = try contacts.liveAggregate(
+                ObjectRequest(ContactEntity.self, where: \.age >= 18), .count(), .max(\.age))
+            let (count, oldest) = totals.value
+            #expect(count == 2 && oldest != nil)
+        }
+    }
+
     @Test func sectionsHaveTitlesInAnOrderOfTheirOwn() async throws {
         try await withContacts { _, contacts in
             var request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])

@@ -213,6 +213,22 @@ struct MailSnippets {
         }
     }
 
+    @Test func aBadgeFollowsUnreadMessages() async throws {
+        try await withMail { _, mail in
+            let unread = try mail.liveAggregate(
+                ObjectRequest(MessageEntity.self, where: \.isRead == false), .count())
+            print(unread.value)  // 2
+            #expect(try unread.value == Int64(mail.count(MessageEntity.self, where: \.isRead == false)))
+        }
+        try await withMail { _, mail in
+            let unread = try mail.liveAggregate(
+                ObjectRequest(MessageEntity.self, where: \.isRead == false),
+                groupBy: \.priority, .count())
+            print(unread.value[1] ?? 0)
+            #expect(unread.value.values.reduce(0, +) > 0)
+        }
+    }
+
     @Test func aListHasSectionsByDays() async throws {
         try await withMail { _, mail in
             var calendar = Calendar(identifier: .gregorian)

@@ -56,6 +56,29 @@ package struct Aggregation: Sendable {
         }
     }
 
+    /// Removes a row that was added. Minima and maxima do not support this.
+    ///
+    /// - Returns: Whether the row's value could be subtracted. An infinity or an invalid decimal stays in the result.
+    package mutating func remove(_ stored: StoredRow) -> Bool {
+        guard let number = column else {
+            count -= 1
+            return true
+        }
+        let (row, column) = stored.cell(number)
+        if row.isNull(column) { return true }
+        count -= 1
+        if operation == .count { return true }
+        switch order.storage {
+        case .integer: whole -= Int128(row.integer(column))
+        case .real:
+            guard row.real(column).isFinite else { return false }
+            real.add(-row.real(column))
+        case .text: return row.withBytes(column) { decimal.remove($0) }
+        case .blob: break
+        }
+        return true
+    }
+
     /// The result. The sum of no values is zero; the other aggregates of no values are null.
     ///
     /// - Throws: `numberOverflow` for a sum of integers beyond 64 bits, a sum of decimals with too many digits, or a sum of

@@ -122,7 +122,7 @@ extension ManagedObjectContext {
 }
 
 /// Several aggregates over the same rows.
-private struct AggregationSet {
+struct AggregationSet {
     private(set) var aggregations: [Aggregation] = []
 
     var count: Int { aggregations.count }
@@ -144,6 +144,17 @@ private struct AggregationSet {
 
     mutating func add(_ row: StoredRow) {
         for index in aggregations.indices { aggregations[index].add(row) }
+    }
+
+    /// The typed values of results.
+    func values<each Result: AttributeStorable>(
+        _ results: [RowValue], _ reader: RowValueReader
+    ) throws(DataSourceError) -> (repeat each Result) {
+        reader.row = StoredRow(results: results)
+        var next = 0..<count
+        let values = (repeat reader.read((each Result).self, next.popFirst()))
+        try reader.check(attributes: attributes)
+        return values
     }
 
     /// The results as the columns of one row.

@@ -6,15 +6,18 @@ internal import RowStore
 extension MainTier {
     /// A query for a list, and its key.
     ///
-    /// - Parameter defersValues: Whether large values may stay in the store, because the list shows only objects of main. Rows
-    ///   of snapshots must have all their values.
+    /// - Parameters:
+    ///   - defersValues: Whether large values may stay in the store, because the list shows only objects of main. Rows of
+    ///     snapshots must have all their values.
+    ///   - joined: The joined columns of the rows, beginning with those of the predicate and the order; empty for no others.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
     func listQuery<Object: ManagedObject>(
-        _ list: ListRequest<Object>, defersValues: Bool = false
+        _ list: ListRequest<Object>, defersValues: Bool = false, joined: [JoinedColumn] = []
     ) throws(DataSourceError) -> (key: ListKey, query: ListQuery) {
         let request = try list.checked
         try context.prefetch(request, [])
         var plan = try context.plan(request.whole)
+        if !joined.isEmpty { plan.query.joined = joined }
         let layout = stack.layout.entities[plan.query.entity]
         try context.checkClass(Object.self, plan.family)
         let resolver = context.resolver(for: plan.query)

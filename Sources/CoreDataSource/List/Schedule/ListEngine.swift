@@ -3,7 +3,7 @@ internal import RowStore
 
 /// Keeps the rows of one query up to date, for all lists with that query. Its ``ListSchedule`` decides, and the engine acts.
 @MainActor
-final class ListEngine {
+final class ListEngine: HubEngine {
     let key: ListKey
     let query: ListQuery
     private var schedule: ListSchedule

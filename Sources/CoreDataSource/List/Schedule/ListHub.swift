@@ -22,7 +22,37 @@ package protocol MainFollower: AnyObject {
     func end()
 }
 
-/// The engines of all lists of a container, one for each query.
+/// Follows the merges of main for lists or aggregates.
+@MainActor
+protocol HubEngine: AnyObject {
+    /// Whether ``step()`` has something to do.
+    var isReady: Bool { get }
+    /// Whether work is being done.
+    var isWorking: Bool { get }
+    /// The memory of the waiting saves, in bytes.
+    var pendingByteCount: Int { get }
+    /// The number of notices so far.
+    var noticeCount: Int { get }
+
+    /// Whether each of the first `notices` notices was reported or has failed.
+    func isSettled(_ notices: Int) -> Bool
+
+    /// Enqueues saves for ``step()``.
+    func enqueue(_ changes: [ChangeSet])
+
+    /// Enqueues a reload of the rows for ``step()``.
+    func reload(_ kind: ListReason.Kind)
+
+    /// Does the next piece of work, or starts it off the main actor.
+    ///
+    /// - Returns: Whether there may be more to do now.
+    func step() -> Bool
+
+    /// Stops following saves, and notifies the subscribers.
+    func finish()
+}
+
+/// The engines of all lists of a container, one for each query, and of all aggregates.
 @MainActor
 final class ListHub: MainFollower {
     let stack: PersistentStack
@@ -38,7 +68,9 @@ final class ListHub: MainFollower {
     private var isClockSet = false
 
     private struct Entry {
-        weak var engine: ListEngine?
+        weak var engine: (any HubEngine)?
+
+        var list: ListEngine? { engine as? ListEngine }
     }
 
     /// A call that waits until each list has handled its earlier notices.
@@ -79,6 +111,14 @@ final class ListHub: MainFollower {
         return engine
     }
 
+    /// A new engine of aggregates, which reads all rows now.
+    func aggregate(_ query: ListQuery, _ plan: AggregateState.Plan) throws(DataSourceError) -> AggregateEngine {
+        try stack.root.checkOpen()
+        let engine = add(try AggregateEngine(query, plan, hub: self))
+        if stack.root.hasUnmergedSaves { stack.mainWaker.mergeObjects() }
+        return engine
+    }
+
     /// An engine of a query. The rows of a new engine are read off the main actor, and then reported.
     func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
         guard let engine = find(key) else { return add(ListEngine(key, query, state: nil, hub: self)) }
@@ -103,13 +143,13 @@ final class ListHub: MainFollower {
 
     private func find(_ key: ListKey) -> ListEngine? {
         // The newest engine of a query is the last.
-        engines.last { $0.engine?.key == key }?.engine
+        engines.last { $0.list?.key == key }?.list
     }
 
-    private func add(_ engine: ListEngine) -> ListEngine {
+    private func add<Engine: HubEngine>(_ engine: Engine) -> Engine {
         engines.removeAll { $0.engine == nil }
         engines.append(Entry(engine: engine))
-        if engine.endOfDay != nil { setClock() }
+        setClock()
         return engine
     }
 
@@ -117,7 +157,7 @@ final class ListHub: MainFollower {
 
     /// Checks again when the first day of a list ends, and after a minute, because a user or a server may set the clock.
     private func setClock() {
-        guard !isClockSet, let end = engines.compactMap({ $0.engine?.endOfDay }).min() else { return }
+        guard !isClockSet, let end = engines.compactMap({ $0.list?.endOfDay }).min() else { return }
         isClockSet = true
         let seconds = min(max(end.timeIntervalSince(stack.root.scheduling.now()), 0.01), 60)
         stack.root.scheduling.after(.seconds(seconds)) { [weak self] in
@@ -128,7 +168,7 @@ final class ListHub: MainFollower {
     private func checkDays() {
         isClockSet = false
         let now = stack.root.scheduling.now()
-        let changed = engines.compactMap(\.engine).filter { $0.isNewDay(now) }
+        let changed = engines.compactMap(\.list).filter { $0.isNewDay(now) }
         if !changed.isEmpty { perform { for engine in changed { engine.noteDayChange() } } }
         setClock()
     }

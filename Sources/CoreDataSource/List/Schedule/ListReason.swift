@@ -89,7 +89,8 @@ extension ListReason {
     }
 
     /// Adds saves after which the rows are read again.
-    mutating func note(_ changes: [ChangeSet], ofEntities family: Set<Int>) {
+    mutating func note(_ changes: [ChangeSet], ofEntities family: Set<Int>, _ names: Names? = nil) {
+        if let names { self.names = names }
         for save in changes {
             saves = (saves?.lowerBound ?? save.number)...save.number
             if let maker = save.maker { makers.insert(maker) }

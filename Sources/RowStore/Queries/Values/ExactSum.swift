@@ -132,19 +132,27 @@ struct DecimalSum: Sendable {
     }
 
     /// Adds the number in a string. A string that is not a number counts as zero.
-    mutating func add(_ text: UnsafeRawBufferPointer) {
-        guard let number = DecimalText(text) else { return }
+    mutating func add(_ text: UnsafeRawBufferPointer) { _ = add(text, sign: 1) }
+
+    /// Subtracts the number in a string.
+    ///
+    /// - Returns: Whether the string is a number whose digits all count.
+    mutating func remove(_ text: UnsafeRawBufferPointer) -> Bool { add(text, sign: -1) && !isBeyond }
+
+    private mutating func add(_ text: UnsafeRawBufferPointer, sign: Int64) -> Bool {
+        guard let number = DecimalText(text) else { return false }
         var place = number.magnitude - 1 + DecimalSum.fractionDigits
         for digit in number.digits where digit != UInt8(ascii: ".") {
             let value = Int64(digit - UInt8(ascii: "0"))
             if place >= 0 && place < 34 * DecimalSum.groupDigits {
                 let (group, power) = place.quotientAndRemainder(dividingBy: DecimalSum.groupDigits)
-                groups[group] += (number.isNegative ? -value : value) * DecimalSum.powers[power]
+                groups[group] += sign * (number.isNegative ? -value : value) * DecimalSum.powers[power]
             } else if value != 0 {
                 isBeyond = true
             }
             place -= 1
         }
+        return true
     }
 
     /// The sum of numbers; null if a number is no decimal, or if the sum has too many digits for a decimal.

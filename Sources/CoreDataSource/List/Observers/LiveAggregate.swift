@@ -1,0 +1,110 @@
+public import Observation
+internal import QueryLanguage
+internal import RowStore
+
+/// Counts, sums and extremes that follow every save, without holding rows: for badges and totals.
+///
+/// ```swift
+/// let unread = try mail.liveAggregate(
+///     ObjectRequest(MessageEntity.self, where: \.isRead == false), .count())
+/// print(unread.value)  // 2
+/// ```
+///
+/// All matching rows are read once, when the aggregate is made. From then on, a save costs as much as its own rows: each row is
+/// subtracted as it was and added as it is. All rows are read again, off the main actor,
+/// - when the last row with the least or the greatest value has left, or when an infinity has left a sum;
+/// - after a reset, after writes of another program or a bulk change, and when main is so far behind that it skips saves;
+/// - after each save of its entities, if the request has a limit, follows relationships, or has a predicate that needs objects
+///   (``FetchPredicate/needsObjects``), or if an aggregate or the group follows relationships.
+///
+/// During such a read, the aggregate has its previous value.
+///
+/// **Ordering**: ``value`` changes after main has merged the save, as lists do, and when ``MainContext`` shows it.
+///
+/// **Isolation**: the main actor. When the container is closed, the aggregate keeps its last value, and the kind of
+/// ``lastUpdateReason`` is ``ListReason/Kind/closed``. An aggregate does not keep the store open.
+@MainActor
+@Observable
+public final class LiveAggregate<Value> {
+    /// The results of the last update.
+    public private(set) var value: Value
+    /// The reason for the last update. If the results cannot be calculated, the kind is ``ListReason/Kind/failure``, and
+    /// ``value`` stays as it was: the rows could not be read, or a sum is too large (`numberOverflow`). The next save tries
+    /// again.
+    public private(set) var lastUpdateReason: ListReason
+
+    /// Nil after the end, because the engine keeps the store open.
+    @ObservationIgnored private var engine: AggregateEngine?
+    @ObservationIgnored private let link = Link()
+    /// The results of each group that the value shows.
+    @ObservationIgnored private var shown: [RowValue: [RowValue]] = [:]
+    @ObservationIgnored private let form: Form
+
+    /// Makes the edit of a value for groups with new results; nil for a group without rows.
+    typealias Form =
+        @MainActor ([(key: RowValue, results: [RowValue]?)]) throws(DataSourceError) -> (inout Value) -> Void
+
+    /// - Parameter initial: The value, before the results of the groups are set.
+    init(_ engine: AggregateEngine, initial: Value, _ form: @escaping Form) throws(DataSourceError) {
+        var (initial, shown) = (initial, [RowValue: [RowValue]]())
+        for key in engine.state.keys { shown[key] = try engine.state.results(key) }
+        try form(shown.map { (key: $0, results: $1) })(&initial)
+        value = initial
+        self.form = form
+        self.shown = shown
+        lastUpdateReason = ListReason(.initial)
+        self.engine = engine
+        engine.subscriber = link
+        link.onChange = { [weak self] state, changed, reason in self?.take(state, changed, reason) }
+        link.onFailure = { [weak self] in self?.note($0) }
+        link.onEnd = { [weak self] in self?.end() }
+    }
+
+    private func take(_ state: AggregateState, _ changed: Set<RowValue>?, _ reason: ListReason) {
+        let hasFailed = lastUpdateReason.kind == .failure
+        // After a failure, the groups that changed in between are unknown.
+        let keys = hasFailed ? nil : changed
+        do throws(DataSourceError) {
+            var changes: [(key: RowValue, results: [RowValue]?)] = []
+            for key in keys ?? Set(state.keys).union(shown.keys) {
+                let results = try state.results(key)
+                if results != shown[key] { changes.append((key, results)) }
+            }
+            if changes.isEmpty && !hasFailed { return }
+            let edit = try form(changes)
+            if !changes.isEmpty { edit(&value) }
+            for (key, results) in changes { shown[key] = results }
+            lastUpdateReason = reason
+        } catch { note(error) }
+    }
+
+    private func note(_ failure: DataSourceError) {
+        var reason = ListReason(.failure)
+        reason.failure = failure
+        lastUpdateReason = reason
+    }
+
+    private func end() {
+        engine = nil
+        lastUpdateReason = ListReason(.closed)
+    }
+
+    /// The subscriber of the engine, because an observed class cannot subscribe itself.
+    private final class Link: AggregateEngine.Subscriber {
+        var onChange: (AggregateState, Set<RowValue>?, ListReason) -> Void = { _, _, _ in }
+        var onFailure: (DataSourceError) -> Void = { _ in }
+        var onEnd: () -> Void = {}
+
+        func notify(_ state: AggregateState, changed: Set<RowValue>?, _ reason: ListReason) {
+            onChange(state, changed, reason)
+        }
+
+        func notify(_ failure: DataSourceError) { onFailure(failure) }
+        func notifyEnd() { onEnd() }
+    }
+}
+
+extension LiveAggregate: @MainActor CustomStringConvertible {
+    /// The value: `LiveAggregate of 12`.
+    public var description: String { "LiveAggregate of \(value)" }
+}

@@ -1,0 +1,104 @@
+internal import QueryLanguage
+internal import RowStore
+
+/// Live aggregates.
+extension MainTier {
+    func liveAggregate<Object: ManagedObject, each Result: AttributeStorable>(
+        _ request: ObjectRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws(DataSourceError) -> LiveAggregate<(repeat each Result)> {
+        let resolver = try aggregateResolver(request)
+        var set = AggregationSet()
+        for aggregate in repeat each aggregates { try set.add(aggregate, resolver) }
+        let engine = try engine(request, AggregateState.Plan(set.aggregations, resolver.layout), resolver)
+        let reader = AggregateReader(set: set, joined: resolver.joins.columns, layout: resolver.layout)
+        let first: (repeat each Result) = try reader.values(engine.state.results(.null) ?? [], context)
+        return try LiveAggregate(engine, initial: first) { [weak self] changes throws(DataSourceError) in
+            guard let results = changes.last?.results, let self else { return { _ in } }
+            let values: (repeat each Result) = try reader.values(results, self.context)
+            return { $0 = values }
+        }
+    }
+
+    func liveAggregate<Object: ManagedObject, Key: AttributeStorable & Hashable, each Result: AttributeStorable>(
+        _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
+        _ aggregates: repeat FetchAggregate<Object, each Result>
+    ) throws(DataSourceError) -> LiveAggregate<[Key: (repeat each Result)]> {
+        let resolver = try aggregateResolver(request)
+        let column = try context.column(keyPath, of: Object.self, resolver)
+        var set = AggregationSet()
+        for aggregate in repeat each aggregates { try set.add(aggregate, resolver) }
+        let plan = AggregateState.Plan(set.aggregations, groupColumn: column, resolver.layout)
+        let engine = try engine(request, plan, resolver)
+        let reader = AggregateReader(set: set, joined: resolver.joins.columns, layout: resolver.layout)
+        return try LiveAggregate(engine, initial: [:]) { [weak self] changes throws(DataSourceError) in
+            guard let self else { return { _ in } }
+            var new: [(key: Key, values: (repeat each Result)?)] = []
+            for (key, results) in changes {
+                let key = try reader.key(key, column, as: Key.self, self.context)
+                guard let results else {
+                    new.append((key, nil))
+                    continue
+                }
+                let values: (repeat each Result) = try reader.values(results, self.context)
+                new.append((key, values))
+            }
+            return { value in for (key, values) in new { value[key] = values } }
+        }
+    }
+
+    /// The resolver for the aggregates of a request. It has the joined columns of the predicate and the order.
+    private func aggregateResolver<Object: ManagedObject>(
+        _ request: ObjectRequest<Object>
+    ) throws(DataSourceError) -> PredicateResolver {
+        context.resolver(for: try context.plan(ordered(request)).query)
+    }
+
+    /// The order matters only with a limit or a cursor.
+    private func ordered<Object: ManagedObject>(_ request: ObjectRequest<Object>) -> ObjectRequest<Object> {
+        var request = request
+        (request.sections, request.prefetch) = (nil, [])
+        if request.limit == nil && request.after == nil { request.order = [] }
+        return request
+    }
+
+    private func engine<Object: ManagedObject>(
+        _ request: ObjectRequest<Object>, _ plan: AggregateState.Plan, _ resolver: PredicateResolver
+    ) throws(DataSourceError) -> AggregateEngine {
+        let query = try listQuery(ListRequest(ordered(request), nil), joined: resolver.joins.columns).query
+        prepareToFetch()
+        return try lists.aggregate(query, plan)
+    }
+}
+
+/// Reads the results of aggregates as typed values.
+@MainActor
+private struct AggregateReader {
+    let set: AggregationSet
+    let joined: [JoinedColumn]
+    let layout: EntityLayout
+
+    func values<each Result: AttributeStorable>(
+        _ results: [RowValue], _ context: MainContext
+    ) throws(DataSourceError) -> (repeat each Result) {
+        let reader = RowValueReader(context, layout, joined, holdsResults: true)
+        return try set.values(results, reader)
+    }
+
+    /// The value of a group's column.
+    func key<Key: AttributeStorable>(
+        _ key: RowValue, _ column: Int, as type: Key.Type, _ context: MainContext
+    ) throws(DataSourceError) -> Key {
+        let reader = RowValueReader(context, layout, joined, holdsResults: true)
+        var row = StoredRow(key: 0, row: RowSnapshot(columnCount: layout.columns.count))
+        if JoinedColumn.isJoined(column) {
+            row.joined = RowSnapshot(columnCount: joined.count)
+            row.joined?.setValue(key, JoinedColumn.index(column))
+        } else {
+            row.row.setValue(key, column)
+        }
+        reader.row = row
+        let value = reader.read(type, column)
+        try reader.check()
+        return value
+    }
+}

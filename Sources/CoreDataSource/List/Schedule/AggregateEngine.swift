@@ -1,0 +1,232 @@
+internal import RowStore
+
+/// Keeps the aggregates of one query up to date, without its rows. Small saves are applied on the main actor; large saves are
+/// applied, and all rows are read, off the main actor.
+@MainActor
+final class AggregateEngine: HubEngine {
+    /// Gets the changes of the aggregates.
+    @MainActor
+    protocol Subscriber: AnyObject {
+        /// - Parameter changed: The groups that may have changed; nil for all groups.
+        func notify(_ state: AggregateState, changed: Set<RowValue>?, _ reason: ListReason)
+        func notify(_ failure: DataSourceError)
+        /// No more changes follow.
+        func notifyEnd()
+    }
+
+    private let worker: AggregateWorker
+    private let hub: ListHub
+    weak var subscriber: (any Subscriber)?
+    private(set) var state: AggregateState
+    /// The number of the newest save that the state includes.
+    private var asOf: Int64
+    private var pending: [(save: ChangeSet, notice: Int)] = []
+    /// The reason for the next read of all rows; nil if no read is needed.
+    private var reading: ListReason?
+    private var firstUnread: Int?
+    private(set) var isWorking = false
+    /// Whether the rows could not be read. The next notice tries again.
+    private var isRefused = false
+    private var isFinished = false
+    private(set) var noticeCount = 0
+    private var settledCount = 0
+
+    private static let mostRowsOnMain = 256
+
+    /// Reads all rows.
+    init(_ query: ListQuery, _ plan: AggregateState.Plan, hub: ListHub) throws(DataSourceError) {
+        self.hub = hub
+        let requeriesStore =
+            query.test != nil || !query.joined.isEmpty || query.limit != nil || query.start != nil
+        worker = AggregateWorker(
+            query: query, plan: plan, requeriesStore: requeriesStore, root: hub.stack.root, layout: hub.stack.layout)
+        (state, asOf) = try worker.read()
+    }
+
+    var isBehind: Bool { isWorking || reading != nil || !pending.isEmpty }
+    var isReady: Bool { !isWorking && !isRefused && !isFinished && isBehind }
+    var pendingByteCount: Int { isWorking ? pending.reduce(0) { $0 + $1.save.byteCount } : 0 }
+
+    func isSettled(_ notices: Int) -> Bool {
+        isFinished || settledCount >= notices || !isBehind || isRefused && !isWorking
+    }
+
+    // MARK: Notices
+
+    func enqueue(_ changes: [ChangeSet]) {
+        let concerning = changes.filter { $0.number > asOf && worker.query.concerns($0) }
+        if concerning.isEmpty { return }
+        noticeCount += 1
+        isRefused = false
+        if worker.requeriesStore || reading != nil {
+            var reason = reading ?? newReason(.save)
+            if reason.kind == .save { reason.note(concerning, ofEntities: worker.query.watched, hub.names) }
+            return mustRead(reason)
+        }
+        pending += concerning.map { ($0, noticeCount) }
+        if pendingByteCount > hub.stack.root.unmergedByteLimit { mustRead(newReason(.backlog)) }
+    }
+
+    func reload(_ kind: ListReason.Kind) {
+        noticeCount += 1
+        isRefused = false
+        mustRead(reading?.kind == .reset ? reading ?? newReason(kind) : newReason(kind))
+    }
+
+    func finish() {
+        isFinished = true
+        (pending, reading) = ([], nil)
+        subscriber?.notifyEnd()
+    }
+
+    private func newReason(_ kind: ListReason.Kind) -> ListReason {
+        ListReason(kind, requeriesStore: worker.requeriesStore)
+    }
+
+    /// All rows that are read will include the pending saves.
+    private func mustRead(_ reason: ListReason) {
+        reading = reason
+        firstUnread = min(firstUnread ?? noticeCount, pending.first?.notice ?? noticeCount)
+        pending = []
+    }
+
+    // MARK: Work
+
+    func step() -> Bool {
+        guard isReady else { return false }
+        if let reason = reading {
+            (reading, firstUnread) = (nil, nil)
+            start(.read, reason)
+            return false
+        }
+        let saves = pending.map(\.save).filter { $0.number > asOf }
+        pending = []
+        var reason = newReason(saves.allSatisfy(\.isTakeBack) ? .takenBack : .save)
+        reason.note(saves, ofEntities: worker.query.watched, hub.names)
+        reason.rowCount = saves.reduce(0) { $0 + $1.rowCount }
+        guard !saves.isEmpty else {
+            settle()
+            return true
+        }
+        if reason.rowCount > Self.mostRowsOnMain {
+            start(.apply(saves, state), reason)
+            return false
+        }
+        let start = ContinuousClock.now
+        let outcome = worker.run(.apply(saves, state))
+        reason.addTime(since: start)
+        end(outcome, reason)
+        return true
+    }
+
+    private func start(_ task: AggregateWorker.Task, _ reason: ListReason) {
+        isWorking = true
+        let (queue, worker) = (hub.queue, worker)
+        queue.async {
+            let start = ContinuousClock.now
+            let outcome = worker.run(task)
+            var reason = reason
+            reason.addTime(since: start)
+            reason.ranOffMain = true
+            if case .read = task { reason.didReadStore = true }
+            Task { @MainActor [reason] in
+                self.hub.perform {
+                    // The rows may be newer than main.
+                    if case .read = task { self.hub.stack.mainWaker.merge() }
+                    self.isWorking = false
+                    if !self.isFinished { self.end(outcome, reason) }
+                }
+            }
+        }
+    }
+
+    private func end(_ outcome: AggregateWorker.Outcome, _ reason: ListReason) {
+        switch outcome {
+        case .failed(let error):
+            if reading == nil {
+                // Saves that came meanwhile may have removed the cause.
+                isRefused = pending.isEmpty
+                mustRead(reason)
+            }
+            settle()
+            // A closed container notifies its lists itself.
+            if error.code != .storeClosed { subscriber?.notify(error) }
+        case .applied(var new, let number):
+            // All rows must be read, for example after a reset.
+            if reading != nil { return }
+            if new.mustRead { return mustRead(reason) }
+            let changed = new.takeChanges()
+            show(new, number)
+            subscriber?.notify(new, changed: changed, reason)
+        case .read(let new, let number):
+            // The store was reset meanwhile, for example.
+            if let reading, reading.kind != .save { return }
+            show(new, number)
+            subscriber?.notify(new, changed: nil, reason)
+        }
+    }
+
+    private func show(_ new: AggregateState, _ number: Int64) {
+        (state, asOf) = (new, max(asOf, number))
+        settle()
+    }
+
+    /// Settles all notices before the first waiting notice.
+    private func settle() {
+        settledCount = min(pending.first?.notice ?? .max, firstUnread ?? .max, noticeCount + 1) - 1
+    }
+}
+
+/// Does the work of an aggregate, on the main actor or off it.
+struct AggregateWorker: Sendable {
+    let query: ListQuery
+    let plan: AggregateState.Plan
+    /// Whether all rows are read after each save.
+    let requeriesStore: Bool
+    let root: RootTier
+    let layout: ModelLayout
+
+    enum Task: Sendable {
+        case apply([ChangeSet], AggregateState)
+        case read
+    }
+
+    enum Outcome: Sendable {
+        /// The state, and the number of its newest save.
+        case applied(AggregateState, Int64)
+        case read(AggregateState, Int64)
+        case failed(DataSourceError)
+    }
+
+    func run(_ task: Task) -> Outcome {
+        do throws(DataSourceError) {
+            switch task {
+            case .read:
+                let (state, asOf) = try read()
+                return .read(state, asOf)
+            case .apply(let saves, var state):
+                let budget = QueryBudget()
+                for save in saves { try state.apply(save, to: query, budget) }
+                return .applied(state, saves.last?.number ?? 0)
+            }
+        } catch { return .failed(error) }
+    }
+
+    /// Reads all rows, including saves that are not committed, and keeps none of them.
+    func read() throws(DataSourceError) -> (AggregateState, asOf: Int64) {
+        var state = AggregateState(plan)
+        if !requeriesStore, query.family.count == 1 {
+            var rows = RowQuery(entity: query.family[0], predicate: query.predicate, columns: plan.columns)
+            rows.isOrdered = false
+            if let asOf = try root.rows.forEachCommittedRow(rows, { state.add($0) }) {
+                _ = state.takeChanges()
+                return (state, asOf)
+            }
+            state = AggregateState(plan)
+        }
+        let list = try ListState.read(query, root, layout)
+        for index in 0..<list.count { state.add(list.rows[index].stored) }
+        _ = state.takeChanges()
+        return (state, list.asOf)
+    }
+}

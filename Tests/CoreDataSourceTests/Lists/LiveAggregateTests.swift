@@ -1,0 +1,324 @@
+import CoreDataSource
+import Foundation
+import Observation
+import RowStore
+import TestSupport
+import Testing
+
+/// Live aggregates are what a plain computation over a fetch gives, whatever was saved.
+@MainActor
+struct LiveAggregateTests {
+    private nonisolated static let seed = testSeed()
+
+    enum Place: String, Sendable, CaseIterable {
+        case memory, sqlite, postgreSQL
+
+        static var all: [Place] { SharedPlace.Kind.all.contains(.postgreSQL) ? allCases : [.memory, .sqlite] }
+    }
+
+    private func withMail(
+        _ place: Place, _ body: @MainActor (PersistentContainer, MailDataSource) async throws -> Void
+    ) async throws {
+        let directory = try TemporaryDirectory()
+        let container: PersistentContainer
+        switch place {
+        case .memory: container = try await PersistentContainer(model: .mail, store: .inMemory)
+        case .sqlite:
+            container = try await PersistentContainer(
+                model: .mail, store: .sqlite(directory.store), configuration: .init(synchronous: .normal))
+        case .postgreSQL: container = try SharedPlace(.postgreSQL).open(model: .mail)
+        }
+        try await body(container, try container.dataSource(MailDataSource.self))
+        try await container.close()
+    }
+
+    /// The aggregates of a request, and the groups.
+    private struct Followed {
+        typealias Totals = (Int64, Int64, Int64, Double?, Decimal, Int64?, Int64?, Decimal?, Date?, String?)
+        let request: ObjectRequest<MailMessage>
+        let totals: LiveAggregate<Totals>
+        let unread: LiveAggregate<Int64>
+        let threads: LiveAggregate<[String?: (Int64, Int64)]>
+        let sizes: LiveAggregate<[Int64: (Int64, Date?)]>
+
+        @MainActor init(_ mail: MailDataSource, _ request: ObjectRequest<MailMessage>) throws {
+            self.request = request
+            totals = try mail.liveAggregate(
+                request, .count(), .count(\.subject), .sum(\.size), .average(\.size), .sum(\.price), .min(\.size),
+                .max(\.size), .max(\.price), .min(\.sent), .max(\.subject))
+            unread = try mail.liveAggregate(request, .count())
+            threads = try mail.liveAggregate(request, groupBy: \.thread?.title, .count(), .sum(\.size))
+            sizes = try mail.liveAggregate(request, groupBy: \.size, .count(), .max(\.sent))
+        }
+
+        @MainActor func complaints(_ mail: MailDataSource) throws -> [String] {
+            let all = try mail.main.fetch(request)
+            let sizes = all.map(\.size)
+            let sum = sizes.reduce(0, +)
+            let prices = all.compactMap(\.price)
+            let least = { (one: String, other: String) in one.utf8.lexicographicallyPrecedes(other.utf8) }
+            let plain: Totals = (
+                Int64(all.count), Int64(all.count { $0.subject != nil }), sum,
+                all.isEmpty ? nil : Double(sum) / Double(all.count), prices.reduce(0, +), sizes.min(), sizes.max(),
+                prices.max(), all.compactMap(\.sent).min(), all.compactMap(\.subject).max(by: least)
+            )
+            var found: [String] = []
+            if "\(totals.value)" != "\(plain)" { found.append("\(totals.value) instead of \(plain)") }
+            if unread.value != Int64(all.count) { found.append("\(unread.value) instead of \(all.count)") }
+            let byThread = Dictionary(grouping: all) { $0.thread?.title }.mapValues {
+                "\((Int64($0.count), $0.map(\.size).reduce(0, +)))"
+            }
+            let threads = threads.value.mapValues { "\($0)" }
+            if threads != byThread { found.append("\(threads) instead of \(byThread)") }
+            let bySize = Dictionary(grouping: all, by: \.size).mapValues {
+                "\((Int64($0.count), $0.compactMap(\.sent).max()))"
+            }
+            let shown = self.sizes.value.mapValues { "\($0)" }
+            if shown != bySize { found.append("\(shown) instead of \(bySize)") }
+            return found
+        }
+    }
+
+    private static func requests() throws -> [ObjectRequest<MailMessage>] {
+        [
+            ObjectRequest(), ObjectRequest(where: \.isRead == false),
+            ObjectRequest(where: \.size > 2, order: [.ascending(\.subject)]), ObjectRequest(where: \.thread?.rank > 1),
+            ObjectRequest(order: [.descending(\.size)], limit: 5),
+            ObjectRequest(where: FetchPredicate(#Predicate { $0.subject?.first?.isLowercase == true })),
+        ]
+    }
+
+    @Test(arguments: Place.all) func randomSavesLeaveEveryAggregateAsAPlainComputation(place: Place) async throws {
+        var random = SeededRandom(seed: Self.seed &+ (place == .sqlite ? 1 : 0))
+        for _ in 0..<(place == .postgreSQL ? 1 : 3) {
+            try await withMail(place) { container, mail in
+                let followed = try Self.requests().map { try Followed(mail, $0) }
+                for round in 0..<16 {
+                    let seed = random.next()
+                    let isLarge = round == 9
+                    try await mail.perform(waitFor: round % 2 == 0 ? .store : .main) { context in
+                        var editor = MailEditor(random: SeededRandom(seed: seed))
+                        try editor.edit(context, count: round == 0 ? 60 : isLarge ? 500 : 4)
+                        // An extreme leaves.
+                        let last = try context.fetch(MailMessage.self, order: [.descending(\.size)]).first
+                        if seed % 3 == 0, let last { context.delete(last) }
+                    }
+                    if seed % 7 == 0 { try await container.reset() }
+                    if seed % 5 == 0 { container.mainTier.reloadLists() }
+                    container.mainTier.merge()
+                    await container.mainTier.listsAreSettled()
+                    for follower in followed {
+                        let complaints = try follower.complaints(mail)
+                        #expect(complaints == [], "\(place), round \(round), \(follower.request), seed \(Self.seed)")
+                    }
+                }
+            }
+        }
+    }
+
+    /// Saves that nobody waits for, several at once.
+    @Test func aggregatesFollowSavesThatComeInWhileTheyRead() async throws {
+        try await withMail(.sqlite) { container, mail in
+            var random = SeededRandom(seed: Self.seed)
+            let followed = try Self.requests().map { try Followed(mail, $0) }
+            for _ in 0..<60 {
+                let seed = random.next()
+                try mail.performAndWait { context in
+                    var editor = MailEditor(random: SeededRandom(seed: seed))
+                    try editor.edit(context, count: seed % 11 == 0 ? 400 : 3)
+                    let first = try context.fetch(MailMessage.self, order: [.ascending(\.size)]).first
+                    if let first { context.delete(first) }
+                }
+                if seed % 4 == 0 { await Task.yield() }
+                if seed % 13 == 0 { try await container.reset() }
+            }
+            container.mainTier.merge()
+            await container.mainTier.listsAreSettled()
+            for follower in followed { #expect(try follower.complaints(mail) == []) }
+        }
+    }
+
+    private var request: ObjectRequest<Item> { ObjectRequest(Item.self) }
+
+    private func items(_ range: Range<Int>) -> [ItemData] { range.map { ItemData(key: "k\($0)", number: Int64($0)) } }
+
+    @Test func discardedSavesAreTakenBackOut() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        let totals = try senders.liveAggregate(request, .count(), .sum(\.number), .max(\.number))
+        store.fail(with: DataSourceError(.storeUnavailable, "a test"))
+        try await senders.perform(waitFor: .main) { context in
+            for sender in try context.fetch(Sender.self) { sender.number += 10 }
+            try context.insert(Sender.self).key = "lost"
+        }
+        #expect("\(totals.value)" == "\((Int64(4), Int64(33), Int64?(12)))")
+        await container.discardPending()
+        store.fail(with: nil)
+        await container.mainTier.listsAreSettled()
+        #expect("\(totals.value)" == "\((Int64(3), Int64(3), Int64?(2)))")
+        #expect(totals.lastUpdateReason.kind == .takenBack)
+        try await container.close()
+    }
+
+    @Test(arguments: SharedPlace.Kind.all) func anAggregateFollowsAnotherProcess(kind: SharedPlace.Kind) async throws {
+        let place = try SharedPlace(kind)
+        let (one, other) = (try place.open(), try place.open())
+        let contacts = try one.dataSource(ContactDataSource.self)
+        let followed = try other.dataSource(ContactDataSource.self)
+        let totals = try followed.liveAggregate(ObjectRequest(ContactEntity.self), .count(), .max(\.name))
+        func wait(until count: Int64, _ name: String?) async throws {
+            while totals.value.0 != count || totals.value.1 != name {
+                await withCheckedContinuation { continuation in
+                    let isResumed = Shared(false)
+                    withObservationTracking {
+                        _ = totals.value
+                    } onChange: {
+                        if !isResumed.value { continuation.resume() }
+                        isResumed.value = true
+                    }
+                }
+            }
+        }
+        try await contacts.add(contactList(0..<3))
+        try await wait(until: 3, "name 2")
+        try await contacts.delete(contactList(2..<3))
+        try await wait(until: 2, "name 1")
+        #expect(totals.lastUpdateReason.processes.count == 1)
+        try await other.close()
+        try await one.close()
+        #expect(totals.lastUpdateReason.kind == .closed && totals.value.0 == 2)
+    }
+
+    @Test func aSaveReadsNoRowsUnlessAnExtremeLeaves() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<1000))
+        let totals = try senders.liveAggregate(request, .count(), .sum(\.number), .max(\.number))
+        let badge = try senders.liveAggregate(ObjectRequest(Item.self, where: \.number < 500), .count())
+        _ = store.takeQueries()
+        try await senders.add(items(1000..<1010), waitFor: .main)
+        try await senders.delete(items(3..<6), waitFor: .main)
+        #expect(totals.value.0 == 1007 && totals.value.2 == 1009 && badge.value == 497)
+        #expect(!totals.lastUpdateReason.didReadStore && !totals.lastUpdateReason.ranOffMain)
+        #expect(store.takeQueries().isEmpty)
+        try await senders.delete(items(1009..<1010), waitFor: .main)
+        #expect(totals.value.2 == 1008)
+        #expect(totals.lastUpdateReason.didReadStore && totals.lastUpdateReason.ranOffMain)
+        // One for each entity.
+        #expect(store.takeQueries().count == 3)
+        // Another row has the greatest value.
+        try await senders.add(ItemData(key: "k0", number: 1008), waitFor: .main)
+        try await senders.delete(ItemData(key: "k0", number: 0), waitFor: .main)
+        #expect(totals.value.2 == 1008 && store.takeQueries().isEmpty)
+        try await container.close()
+    }
+
+    @Test func observersAreNotifiedOnlyOfOtherValues() async throws {
+        try await withMail(.memory) { container, mail in
+            try await mail.perform { try $0.insert(MailMessage.self).size = 1 }
+            let unread = try mail.liveAggregate(ObjectRequest(MailMessage.self, where: \.isRead == false), .count())
+            let noticeCount = Shared(0)
+            withObservationTracking {
+                _ = unread.value
+            } onChange: {
+                noticeCount.update { $0 += 1 }
+            }
+            try await mail.perform(waitFor: .main) { try $0.fetch(MailMessage.self).first?.size = 2 }
+            #expect(noticeCount.value == 0 && unread.value == 1)
+            try await mail.perform(waitFor: .main) { try $0.fetch(MailMessage.self).first?.isRead = true }
+            #expect(noticeCount.value == 1 && unread.value == 0)
+        }
+    }
+
+    @Test func aSumThatIsTooLargeKeepsTheLastValue() async throws {
+        try await withMail(.memory) { container, mail in
+            try await mail.perform { try $0.insert(MailMessage.self).size = .max - 1 }
+            let total = try mail.liveAggregate(ObjectRequest(MailMessage.self), .sum(\.size))
+            try await mail.perform(waitFor: .main) { try $0.insert(MailMessage.self).size = 2 }
+            #expect(total.value == .max - 1)
+            #expect(total.lastUpdateReason.failure?.code == .numberOverflow)
+            try await mail.perform(waitFor: .main) { context in
+                for message in try context.fetch(MailMessage.self, where: \.size == 2) { message.size = 1 }
+            }
+            #expect(total.value == .max && total.lastUpdateReason.kind == .save)
+        }
+    }
+
+    @Test func anAggregateThatCannotReadTriesAgain() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        let greatest = try senders.liveAggregate(request, .max(\.number))
+        store.failReads(with: DataSourceError(.storeUnavailable, "a test"))
+        try await senders.delete(items(2..<3), waitFor: .main)
+        store.failReads(with: nil)
+        #expect(greatest.value == 2 && greatest.lastUpdateReason.failure?.code == .storeUnavailable)
+        try await senders.add(items(0..<1), waitFor: .main)
+        try await senders.add(ItemData(key: "k0", number: -1), waitFor: .main)
+        #expect(greatest.value == 1 && greatest.lastUpdateReason.kind == .save)
+        try await container.close()
+    }
+
+    @Test func anAggregateKeepsNoStoreOpen() async throws {
+        var container: PersistentContainer? = try await PersistentContainer(model: .mail, store: .inMemory)
+        let count = try container?.dataSource(MailDataSource.self).liveAggregate(ObjectRequest<MailMessage>(), .count())
+        weak let tier = container?.mainTier
+        container = nil
+        for _ in 0..<1000 where tier != nil { await Task.yield() }
+        #expect(tier == nil)
+        for _ in 0..<1000 where count?.lastUpdateReason.kind != .closed { await Task.yield() }
+        #expect(count?.value == 0 && count?.lastUpdateReason.kind == .closed)
+    }
+
+    /// Another program has written a price that is no number, and takes it back.
+    @Test func aDamagedValueIsReportedUntilItIsGone() async throws {
+        let directory = try TemporaryDirectory()
+        let container = try await PersistentContainer(model: .mail, store: .sqlite(directory.store))
+        let mail = try container.dataSource(MailDataSource.self)
+        try await mail.perform { try $0.insert(MailMessage.self).price = 1.5 }
+        let total = try mail.liveAggregate(ObjectRequest<MailMessage>(), .sum(\.price))
+        func write(_ price: String) async throws {
+            try RawConnection(directory.store).execute("UPDATE \"Message\" SET \"price\" = '\(price)'")
+            container.stack.root.noticeOutsideWrites()
+            container.mainTier.merge()
+            await container.mainTier.listsAreSettled()
+        }
+        try await write("no number")
+        #expect(total.value == 1.5 && total.lastUpdateReason.failure?.code == .damagedValue)
+        try await write("2.5")
+        #expect(total.value == 2.5 && total.lastUpdateReason.kind == .outsideWrites)
+        try await container.close()
+    }
+
+    /// Swift counts both forms of é as one string, and so does the key of a group.
+    @Test func equalStringsAreOneGroup() async throws {
+        try await withMail(.sqlite) { container, mail in
+            let groups = try mail.liveAggregate(ObjectRequest<MailMessage>(), groupBy: \.subject, .count())
+            try await mail.perform(waitFor: .main) { context in
+                for subject in ["é", "e\u{301}", "e\u{301}", nil] {
+                    try context.insert(MailMessage.self).subject = subject
+                }
+            }
+            #expect(groups.value == ["é": 3, nil: 1])
+            try await mail.perform(waitFor: .main) { context in
+                for message in try context.fetch(MailMessage.self, where: \.subject != nil) { context.delete(message) }
+            }
+            #expect(groups.value == [nil: 1])
+        }
+    }
+
+    @Test func requestsThatCannotBeFollowedAreRefused() async throws {
+        try await withMail(.memory) { container, mail in
+            @MainActor func code(_ request: ObjectRequest<MailMessage>) -> DataSourceError.Code? {
+                do { _ = try mail.liveAggregate(request, .count()) } catch { return (error as? DataSourceError)?.code }
+                return nil
+            }
+            #expect(code(ObjectRequest(offset: 1)) == .unsupportedQuery)
+            #expect(code(ObjectRequest(limit: -1)) == .invalidRequest)
+            #expect(
+                code(ObjectRequest(where: FetchPredicate(#Predicate { $0.thread?.title?.first?.isLetter == true })))
+                    == .unsupportedQuery)
+        }
+    }
+}
