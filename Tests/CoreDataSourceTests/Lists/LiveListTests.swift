@@ -27,6 +27,26 @@ struct LiveListTests {
         }
     }
 
+    /// A view that is drawn again keeps its list, unless it has another request.
+    @Test func aLiveListKnowsItsRequest() async throws {
+        try await withContacts { contacts in
+            func request(_ name: String, by sections: Bool = false) -> ObjectRequest<ContactEntity> {
+                var request = ObjectRequest(
+                    ContactEntity.self, where: \.name > name, order: [.ascending(\.name)], limit: 1)
+                if sections { request.sections = .firstLetters(of: \.name) }
+                return request
+            }
+            let list = try contacts.list(request("a"))
+            #expect(list.shows(request("a")) && !list.shows(request("b")) && !list.shows(request("a", by: true)))
+            try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
+            #expect(list.shows(request("a")) && list.snapshot.map(\.name) == ["name 1"])
+            let sections = try contacts.list(request("a", by: true))
+            #expect(sections.shows(request("a", by: true)) && !sections.shows(request("a")))
+            let empty = ListSnapshot<ContactEntity>(emptyIn: contacts.mainTier)
+            #expect(empty.isEmpty && empty.sections.map(\.range) == [0..<0])
+        }
+    }
+
     @Test func observersOfALiveListAreNotified() async throws {
         try await withContacts { contacts in
             let list = try contacts.list(ObjectRequest(ContactEntity.self))

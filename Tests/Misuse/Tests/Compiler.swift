@@ -8,11 +8,13 @@ enum Compiler {
 
     /// What is wrong with a source, without what the compiler only draws. Warnings are errors.
     ///
-    /// - Parameter isOfMain: Whether the target is isolated to the main actor by default.
-    static func errors(in file: URL, isOfMain: Bool = false) async throws -> [String] {
+    /// - Parameters:
+    ///   - isOfMain: Whether the target is isolated to the main actor by default.
+    ///   - more: More sources and flags.
+    static func errors(in file: URL, isOfMain: Bool = false, more: [String] = []) async throws -> [String] {
         let support = MisuseCase.folder.appending(component: "Support.swift")
         let run = try await Subprocess(
-            "swiftc", flags + (isOfMain ? ["-default-isolation", "MainActor"] : []) + [support.path, file.path])
+            "swiftc", flags + (isOfMain ? ["-default-isolation", "MainActor"] : []) + [support.path, file.path] + more)
         let errors = run.errors.split(separator: "\n").filter { $0.wholeMatch(of: /[^|]*: error: .*/) != nil }
         // A compiler that stumbles over anything else has not judged the source.
         guard (run.status == 0) == errors.isEmpty else { throw Failure(description: run.errors) }

@@ -15,6 +15,18 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     package let state: ListState
     let reader: DetachedObjects
 
+    init(state: ListState, reader: DetachedObjects) {
+        (self.state, self.reader) = (state, reader)
+    }
+
+    /// A snapshot without rows.
+    @MainActor
+    package init(emptyIn main: MainTier) {
+        let entity = main.stack.layout.entities[0]
+        self.init(
+            state: .unread(ListQuery(entity, order: ListOrder(entity, sort: []))), reader: main.detachedObjects)
+    }
+
     public var startIndex: Int { 0 }
     public var endIndex: Int { state.count }
 

@@ -33,6 +33,8 @@ public final class LiveList<Object: ManagedObject> {
     /// The list keeps neither the container nor its store.
     @ObservationIgnored private weak let main: MainTier?
     @ObservationIgnored private let layout: ModelLayout
+    /// The query that the list was made for.
+    @ObservationIgnored private let key: ListKey
     @ObservationIgnored private let page: ListPage
     @ObservationIgnored private var source: Source
     @ObservationIgnored private let link = Link()
@@ -46,6 +48,7 @@ public final class LiveList<Object: ManagedObject> {
         main.prepareToFetch()
         self.main = main
         layout = main.stack.layout
+        self.key = key
         page = ListPage(request.request, main)
         let engine = try main.lists.engine(key, query)
         source = .engine(engine)
@@ -107,6 +110,12 @@ public final class LiveList<Object: ManagedObject> {
     public func index(of id: ManagedObjectID) -> Int? {
         guard let main else { return snapshot.index(of: id) }
         return main.index(of: id, in: snapshot.state)
+    }
+
+    /// Whether the list was made for a request, or for an equal one.
+    package func shows(_ request: ObjectRequest<Object>) -> Bool {
+        guard let main else { return true }
+        return (try? main.listQuery(ListRequest(request, nil)).key) == key
     }
 
     /// Moves the list to another page, even while the list is paused.
