@@ -45,6 +45,7 @@ extension ListReplay {
             }
         }
         for window in windows where !window.list.isPaused { try compare(window) }
+        for complaint in try totals?.complaints(letters) ?? [] { complain(complaint) }
         try await compareObjects()
     }
 

@@ -13,6 +13,8 @@ final class ListReplay {
     var random: SeededRandom
     var tables: [String: ReplayTable] = [:]
     var windows: [ReplayWindow] = []
+    /// Made at the first step.
+    private(set) var totals: ReplayTotals?
     /// Objects that the app holds.
     private(set) var held: [ManagedObject] = []
     /// How many saves were made.
@@ -47,7 +49,7 @@ final class ListReplay {
 
     /// Lets go of everything.
     func end() {
-        (tables, windows, held) = ([:], [], [])
+        (tables, windows, held, totals) = ([:], [], [], nil)
     }
 
     func hold(_ object: ManagedObject) {
@@ -128,6 +130,7 @@ final class ListReplay {
     /// Some things happen, and then everything is compared.
     func step() async throws {
         actCount = 4
+        if totals == nil { totals = try ReplayTotals(letters) }
         for _ in 0..<1 + random.next(below: 4) { try await happen() }
         note("settle")
         try await settle()

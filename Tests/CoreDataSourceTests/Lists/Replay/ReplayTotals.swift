@@ -1,0 +1,33 @@
+import CoreDataSource
+
+/// Live aggregates of a replay, and what a fetch has to give.
+@MainActor
+struct ReplayTotals {
+    private let request = ObjectRequest(Letter.self, where: \.subject < "5")
+    private let extremes: LiveAggregate<(Int64, String?, String?)>
+    private let subjects: LiveAggregate<[String: Int64]>
+    private let topics: LiveAggregate<[String?: Int64]>
+    private let topicCount: LiveAggregate<Int64>
+
+    init(_ letters: LetterDataSource) throws {
+        extremes = try letters.liveAggregate(request, .count(), .min(\.subject), .max(\.subject))
+        subjects = try letters.liveAggregate(ObjectRequest<Letter>(), groupBy: \.subject, .count())
+        topics = try letters.liveAggregate(request, groupBy: \.topic?.title, .count())
+        topicCount = try letters.liveAggregate(ObjectRequest<Topic>(where: \.title != "3"), .count())
+    }
+
+    func complaints(_ letters: LetterDataSource) throws -> [String] {
+        let all = try letters.main.fetch(Letter.self)
+        let some = all.filter { $0.subject < "5" }
+        var found: [String] = []
+        let plain = (Int64(some.count), some.map(\.subject).min(), some.map(\.subject).max())
+        if extremes.value != plain { found.append("totals: \(extremes.value) instead of \(plain)") }
+        let bySubject = Dictionary(grouping: all, by: \.subject).mapValues { Int64($0.count) }
+        if subjects.value != bySubject { found.append("totals: \(subjects.value) instead of \(bySubject)") }
+        let byTopic = Dictionary(grouping: some) { $0.topic?.title }.mapValues { Int64($0.count) }
+        if topics.value != byTopic { found.append("totals: \(topics.value) instead of \(byTopic)") }
+        let count = Int64(try letters.main.fetch(Topic.self).count { $0.title != "3" })
+        if topicCount.value != count { found.append("totals: \(topicCount.value) instead of \(count) topics") }
+        return found
+    }
+}
