@@ -113,10 +113,17 @@ final class AggregateEngine: HubEngine {
             return false
         }
         let start = ContinuousClock.now
-        let outcome = worker.run(.apply(saves, state))
+        let outcome = worker.apply(saves, to: takeState())
         reason.addTime(since: start)
         end(outcome, reason)
         return true
+    }
+
+    /// The state, of which no copy is left: groups that a save does not change must not be copied. If the save cannot be applied, all
+    /// rows are read.
+    private func takeState() -> AggregateState {
+        defer { state = AggregateState(worker.plan) }
+        return state
     }
 
     private func start(_ task: AggregateWorker.Task, _ reason: ListReason) {
@@ -204,11 +211,16 @@ struct AggregateWorker: Sendable {
             case .read:
                 let (state, asOf) = try read()
                 return .read(state, asOf)
-            case .apply(let saves, var state):
-                let budget = QueryBudget()
-                for save in saves { try state.apply(save, to: query, budget) }
-                return .applied(state, saves.last?.number ?? 0)
+            case .apply(let saves, let state): return apply(saves, to: state)
             }
+        } catch { return .failed(error) }
+    }
+
+    func apply(_ saves: [ChangeSet], to state: consuming AggregateState) -> Outcome {
+        do throws(DataSourceError) {
+            let budget = QueryBudget()
+            for save in saves { try state.apply(save, to: query, budget) }
+            return .applied(state, saves.last?.number ?? 0)
         } catch { return .failed(error) }
     }
 
