@@ -1,22 +1,15 @@
 import CoreDataSource
-import Foundation
-import TestSupport
 import Testing
 
 /// What happens to a store when the classes of an app change from one release to the next.
 @MainActor
 struct ReleaseMigrationTests {
-    private func open(
-        _ url: URL, _ model: ManagedObjectModel, _ policy: ResetPolicy = .standard,
-        keys: DataSourceKeys = DataSourceKeys()
-    ) async throws -> PersistentContainer {
-        try await PersistentContainer(
-            model: model, store: .sqlite(url), configuration: .init(resetPolicy: policy, databaseKeys: keys))
-    }
-
-    /// Makes a store with one shelf and three books.
-    private func fill(_ url: URL, keys: DataSourceKeys = DataSourceKeys()) async throws {
-        let container = try await open(url, FirstRelease.model, keys: keys)
+    /// Makes a store with one shelf and three books, for the next release to open.
+    private func withFilled(
+        _ kind: ReleasePlace.Kind, keys: DataSourceKeys = DataSourceKeys(), _ body: (ReleasePlace) async throws -> Void
+    ) async throws {
+        let place = try ReleasePlace(kind)
+        let container = try await place.open(FirstRelease.model, keys: keys)
         try await container.dataSource(FirstRelease.Shelves.self).perform { context in
             try context.insert(FirstRelease.Shelf.self).label = "A"
         }
@@ -31,69 +24,73 @@ struct ReleaseMigrationTests {
             }
         }
         try await container.close()
+        try await body(place)
     }
 
-    @Test func aMigrationCarriesRenamedClassesAndPropertiesOver() async throws {
-        let directory = try TemporaryDirectory()
-        let url = directory.url.appending(component: "store.sqlite")
-        try await fill(url)
-        let container = try await open(url, SecondRelease.model, .migrate)
-        #expect(container.startup.migration?.rowsCarried == 4)
-        #expect(!container.startup.isReset && container.startup.rowsDropped == 0)
-        let main = container.main
-        let volumes = try main.fetch(SecondRelease.Volume.self, order: [.ascending(\.uid)])
-        #expect(volumes.map(\.name) == ["title 1", "title 2", "title 3"])
-        #expect(volumes.map(\.pages) == [100, 200, 300])
-        #expect(volumes.map(\.language) == ["en", "en", "en"] && volumes.allSatisfy { $0.rating == nil })
-        #expect(volumes.map(\.shelf?.label) == ["A", "A", "A"])
-        #expect(try main.fetch(SecondRelease.Shelf.self).map(\.books.count) == [3])
-        try await container.dataSource(SecondRelease.Library.self).perform { context in
-            try context.first(SecondRelease.Volume.self, where: \.uid, equals: "2")?.rating = .good
+    @Test(arguments: ReleasePlace.Kind.all)
+    func aMigrationCarriesRenamedClassesAndPropertiesOver(kind: ReleasePlace.Kind) async throws {
+        try await withFilled(kind) { place in
+            let container = try await place.open(SecondRelease.model, .migrate)
+            #expect(container.startup.migration?.rowsCarried == 4)
+            #expect(!container.startup.isReset && container.startup.rowsDropped == 0)
+            let main = container.main
+            let volumes = try main.fetch(SecondRelease.Volume.self, order: [.ascending(\.uid)])
+            #expect(volumes.map(\.name) == ["title 1", "title 2", "title 3"])
+            #expect(volumes.map(\.pages) == [100, 200, 300])
+            #expect(volumes.map(\.language) == ["en", "en", "en"] && volumes.allSatisfy { $0.rating == nil })
+            #expect(volumes.map(\.shelf?.label) == ["A", "A", "A"])
+            #expect(try main.fetch(SecondRelease.Shelf.self).map(\.books.count) == [3])
+            try await container.dataSource(SecondRelease.Library.self).perform { context in
+                try context.first(SecondRelease.Volume.self, where: \.uid, equals: "2")?.rating = .good
+            }
+            #expect(try main.count(ObjectRequest<SecondRelease.Volume>(where: \.rating == .good)) == 1)
+            try await container.close()
+            let again = try await place.open(SecondRelease.model, .migrate)
+            #expect(again.startup.reason == .current)
+            try await again.close()
         }
-        #expect(try main.count(ObjectRequest<SecondRelease.Volume>(where: \.rating == .good)) == 1)
-        try await container.close()
-        let again = try await open(url, SecondRelease.model, .migrate)
-        #expect(again.startup.reason == .current)
-        try await again.close()
     }
 
-    @Test func aChangedClassResetsTheStoreAndKeepsABackup() async throws {
-        let directory = try TemporaryDirectory()
-        let url = directory.url.appending(component: "store.sqlite")
-        try await fill(url)
-        let container = try await open(url, OtherRelease.model)
-        #expect(container.startup.reason == .modelChanged(entities: ["Book"]))
-        #expect(container.startup.isReset && container.startup.rowsDropped == 4)
-        let backup = try #require(container.startup.backup)
-        try await container.close()
-        let old = try await open(backup, FirstRelease.model)
-        #expect(old.startup.reason == .current)
-        #expect(try old.main.count(FirstRelease.Book.self) == 3)
-        try await old.close()
+    @Test(arguments: ReleasePlace.Kind.all)
+    func aChangedClassResetsTheStoreAndKeepsABackup(kind: ReleasePlace.Kind) async throws {
+        try await withFilled(kind) { place in
+            if kind == .server {
+                // A store that others use is not reset by default.
+                let error = await #expect(throws: DataSourceError.self) { try await place.open(OtherRelease.model) }
+                #expect(error?.code == .modelChanged && error?.description.contains("Book") == true)
+            }
+            let container = try await place.open(OtherRelease.model, kind == .file ? .standard : .backup(keep: 1))
+            #expect(container.startup.reason == .modelChanged(entities: ["Book"]))
+            #expect(container.startup.isReset && container.startup.rowsDropped == 4)
+            let startup = container.startup
+            try await container.close()
+            #expect(try await place.backedUpBookCount(startup) == 3)
+        }
     }
 
-    @Test func onlyTheRowsOfTheChangedClassAreDropped() async throws {
-        let directory = try TemporaryDirectory()
-        let url = directory.url.appending(component: "store.sqlite")
-        try await fill(url)
-        let container = try await open(url, OtherRelease.model, .changedEntities)
-        #expect(container.startup.rowsDropped == 3)
-        #expect(try container.main.count(OtherRelease.Book.self) == 0)
-        let shelves = try container.main.fetch(OtherRelease.Shelf.self)
-        #expect(shelves.map(\.label) == ["A"] && shelves.map(\.books.count) == [0])
-        try await container.close()
+    @Test(arguments: ReleasePlace.Kind.all)
+    func onlyTheRowsOfTheChangedClassAreDropped(kind: ReleasePlace.Kind) async throws {
+        try await withFilled(kind) { place in
+            let container = try await place.open(OtherRelease.model, .changedEntities)
+            #expect(container.startup.rowsDropped == 3)
+            #expect(try container.main.count(OtherRelease.Book.self) == 0)
+            let shelves = try container.main.fetch(OtherRelease.Shelf.self)
+            #expect(shelves.map(\.label) == ["A"] && shelves.map(\.books.count) == [0])
+            try await container.close()
+        }
     }
 
-    @Test func aKeyOfOneDataSourceDropsItsRowsAlone() async throws {
-        let directory = try TemporaryDirectory()
-        let url = directory.url.appending(component: "store.sqlite")
-        try await fill(url, keys: [FirstRelease.Shelves.self: "1", FirstRelease.Books.self: "1"])
-        let container = try await open(
-            url, FirstRelease.model, keys: [FirstRelease.Shelves.self: "1", FirstRelease.Books.self: "2"])
-        #expect(container.startup.rowsDropped == 3)
-        #expect(try container.main.count(FirstRelease.Book.self) == 0)
-        #expect(try container.main.fetch(FirstRelease.Shelf.self).map(\.label) == ["A"])
-        try await container.close()
+    @Test(arguments: ReleasePlace.Kind.all)
+    func aKeyOfOneDataSourceDropsItsRowsAlone(kind: ReleasePlace.Kind) async throws {
+        try await withFilled(kind, keys: [FirstRelease.Shelves.self: "1", FirstRelease.Books.self: "1"]) { place in
+            let container = try await place.open(
+                FirstRelease.model, kind == .file ? .standard : .discard,
+                keys: [FirstRelease.Shelves.self: "1", FirstRelease.Books.self: "2"])
+            #expect(container.startup.rowsDropped == 3)
+            #expect(try container.main.count(FirstRelease.Book.self) == 0)
+            #expect(try container.main.fetch(FirstRelease.Shelf.self).map(\.label) == ["A"])
+            try await container.close()
+        }
     }
 
     @Test func theClassesOfAnOlderReleaseAreRefusedByTheModelOfANewerOne() async throws {
