@@ -33,19 +33,30 @@ struct SourceFolder {
             try add(path)
             return
         }
-        let folder = URL(filePath: path, directoryHint: .isDirectory)
-        let keys: [URLResourceKey] = [.isSymbolicLinkKey]
+        for path in try swiftFiles(in: path) { try add(path) }
+    }
+
+    /// The paths of the files, in order. What is not read, though it may have classes, is a warning.
+    private mutating func swiftFiles(in path: String) throws(ModelReaderError) -> [String] {
+        let folder = URL(filePath: path, directoryHint: .isDirectory).resolvingSymlinksInPath()
+        let keys: Set<URLResourceKey> = [.isSymbolicLinkKey, .isRegularFileKey, .isDirectoryKey]
         let found = FileManager.default.enumerator(
-            at: folder, includingPropertiesForKeys: keys, options: [.skipsHiddenFiles, .skipsPackageDescendants])
+            at: folder, includingPropertiesForKeys: Array(keys), options: [.skipsHiddenFiles, .skipsPackageDescendants])
         var paths: [String] = []
+        var warnings: [ModelDiagnostic] = []
         while let url = found?.nextObject() as? URL {
-            guard url.pathExtension == "swift" else { continue }
+            let values = try? url.resourceValues(forKeys: keys)
+            let isLink = values?.isSymbolicLink == true
+            guard url.pathExtension == "swift" && values?.isDirectory != true || isLink && Self.isFolder(url) else {
+                continue
+            }
             let name = (path.hasSuffix("/") ? path : path + "/") + SourceFolder.relative(url, to: folder)
-            if (try? url.resourceValues(forKeys: Set(keys)))?.isSymbolicLink == true {
-                diagnostics.append(
-                    ModelDiagnostic(
-                        file: name, line: 1,
-                        message: "This is a symbolic link, which is not followed. Give the path of the file."))
+            guard !isLink, values?.isRegularFile == true else {
+                let message =
+                    isLink
+                    ? "This is a symbolic link, which is not followed. If classes of the model are there, give their path."
+                    : "This is not a regular file, and is not read. Remove it, or move it out of the folder."
+                warnings.append(ModelDiagnostic(file: name, line: 1, message: message))
                 continue
             }
             paths.append(name)
@@ -55,7 +66,13 @@ struct SourceFolder {
                     "The folder has more than \(Self.fileLimit) files. Give a smaller folder with the model.")
             }
         }
-        for path in paths.sorted() { try add(path) }
+        diagnostics += warnings.sorted { $0.file < $1.file }
+        return paths.sorted()
+    }
+
+    private static func isFolder(_ url: URL) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: url.path, isDirectory: &isDirectory) && isDirectory.boolValue
     }
 
     private static func relative(_ url: URL, to folder: URL) -> String {
@@ -66,23 +83,26 @@ struct SourceFolder {
     private mutating func add(_ path: String) throws(ModelReaderError) {
         let data: Data
         do {
-            let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
-            guard type == .typeRegular || type == .typeSymbolicLink else {
-                throw ModelReaderError(.notAModel, file: path, "This is not a regular file.")
+            // A path that is given may be a link, to anything.
+            let file = URL(filePath: path).resolvingSymlinksInPath()
+            let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
+            guard attributes[.type] as? FileAttributeType == .typeRegular else {
+                throw ModelReaderError(
+                    .notAModel, file: path, "This is not a regular file. Give the path of a Swift file or a folder.")
             }
-            data = try Data(contentsOf: URL(filePath: path))
+            byteCount += (attributes[.size] as? NSNumber)?.intValue ?? 0
+            guard byteCount <= Self.byteLimit else {
+                throw ModelReaderError(
+                    .tooLarge, file: path,
+                    "The files have more than \(Self.byteLimit) bytes. Give a folder with the model.")
+            }
+            data = try Data(contentsOf: file)
         } catch let error as ModelReaderError {
             throw error
         } catch {
             throw ModelReaderError(
                 .unreadable, file: path,
                 "The file cannot be read (\(error.localizedDescription)). Check its permissions.")
-        }
-        byteCount += data.count
-        guard byteCount <= Self.byteLimit else {
-            throw ModelReaderError(
-                .tooLarge, file: path, "The files have more than \(Self.byteLimit) bytes. Give a folder with the model."
-            )
         }
         guard let text = String(validating: data, as: UTF8.self) else {
             throw ModelReaderError(

@@ -73,7 +73,49 @@ import Testing
             at: program.file("app/loop"), withDestinationURL: program.file("app"))
         let outcome = try await program.run("hash", "app")
         #expect(outcome.status == 0)
-        #expect(outcome.errors.hasPrefix("app/B.swift:1: warning: This is a symbolic link, which is not followed."))
+        let lines = outcome.errors.split(separator: "\n")
+        #expect(lines.count == 2)
+        for (line, name) in zip(lines, ["B.swift", "loop"]) {
+            #expect(line.hasPrefix("app/\(name):1: warning: This is a symbolic link, which is not followed."))
+        }
+    }
+
+    @Test func aPathMayBeALinkToAFolderOrAFile() async throws {
+        try write(["app/A.swift": Self.model + Self.entity])
+        let hash = try await program.run("hash", "app").output
+        for (link, destination) in [("folder", "app"), ("file.swift", "app/A.swift")] {
+            try FileManager.default.createSymbolicLink(
+                at: program.file(link), withDestinationURL: program.file(destination))
+            let outcome = try await program.run("hash", link)
+            #expect(outcome.status == 0 && outcome.output == hash && outcome.errors == "", "\(outcome.errors)")
+        }
+        try FileManager.default.createSymbolicLink(
+            at: program.file("zero.swift"), withDestinationURL: URL(filePath: "/dev/zero"))
+        let outcome = try await program.run("hash", "zero.swift")
+        #expect(outcome.status == 3 && outcome.errors.hasPrefix("zero.swift: error: This is not a regular file. Give"))
+    }
+
+    /// A program that reads a pipe would wait forever.
+    @Test func whatIsNoFileIsNotRead() async throws {
+        try write(["app/A.swift": Self.model + Self.entity, "app/B.swift/A.swift": "let x = 1"])
+        try #require(mkfifo(program.file("app/C.swift").path, 0o600) == 0)
+        let outcome = try await program.run("hash", "app")
+        #expect(outcome.status == 0)
+        #expect(
+            outcome.errors
+                == "app/C.swift:1: warning: This is not a regular file, and is not read. Remove it, or move it out of the folder.\n"
+        )
+    }
+
+    @Test func moreThanAnyProgramHasIsNotRead() async throws {
+        try write(["app/A.swift": Self.model + Self.entity, "app/B.swift": ""])
+        // The file has no blocks on the disk.
+        let file = try FileHandle(forWritingTo: program.file("app/B.swift"))
+        try file.truncate(atOffset: 1 << 40)
+        try file.close()
+        let outcome = try await program.run("hash", "app")
+        #expect(outcome.status == 3)
+        #expect(outcome.errors.hasPrefix("app/B.swift: error: The files have more than 268435456 bytes."))
     }
 
     @Test func enumsOfOneNameDoNotGetTheDefaultsOfEachOther() async throws {
