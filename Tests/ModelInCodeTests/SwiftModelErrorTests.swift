@@ -57,6 +57,11 @@ struct SwiftModelErrorTests {
             5, "Both A.a and A.b name A.c as their inverse."
         ),
         (
+            model.replacing("A.self", with: "A.self; B.self")
+                + "@StoredEntity class A: ManagedObject {\n@Related(inverse: \"c\") var b: B? }\n@StoredEntity class B: ManagedObject { @Related var c: B? }",
+            3, "The inverse of A.b is B.c, which does not point back."
+        ),
+        (
             model + "@StoredEntity(indexes: [foo()]) class A: ManagedObject { }", 2,
             "Each element must be a call of FetchIndexDescription"
         ),

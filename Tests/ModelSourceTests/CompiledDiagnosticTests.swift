@@ -96,6 +96,14 @@ import Testing
             ),
             ("@StoredEntity class A: Foo { var x: Int }", "inheritance from non-protocol, non-class type"),
             (
+                "class Base {}\n@StoredEntity class A: Base { var x: Int }",
+                "A class with @StoredEntity inherits from ManagedObject, or from a class with @StoredEntity."
+            ),
+            (
+                "@StoredEntity class A: ManagedObject { var n: Int\n@Related(inverse: \"n\") var x: A? }",
+                "The inverse of a relationship is a relationship. Name the property of the destination that points back."
+            ),
+            (
                 "class A: ManagedObject { @Stored var x: Int }",
                 "@Stored belongs to a property of a class with @StoredEntity"
             ),

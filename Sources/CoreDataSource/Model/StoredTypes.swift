@@ -75,4 +75,23 @@ public enum StoredTypes {
     /// The property is an ordered to-many relationship.
     public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(_ inverse: KeyPath<Source, [Object]>)
     {}
+
+    /// A property that is no relationship is refused.
+    @available(
+        *, unavailable,
+        message:
+            "The inverse of a relationship is a relationship. Name the property of the destination that points back."
+    )
+    public static func checkInverse<Source, Value>(_ inverse: KeyPath<Source, Value>) {}
+
+    /// The class inherits from `ManagedObject`.
+    public static func checkClass(_ type: ManagedObject.Type) {}
+
+    /// A class that inherits from something else is refused.
+    @available(
+        *, unavailable,
+        message:
+            "A class with @StoredEntity inherits from ManagedObject, or from a class with @StoredEntity. Change its superclass."
+    )
+    public static func checkClass(_ type: Any.Type) {}
 }

@@ -125,13 +125,14 @@ struct EntityExpansion {
 
     /// Compiles only if the types are what their spellings say.
     private var check: [String] {
-        var lines = TypeChecks.lines(for: entity.attributes)
+        var lines = ["        StoredTypes.checkClass(\(ReservedMembers.escaped(entity.className)).self)"]
+        lines += TypeChecks.lines(for: entity.attributes)
         lines += entity.relationships.compactMap { relationship in
             relationship.inverse.map {
                 "        StoredTypes.checkInverse(\\\(relationship.destination).\(ReservedMembers.escaped($0)))"
             }
         }
-        return lines.isEmpty ? [] : ["    static func check() {"] + lines + ["    }"]
+        return ["    static func check() {"] + lines + ["    }"]
     }
 }
 
