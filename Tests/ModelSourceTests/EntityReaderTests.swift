@@ -69,6 +69,19 @@ struct EntityReaderTests {
         #expect(entity?.attributes.map(\.name) == ["stored"])
     }
 
+    /// A property with an attribute that changes nothing has its accessors, too.
+    @Test(arguments: [
+        "available(*, deprecated)", "nonobjc", "usableFromInline", "_documentation(visibility: internal)",
+    ])
+    func plainAttributesStay(_ attribute: String) throws {
+        let property = "@\(attribute) var x: Int"
+        let (entity, diagnostics) = try read("@StoredEntity class A: ManagedObject { \(property) }")
+        #expect(diagnostics.isEmpty && entity?.attributes.map(\.name) == ["x"])
+        let claim = MacroExpansion(
+            macro: "StoredEntity", role: .memberAttribute, attribute: "@StoredEntity", declaration: property)
+        #expect(claim.text == "@Stored")
+    }
+
     @Test func aCompositeHasItsPropertiesAsAttributes() throws {
         let source = SwiftSource(
             "@StoredComposite struct A { var x: Double = 1\n@StoredPart(.composite, renamedFrom: \"b\") var y: B?\nlet z: Int }"
@@ -188,6 +201,12 @@ struct DiagnosticTests {
         ("@StoredComposite struct ‸A<T> {}", "A generic struct cannot be a composite"),
         ("@StoredComposite struct ‸A {}", "A has no stored property"),
         ("@StoredComposite struct A { @StoredPart(unique: true) var ‸x: Int }", "A composite has no index of its own"),
+        (
+            "class A: ManagedObject { ‸@StoredPart(renamedFrom: \"y\") var x: Int }",
+            "@StoredPart belongs to a property of a struct"
+        ),
+        ("@StoredComposite struct A { ‸@Stored var x: Int }", "@Stored belongs to a property of a class"),
+        ("@StoredComposite struct A { var x: Int = 1\n‸@Related var b: B? }", "A composite has no relationships"),
         ("class A: ManagedObject { /* é */ var x: ‸Int8 }", "Int8 cannot be stored"),
     ]
 

@@ -43,7 +43,7 @@ package struct PropertyReader {
                 "\(name) is computed, so there is no value to store. Remove @\(claim.name), or the braces of \(name).",
                 at: claim.offset)
         }
-        if let faulty = faultOfDeclaration() { return faulty }
+        if let faulty = faultOfDeclaration() ?? faultOfPlace() { return faulty }
         if let stored, related != nil {
             return refuse(
                 "\(name) is either an attribute or a relationship. Remove @Stored or @Related.", at: stored.offset)
@@ -93,11 +93,9 @@ package struct PropertyReader {
             return refuse(
                 "\(name) has observers, which stored properties cannot have. Remove the observers, or add @Unstored.")
         }
-        let known: Set = [
-            "Stored", "StoredPart", "Related", "available", "objc", "nonobjc", "usableFromInline", "inlinable",
-            "_documentation",
-        ]
-        if let wrapper = declaration.attributes.first(where: { !known.contains($0.name) }) {
+        if let wrapper = declaration.attributes.first(where: {
+            !Self.claims.contains($0.name) && !Self.plainAttributes.contains($0.name)
+        }) {
             return refuse(
                 "\(name) has the attribute @\(wrapper.name), which stored properties cannot have. Remove the attribute, or mark the property with @Unstored.",
                 at: wrapper.offset)
@@ -113,6 +111,27 @@ package struct PropertyReader {
             )
         }
         return nil
+    }
+
+    private static let claims: Set = ["Stored", "StoredPart", "Related"]
+    /// Attributes that change nothing about what is stored.
+    package static let plainAttributes: Set = [
+        "available", "objc", "nonobjc", "usableFromInline", "inlinable", "_documentation",
+    ]
+
+    /// An attribute of a class's property in a struct, or the other way around, would be without effect.
+    private mutating func faultOfPlace() -> PropertySource? {
+        if isOfComposite, let related = declaration.attribute("Related") {
+            return refuse(
+                "A composite has no relationships. Move \(name) to the class that has the composite.",
+                at: related.offset)
+        }
+        guard let use = declaration.attribute(isOfComposite ? "Stored" : "StoredPart") else { return nil }
+        return refuse(
+            isOfComposite
+                ? "@Stored belongs to a property of a class. Use @StoredPart in a struct."
+                : "@StoredPart belongs to a property of a struct. Use @Stored in a class.",
+            at: use.offset)
     }
 
     private static func advice(_ name: String) -> String {

@@ -56,13 +56,11 @@ package struct MacroExpansion: Sendable, Equatable {
         let source = SwiftSource(text)
         guard source.fault == nil, let property = Self.first(source), property.kind == .variable, !property.isPattern,
             property.accessors == nil, property.type != nil,
-            property.attributes.allSatisfy({ Self.plainAttributes.contains($0.name) }),
+            property.attributes.allSatisfy({ PropertyReader.plainAttributes.contains($0.name) }),
             property.modifiers.isDisjoint(with: ["static", "class", "lazy", "weak", "unowned"])
         else { return }
         self.text = "@Stored"
     }
-
-    private static let plainAttributes: Set<String> = ["available", "objc", "nonobjc", "usableFromInline"]
 
     private mutating func accessor(
         _ macro: String, _ attribute: String, _ declaration: String, _ surroundings: [String]?
