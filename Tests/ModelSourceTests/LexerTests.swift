@@ -31,9 +31,24 @@ struct LexerTests {
         #expect(SwiftSource(text).fault == nil)
     }
 
-    @Test(arguments: ["\"a\nb\"", "/* /* */", "`a", "\"\\(\"", "(]", "{", "}", "#/a", "\"\"\"\na"])
-    func whatHasNoEndIsAFault(_ text: String) {
-        #expect(SwiftSource(text).fault != nil)
+    /// ‸ marks the place of the fault.
+    static let faults: [(text: String, message: String)] = [
+        ("var x = ‸\"a\nb\"", "This string has no end."),
+        ("‸\"\"\"\na", "This string has no end."),
+        ("‸\"\\(\"", "This string has no end."),
+        ("a ‸/* /* */", "This comment has no end."),
+        ("var ‸`a", "This name has no closing backtick."),
+        ("var x = ‸#/a", "This regular expression has no end"),
+        ("f‸(]", "This bracket is not closed before another one is."),
+        ("class A ‸{", "This bracket is not closed."),
+        ("class A {} ‸}", "This bracket closes none."),
+    ]
+
+    @Test(arguments: faults)
+    func whatHasNoEndIsAFaultAtItsPlace(_ fault: (text: String, message: String)) throws {
+        let parts = fault.text.split(separator: "‸", omittingEmptySubsequences: false)
+        let found = try #require(SwiftSource(parts.joined()).fault)
+        #expect(found.offset == parts[0].utf8.count && found.message.hasPrefix(fault.message), "\(found)")
     }
 
     @Test(arguments: [

@@ -1,0 +1,101 @@
+import Foundation
+import ModelSource
+import TestSupport
+import Testing
+
+/// No sentence of the macros is without a test that causes it.
+struct EveryDiagnosticTests {
+    /// The macro, the role, the declaration and the declaration around it, for what is said about no class or struct that can be read.
+    private static let expansions: [(String, MacroExpansion.Role, String, String?, String)] = [
+        ("StoredEntity", .member, "@StoredEntity", nil, "This declaration cannot be read. Write a class."),
+        ("StoredComposite", .member, "@StoredComposite", nil, "This declaration cannot be read. Write a struct."),
+        ("Stored", .accessor, "", nil, "This property cannot be read. Write a var with a type."),
+        (
+            "Stored", .accessor, "@Stored var x: Int", "class A: ManagedObject {}",
+            "@Stored belongs to a property of a class with @StoredEntity. Add @StoredEntity to the class."
+        ),
+        (
+            "Related", .accessor, "@Related var x: A?", "@StoredEntity class B: ManagedObject {}\nclass A {}",
+            ""
+        ),
+    ]
+
+    @Test func whatCannotBeReadIsSaid() {
+        for (macro, role, declaration, surroundings, message) in Self.expansions {
+            let expansion = MacroExpansion(
+                macro: macro, role: role, attribute: "@\(macro)", declaration: declaration,
+                surroundings: surroundings.map { [$0] })
+            #expect(expansion.diagnostics.map(\.message) == (message.isEmpty ? [] : [message]))
+        }
+    }
+
+    /// The sentences that the tests cause.
+    private func said() -> Set<String> {
+        var said = Set(Self.expansions.map(\.4))
+        for fault in LexerTests.faults {
+            if let found = SwiftSource(fault.text.replacing("‸", with: "")).fault { said.insert(found.message) }
+        }
+        for mistake in DiagnosticTests.mistakes {
+            said.formUnion(DiagnosticTests.diagnostics(of: mistake.text).map(\.message))
+        }
+        return said
+    }
+
+    @Test func everySentenceIsTested() throws {
+        let folder = PackageFiles.root.appending(path: "Sources/ModelSource")
+        let files = try FileManager.default.subpathsOfDirectory(atPath: folder.path).filter { $0.hasSuffix(".swift") }
+        let said = said()
+        var count = 0
+        for file in files.sorted() {
+            let source = SwiftSource(try String(contentsOf: folder.appending(path: file), encoding: .utf8))
+            for token in source.tokens where token.kind == .string {
+                let sentence = Sentence(literal: source.text(token.start..<token.end))
+                guard sentence.isSentence else { continue }
+                count += 1
+                #expect(
+                    said.contains(where: sentence.isPart),
+                    "\(file):\(source.line(of: token.start)): no test causes \(sentence.parts.joined(separator: "…"))")
+            }
+        }
+        #expect(count >= 60)
+    }
+}
+
+/// What a string literal says, in parts between its interpolations.
+private struct Sentence {
+    private(set) var parts = [""]
+
+    init(literal: String) {
+        var rest = literal.dropFirst().dropLast()
+        while let character = rest.popFirst() {
+            guard character == "\\", let escaped = rest.popFirst() else {
+                parts[parts.count - 1].append(character)
+                continue
+            }
+            guard escaped == "(" else {
+                parts[parts.count - 1].append(escaped)
+                continue
+            }
+            var depth = 1
+            while depth > 0, let character = rest.popFirst() {
+                depth += character == "(" ? 1 : character == ")" ? -1 : 0
+            }
+            parts.append("")
+        }
+    }
+
+    /// Words, and a full stop at the end.
+    var isSentence: Bool {
+        parts.last?.hasSuffix(".") == true && parts.joined().count { $0 == " " } >= 3
+    }
+
+    /// Whether a sentence has all parts, in their order.
+    func isPart(of sentence: String) -> Bool {
+        var rest = sentence[...]
+        for part in parts where !part.isEmpty {
+            guard let range = rest.firstRange(of: part) else { return false }
+            rest = rest[range.upperBound...]
+        }
+        return true
+    }
+}
