@@ -37,6 +37,10 @@ package enum DerivationExpression: Sendable, Hashable {
         }
     }
 
+    /// What is wrong with an expression that is not supported, and what to write.
+    package static let complaint =
+        "which is not a known derivation. Use now(), another attribute, canonical:(name), lowercase:(name), uppercase:(name), a path such as category.name, articles.@count, or sum, average, min or max as in sum:(articles.words)"
+
     /// The keys of a key path; nil if the string is not a key path.
     private static func keys(_ text: String) -> [String]? {
         let keys = text.parts(separatedBy: ".").map { $0.trimmingCharacters(in: .whitespaces) }

@@ -2,10 +2,14 @@ extension ModelValidation {
     /// Checks that the source of each derived attribute exists and has a fitting type, and that no attribute is derived from
     /// itself.
     func checkDerivations() throws(ModelError) {
-        for entity in model.entities where entity.attributes.contains(where: { $0.derivationExpression != nil }) {
+        let hasDerivedLeaves = model.composites.contains { $0.attributes.contains { $0.derivationExpression != nil } }
+        for entity in model.entities
+        where entity.attributes.contains(where: {
+            $0.derivationExpression != nil || hasDerivedLeaves && $0.type == .composite
+        }) {
             let columns = model.columns(of: entity)
             var sources: [String: String] = [:]
-            for attribute in entity.attributes {
+            for attribute in entity.attributes + derivedLeaves(of: entity, columns) {
                 if let source = try source(of: attribute, entity, columns) { sources[attribute.name] = source }
             }
             for name in sources.keys.sorted() {
@@ -17,6 +21,18 @@ extension ModelValidation {
                 }
             }
             try checkConstraintsExcludeDerivedAttributes(entity)
+        }
+    }
+
+    /// The derived attributes inside the entity's own composites, with the names of their columns.
+    private func derivedLeaves(of entity: EntityDescription, _ columns: [ColumnDescription]) -> [AttributeDescription] {
+        let composites = Set(entity.attributes.filter { $0.type == .composite }.map(\.name))
+        return columns.compactMap { column in
+            guard var leaf = column.attribute, leaf.derivationExpression != nil, leaf.name != column.name,
+                let first = column.name.parts(separatedBy: ".").first, composites.contains(first)
+            else { return nil }
+            leaf.name = column.name
+            return leaf
         }
     }
 
@@ -48,7 +64,7 @@ extension ModelValidation {
         case nil:
             throw invalid(
                 attribute, entity,
-                "\(text), which is not a known derivation. Use now(), another attribute, canonical:(name), lowercase:(name), uppercase:(name), a path such as category.name, articles.@count, or sum, average, min or max as in sum:(articles.words)"
+                "\(text), \(DerivationExpression.complaint)"
             )
         }
         if startsWithRelationship(path, entity) {
@@ -78,6 +94,12 @@ extension ModelValidation {
         _ path: [String], of attribute: AttributeDescription, _ entity: EntityDescription
     ) throws(ModelError) {
         let text = path.joined(separator: ".")
+        if attribute.name.unicodeScalars.contains(".") {
+            throw invalid(
+                attribute, entity,
+                "\(text), but it is part of a composite, whose values are stored. Derive an attribute outside of composites from other objects"
+            )
+        }
         let (owner, aggregate, keys) = try end(of: path, of: attribute, entity)
         let name = keys.joined(separator: ".")
         if aggregate == "@count" {
@@ -190,7 +212,7 @@ extension ModelValidation {
         _ attribute: AttributeDescription, _ entity: EntityDescription, _ complaint: String
     ) -> ModelError {
         ModelError(
-            .invalidDerivation, entity: entity.name, property: attribute.name,
+            .invalidDerivation, entity: entity.name, property: attribute.name.parts(separatedBy: ".").first,
             "\(entity.name).\(attribute.name) is derived from \(complaint), or remove the derivation and set the attribute in code."
         )
     }
