@@ -51,7 +51,7 @@ let package = Package(
             name: "ModelPlugin", capability: .buildTool(), dependencies: ["model-codegen"], path: "Sources/ModelPlugin"),
 
         // The model in code: reading its text, and the macros.
-        .target(name: "ModelSource"),
+        .target(name: "ModelSource", dependencies: ["ManagedModel"]),
         .macro(name: "EntityMacros", dependencies: ["ModelSource"]),
 
         .target(

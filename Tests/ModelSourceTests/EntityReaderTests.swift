@@ -164,6 +164,10 @@ struct DiagnosticTests {
             "A transformable whose type Swift cannot name"
         ),
         ("class A: ManagedObject { @Stored(matching: ‸\"a\") var x: Int }", "Only strings match a pattern"),
+        (
+            "class A: ManagedObject { @Stored(matching: ‸\"[0-9\") var x: String? }",
+            "The pattern [0-9 of x is not a regular expression"
+        ),
         ("class A: ManagedObject { @Stored(length: ‸1...2) var x: Int }", "Only strings have a length"),
         ("class A: ManagedObject { @Stored(in: ‸0...5) var x: String }", "A string has no least or greatest value"),
         ("class A: ManagedObject { @Stored(in: ‸0.5...5) var x: Int }", "The bounds must be literals of the type Int"),
@@ -180,6 +184,10 @@ struct DiagnosticTests {
         (
             "class A: ManagedObject { @Stored(derived: ‸\"a\", raw: Int16.self) var x: K? }",
             "A derived attribute must have a plain type"
+        ),
+        (
+            "class A: ManagedObject { @Stored(derived: ‸\"reverse:(a)\") var x: String? }",
+            "x is derived from reverse:(a), which is not a known derivation"
         ),
         (
             "@StoredEntity(unique: ‸[\"a\"]) class A: ManagedObject { var a: Int }",

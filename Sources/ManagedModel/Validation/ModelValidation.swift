@@ -229,16 +229,25 @@ extension ModelValidation {
     private func checkPatterns(_ attributes: [AttributeDescription], of name: String) throws(ModelError) {
         for attribute in attributes {
             guard let pattern = attribute.pattern, !pattern.isEmpty else { continue }
-            do {
-                // The first check is needed because the parentheses could make an unbalanced expression valid.
-                _ = try NSRegularExpression(pattern: pattern)
-                _ = try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z")
-            } catch {
+            if let complaint = AttributeDescription.complaint(aboutPattern: pattern) {
                 throw ModelError(
                     .invalidPattern, entity: name, property: attribute.name,
-                    "The pattern \(pattern) of \(name).\(attribute.name) is not a regular expression. Correct the pattern, or remove it."
-                )
+                    "The pattern \(pattern) of \(name).\(attribute.name) \(complaint)")
             }
+        }
+    }
+}
+
+extension AttributeDescription {
+    /// What is wrong with a pattern, as the end of a sentence; nil if it is a regular expression.
+    package static func complaint(aboutPattern pattern: String) -> String? {
+        do {
+            // The first check is needed because the parentheses could make an unbalanced expression valid.
+            _ = try NSRegularExpression(pattern: pattern)
+            _ = try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z")
+            return nil
+        } catch {
+            return "is not a regular expression. Correct the pattern, or remove it."
         }
     }
 }

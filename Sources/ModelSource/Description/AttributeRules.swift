@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// The settings of an attribute, and whether they fit its type.
 struct AttributeRules {
     private let source: SwiftSource
@@ -38,6 +40,10 @@ struct AttributeRules {
         found.pattern = arguments.string("matching")
         if found.pattern != nil, found.type != .string {
             arguments.refuse("matching", "Only strings match a pattern. Remove matching:.")
+        } else if let pattern = found.pattern,
+            let complaint = AttributeDescription.complaint(aboutPattern: pattern)
+        {
+            arguments.refuse("matching", "The pattern \(pattern) of \(found.name) \(complaint)")
         }
         let label = arguments.has("length") ? "length" : "in"
         guard let range = arguments.range(label) else { return }
@@ -140,6 +146,10 @@ struct AttributeRules {
         }
         if found.derivationExpression != nil, found.form != .plain {
             arguments.refuse("derived", "A derived attribute must have a plain type. Change the type of the property.")
+        }
+        if let expression = found.derivationExpression, DerivationExpression(expression) == nil {
+            arguments.refuse(
+                "derived", "\(found.name) is derived from \(expression), \(DerivationExpression.complaint).")
         }
     }
 }
