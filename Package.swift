@@ -166,7 +166,8 @@ let package = Package(
                 .target(name: "PostgreSQLStore", condition: .when(traits: ["PostgreSQL"])),
             ],
             plugins: ["ModelPlugin"]),
-        .testTarget(name: "ModelSourceTests", dependencies: ["CoreDataSource", "ModelSource", "TestSupport"]),
+        .testTarget(
+            name: "ModelSourceTests", dependencies: ["CoreDataSource", "ModelSource", "ManagedModel", "TestSupport"]),
         .testTarget(
             name: "ModelInCodeTests",
             dependencies: [
@@ -208,7 +209,7 @@ let package = Package(
             name: "DocumentationTests",
             dependencies: [
                 "ErrorExpectations", "CoreDataSource", "CoreDataSourceActiveRecord", "CoreDataSourceStores",
-                "DataSourceTesting", "ModelReader", "TestSupport",
+                "DataSourceTesting", "ModelReader", "ManagedModel", "TestSupport",
             ],
             plugins: ["ModelPlugin"]),
         .testTarget(name: "StructureTests", dependencies: ["TestSupport"]),
@@ -260,6 +261,9 @@ if Context.environment["COREDATASOURCE_DEVELOPMENT"] == "threads" {
     package.products.removeAll { $0 is Product.Executable && !kept.contains($0.name) }
 }
 
+// Its classes say what the macros warn of.
+let saysWhatIsUnsupported: Set = ["ConvertedModelTests"]
+
 // The same settings everywhere, said once.
 for target in package.targets where [.regular, .executable, .test, .macro].contains(target.type) {
     var settings: [SwiftSetting] = [
@@ -271,7 +275,7 @@ for target in package.targets where [.regular, .executable, .test, .macro].conta
         .unsafeFlags(["-driver-batch-size-limit", "1000"], .when(configuration: .debug)),
     ]
     if isDevelopment {
-        settings.append(.treatAllWarnings(as: .error))
+        settings.append(.treatAllWarnings(as: saysWhatIsUnsupported.contains(target.name) ? .warning : .error))
     } else if optimizedInDebug.contains(target.name) {
         settings.append(.unsafeFlags(["-O"], .when(configuration: .debug)))
     }

@@ -75,7 +75,9 @@ struct SourceDeclarations {
     }
 
     private static func check(_ reader: EntityReader, _ file: SourceFolder.File) throws(ModelReaderError) {
-        if let first = reader.diagnostics.first { throw file.error(.malformedSwift, at: first.offset, first.message) }
+        if let first = reader.diagnostics.first(where: { !$0.isWarning }) {
+            throw file.error(.malformedSwift, at: first.offset, first.message)
+        }
     }
 
     private func twice(

@@ -192,17 +192,30 @@ struct SourceMapping {
 
     /// The error of a model at the place of what is at fault.
     func error(_ error: ModelError, _ model: SourceDeclarations.Found<SourceDeclarations.Model>) -> ModelReaderError {
-        if let entity = declarations.entities.values.first(where: { $0.value.name == error.entityName }) {
+        let (file, offset) = place(of: error.propertyName, in: error.entityName) ?? (model.file, model.offset)
+        return file.error(error.code, at: offset, error.message)
+    }
+
+    /// The warning of a part of the model at its place.
+    func diagnostic(
+        _ part: UnsupportedPart, _ model: SourceDeclarations.Found<SourceDeclarations.Model>
+    ) -> ModelDiagnostic {
+        let (file, offset) = place(of: part.name, in: part.owner) ?? (model.file, model.offset)
+        return ModelDiagnostic(file: file.path, line: file.source.line(of: offset), message: part.message)
+    }
+
+    /// Where a property is declared, or its owner if the property has no declaration; nil without an owner.
+    private func place(of property: String?, in owner: String?) -> (file: File, offset: Int)? {
+        guard let owner else { return nil }
+        if let entity = declarations.entities.values.first(where: { $0.value.name == owner }) {
             let properties =
                 entity.value.attributes.map { ($0.name, $0.offset) }
                 + entity.value.relationships.map { ($0.name, $0.offset) }
-            let offset = properties.first { $0.0 == error.propertyName }?.1
-            return entity.file.error(error.code, at: offset ?? entity.offset, error.message)
+            return (entity.file, properties.first { $0.0 == property }?.1 ?? entity.offset)
         }
-        if let composite = declarations.composites.values.first(where: { $0.value.name == error.entityName }) {
-            let offset = composite.value.attributes.first { $0.name == error.propertyName }?.offset
-            return composite.file.error(error.code, at: offset ?? composite.offset, error.message)
+        return declarations.composites.values.first { $0.value.name == owner }.map { composite in
+            let offset = composite.value.attributes.first { $0.name == property }?.offset
+            return (composite.file, offset ?? composite.offset)
         }
-        return model.file.error(error.code, at: model.offset, error.message)
     }
 }

@@ -78,6 +78,7 @@ package struct SwiftModelReader {
         } catch {
             throw mapping.error(error, found)
         }
+        diagnostics += model.unsupportedParts.map { mapping.diagnostic($0, found) }
         return ModelDocument(model: model, diagnostics: diagnostics)
     }
 }

@@ -69,6 +69,8 @@ struct CommentSnippets {
         let stores = await PersistentContainer.open([description], model: .contacts)
         let container = try stores.container(named: "contacts")
         #expect(container.startup.reason == .firstLaunch)
+        for sentence in container.unsupportedDeclarations { print(sentence) }
+        #expect(container.unsupportedDeclarations.isEmpty)
         try await stores.close()
     }
 

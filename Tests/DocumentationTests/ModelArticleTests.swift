@@ -1,6 +1,7 @@
 import CoreDataSource
 import Foundation
 import FrameworkNames
+import ManagedModel
 import ModelReader
 import TestSupport
 import Testing
@@ -23,6 +24,11 @@ struct ModelArticleTests {
         #expect(message.attributes.map(\.type) == [.date, .boolean, .integer64, .string, .string])
         let thread = try #require(document.model.entity(named: "ThreadEntity"))
         #expect(thread.relationships.map(\.deleteRule) == [.cascade])
+    }
+
+    @Test func theArticleListsWhatIsNotSupported() {
+        let rows = UnsupportedDeclaration.allCases.map { "| \($0.form) | \($0.effect) |\n" }.joined()
+        #expect(article.contains("| In the file | What happens |\n|---|---|\n" + rows + "\n"))
     }
 
     @Test(arguments: AttributeType.allCases.filter { ![.undefined, .objectID].contains($0) })

@@ -29,7 +29,7 @@ struct CompositeDerivationTests {
 
     @Test(arguments: [
         ("city", "E.place.key is derived from city, but E has no such attribute"),
-        ("reverse:(title)", "E.place.key is derived from reverse:(title), which is no derivation"),
+        ("reverse:(title)", "E.place.key is derived from reverse:(title), which is not a known derivation"),
         ("other.title", "E.place.key is derived from other.title, but it is part of a composite"),
         ("place.key", "E.place.key is derived from itself"),
     ])

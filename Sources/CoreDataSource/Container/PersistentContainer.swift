@@ -132,6 +132,17 @@ public final class PersistentContainer: Sendable {
 
     /// The outcome of opening: whether the store was made, kept, migrated or reset, and what was dropped.
     public let startup: StoreStartup
+    /// What the model says and this library does not do: a sentence for each place, with what happens instead. Empty for most models.
+    ///
+    /// ```swift
+    /// for sentence in container.unsupportedDeclarations { print(sentence) }
+    /// ```
+    ///
+    /// The macros, `ModelPlugin` and `model-reset check` have warned of the same. What only the file of a model says, such as
+    /// `usedWithCloudKit`, is not part of the model.
+    ///
+    /// **Isolation**: none. Each access goes through the model.
+    public var unsupportedDeclarations: [String] { stack.layout.model.unsupportedParts.map(\.message) }
     /// The context that the user interface reads.
     @MainActor public var main: MainContext { mainTier.context }
     package let mainTier: MainTier

@@ -20,7 +20,7 @@ struct ModelPlan {
         composites = compositePlans(for: entities)
         fetchRequests = fetchRequestPlans()
         omitRepeatedExtensions()
-        warnings += refusedTypes + doubtfulFetchRequests
+        warnings += refusedTypes
     }
 
     /// Warnings about attributes without a property, because they cannot have the type that the author chose.
@@ -28,17 +28,6 @@ struct ModelPlan {
         let lists = entities.map { ($0.entity.name, $0.list) } + composites.map { ($0.composite.name, $0.list) }
         return lists.flatMap { name, list in
             list.omissions.filter(\.isOfChosenType).map { "\(name).\($0.attributeName) has no property: \($0.reason)." }
-        }
-    }
-
-    /// Warnings about fetch requests without a function, and about functions that probably throw.
-    private var doubtfulFetchRequests: [String] {
-        model.fetchRequests.compactMap { request in
-            fetchRequests[request.entityName]?.first { $0.template == request }
-        }.flatMap { plan in
-            (plan.omissionReason.map { ["no function is generated, because \($0)"] } ?? plan.warnings).map {
-                "The fetch request \(plan.template.name): \($0)."
-            }
         }
     }
 

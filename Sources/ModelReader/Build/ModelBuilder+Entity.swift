@@ -14,6 +14,9 @@ extension ModelBuilder {
             versionHashModifier: element.filled("versionHashModifier"),
             renamingIdentifier: element.filled("elementID"),
             codeGeneration: codeGeneration(of: element))
+        if element.filled("coreSpotlightDisplayNameExpression") != nil {
+            note(.spotlightName, "coreSpotlightDisplayNameExpression", at: name, element)
+        }
         for child in element.children(named: "attribute") {
             entity.attributes.append(try attribute(child, in: name))
         }
@@ -79,8 +82,13 @@ extension ModelBuilder {
             versionHashModifier: element.filled("versionHashModifier"),
             renamingIdentifier: element.filled("elementID"),
             userInfo: userInfo(of: element))
+        noteExternalRecord(of: element, at: "\(owner).\(name)")
         if type == .composite { attribute.compositeName = try required("composite", of: element) }
         return attribute
+    }
+
+    fileprivate mutating func noteExternalRecord(of element: MarkupElement, at place: String) {
+        if flag("storedInTruthFile", of: element) { note(.externalRecord, "storedInTruthFile", at: place, element) }
     }
 
     private func attributeType(of element: MarkupElement) throws(ModelReaderError) -> AttributeType {
@@ -151,6 +159,10 @@ extension ModelBuilder {
         let isToMany = flag("toMany", of: element)
         let isOrdered = flag("ordered", of: element)
         if isOrdered, !isToMany { log.warn(element.line, "\(name) is to-one and cannot be ordered.") }
+        noteExternalRecord(of: element, at: "\(owner).\(name)")
+        if flag("spotlightIndexingEnabled", of: element) {
+            note(.spotlight, "spotlightIndexingEnabled", at: "\(owner).\(name)", element)
+        }
         return RelationshipDescription(
             name: name,
             destinationName: try required("destinationEntity", of: element),
@@ -269,7 +281,7 @@ extension ModelBuilder {
                 continue
             }
             if let type = element.filled("type"), type != "Binary" {
-                log.warn(element.line, "An index of type \(type) is made as a plain index.")
+                note(.indexType, "the type \(type)", at: "The index \(index.filled("name") ?? "")", element)
             }
             let order = element["order"] ?? "ascending"
             if !["ascending", "descending"].contains(order) {

@@ -25,7 +25,14 @@ struct ModelBuilder {
         var composites: [CompositeDescription] = []
         for element in root.children(named: "composite") { composites.append(try composite(element)) }
         var fetchRequests: [FetchRequestTemplate] = []
-        for element in root.children(named: "fetchRequest") { fetchRequests.append(try fetchRequest(element)) }
+        for element in root.children(named: "fetchRequest") {
+            let request = try fetchRequest(element)
+            lines.note(element.line, ofFetchRequest: request.name)
+            if !flag("includesPendingChanges", of: element, absent: true) {
+                note(.pendingChanges, "includesPendingChanges=\"NO\"", at: "The fetch request \(request.name)", element)
+            }
+            fetchRequests.append(request)
+        }
         var configurations: [EntityConfiguration] = []
         for element in root.children(named: "configuration") { configurations.append(try configuration(element)) }
         let model = ManagedObjectModel(
@@ -41,6 +48,7 @@ struct ModelBuilder {
                 .notAModel, file: file, line: root.line,
                 "This is not a data model: the file starts with <\(root.name)>\(type.map { " of type \($0)" } ?? "").")
         }
+        noteCloudKit(of: root, at: "The model")
         if type == nil { log.warn(root.line, "The model does not say its type; \(Self.documentType) is assumed.") }
         guard root.children(named: "entity").count <= Self.entityLimit else {
             throw ModelReaderError(.tooLarge, file: file, "The model has more than \(Self.entityLimit) entities.")
@@ -68,20 +76,30 @@ struct ModelBuilder {
         lines.note(element.line, of: name)
         // The hash covers the attributes of a composite, and not the composite itself.
         for attribute in ["versionHashModifier", "elementID"] where element.filled(attribute) != nil {
-            log.warn(
-                element.line,
-                "The attribute \(attribute) of the composite \(name) changes nothing. Move the XML attribute to the attributes of the composite, or to the attributes of its type."
-            )
+            note(.compositeIdentity, attribute, at: "The composite \(name)", element)
         }
         var attributes: [AttributeDescription] = []
         for child in element.children(named: "attribute") { attributes.append(try attribute(child, in: name)) }
         return CompositeDescription(name: name, attributes: attributes)
     }
 
-    private func configuration(_ element: MarkupElement) throws(ModelReaderError) -> EntityConfiguration {
+    private mutating func configuration(_ element: MarkupElement) throws(ModelReaderError) -> EntityConfiguration {
+        let name = try required("name", of: element)
+        noteCloudKit(of: element, at: "The configuration \(name)")
         var members: [String] = []
         for child in element.children(named: "memberEntity") { members.append(try required("name", of: child)) }
-        return EntityConfiguration(name: try required("name", of: element), entityNames: members)
+        return EntityConfiguration(name: name, entityNames: members)
+    }
+
+    private mutating func noteCloudKit(of element: MarkupElement, at place: String) {
+        if flag("usedWithCloudKit", of: element) { note(.cloudKit, "usedWithCloudKit", at: place, element) }
+    }
+
+    /// Warns of something unsupported that a model does not keep. ``ModelLinker`` warns of the rest.
+    mutating func note(
+        _ declaration: UnsupportedDeclaration, _ words: String, at place: String, _ element: MarkupElement
+    ) {
+        log.warn(element.line, declaration.warning("\(words) is ignored", at: place))
     }
 }
 
@@ -104,6 +122,7 @@ struct PropertyPath: Hashable {
 struct SourceLines {
     private var owners: [String: Int] = [:]
     private var properties: [PropertyPath: Int] = [:]
+    private var fetchRequests: [String: Int] = [:]
 
     mutating func note(_ line: Int, of owner: String) {
         owners[owner] = line
@@ -112,6 +131,12 @@ struct SourceLines {
     mutating func note(_ line: Int, of property: String, in owner: String) {
         properties[PropertyPath(owner: owner, property: property)] = line
     }
+
+    mutating func note(_ line: Int, ofFetchRequest name: String) {
+        fetchRequests[name] = line
+    }
+
+    func line(ofFetchRequest name: String) -> Int? { fetchRequests[name] }
 
     /// The line of the property; the line of the owner if the property is unknown.
     func line(of property: String?, in owner: String?) -> Int? {

@@ -22,6 +22,7 @@ struct ModelLinker {
             throw ModelReaderError(error, file: draft.log.file, lines: draft.lines)
         }
         noteMandatoryInverses()
+        for part in draft.model.unsupportedParts { draft.warn(part) }
         return ModelDocument(model: draft.model, diagnostics: draft.log.all)
     }
 
@@ -172,6 +173,11 @@ extension AttributeDescription {
 }
 
 extension ModelDraft {
+    fileprivate mutating func warn(_ part: UnsupportedPart) {
+        let line = part.owner.map { lines.line(of: part.name, in: $0) } ?? lines.line(ofFetchRequest: part.name)
+        log.warn(line ?? 1, part.message)
+    }
+
     mutating func warn(_ path: PropertyPath?, _ message: String) {
         log.warn(lines.line(of: path?.property, in: path?.owner) ?? 1, message)
     }

@@ -59,7 +59,7 @@ enum Vocabulary {
         "fetchIndexElement": ["property", "type", "order"],
         "index": ["value"],
         "constraint": ["value"],
-        "configuration": ["name"],
+        "configuration": ["name", "usedWithCloudKit"],
         "memberEntity": ["name"],
         "entry": ["key", "value"],
     ]

@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// The arguments of an attribute, read as literals of the types that they must have. What is something else is a diagnostic.
 struct ArgumentReader {
     private let source: SwiftSource
@@ -26,6 +28,11 @@ struct ArgumentReader {
 
     mutating func refuse(_ label: String, _ message: String) {
         diagnostics.append(SourceDiagnostic(at: offset(of: label), message))
+    }
+
+    mutating func warn(_ label: String, _ declaration: UnsupportedDeclaration, of property: String) {
+        let message = declaration.warning("the argument \(label) is ignored", at: property)
+        diagnostics.append(SourceDiagnostic(at: offset(of: label), message, isWarning: true))
     }
 
     private func spelled(_ label: String) -> String { label.isEmpty ? "The first argument" : "The argument \(label)" }

@@ -32,6 +32,7 @@ struct AttributeRules {
         readBounds(&found, &arguments)
         readDefault(&found, &arguments)
         check(found, &arguments)
+        warn(of: found, &arguments)
     }
 
     // MARK: Bounds
@@ -151,6 +152,15 @@ struct AttributeRules {
             arguments.refuse(
                 "derived", "\(found.name) is derived from \(expression), \(DerivationExpression.complaint).")
         }
+    }
+
+    private func warn(of found: AttributeSource, _ arguments: inout ArgumentReader) {
+        if found.valueTransformerName != nil { arguments.warn("transformer", .valueTransformer, of: found.name) }
+        if found.preservesValueInHistoryOnDeletion {
+            arguments.warn("isPreservedAfterDeletion", .preservedValue, of: found.name)
+        }
+        if found.allowsCloudEncryption { arguments.warn("isCloudEncrypted", .cloudEncryption, of: found.name) }
+        if found.isIndexedBySpotlight { arguments.warn("isIndexedBySpotlight", .spotlight, of: found.name) }
     }
 }
 

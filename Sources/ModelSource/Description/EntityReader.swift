@@ -1,3 +1,5 @@
+internal import ManagedModel
+
 /// Maps the text of a class or a struct to its description. The macros and `model-reset` both call it, so that both read the same.
 package struct EntityReader {
     private let source: SwiftSource
@@ -40,10 +42,7 @@ package struct EntityReader {
             className: declaration.name, superclass: superclass.name, name: arguments.name("") ?? declaration.name,
             offset: declaration.offset, accessLevel: declaration.accessLevel)
         entity.isAbstract = arguments.flag("isAbstract") ?? false
-        entity.indexes = arguments.literals("indexes")
-        entity.otherAttributes = arguments.literals("attributes")
-        entity.otherRelationships = arguments.literals("relationships")
-        entity.fetchedProperties = arguments.literals("fetchedProperties")
+        readLists(&arguments, &entity)
         entity.versionHashModifier = arguments.string("hashModifier")
         entity.renamingIdentifier = arguments.string("renamedFrom")
         entity.userInfo = arguments.strings("userInfo")
@@ -55,6 +54,16 @@ package struct EntityReader {
             entity.attributes.map { ($0.name, $0.offset) } + entity.relationships.map { ($0.name, $0.offset) }, "entity"
         )
         return entity
+    }
+
+    private func readLists(_ arguments: inout ArgumentReader, _ entity: inout EntitySource) {
+        entity.indexes = arguments.literals("indexes")
+        entity.otherAttributes = arguments.literals("attributes")
+        entity.otherRelationships = arguments.literals("relationships")
+        entity.fetchedProperties = arguments.literals("fetchedProperties")
+        if entity.fetchedProperties?.elements.isEmpty == false {
+            arguments.warn("fetchedProperties", .fetchedProperty, of: entity.name)
+        }
     }
 
     private mutating func readProperties(of body: Range<Int>, _ entity: inout EntitySource) {
@@ -100,7 +109,7 @@ package struct EntityReader {
                 "A composite has no index of its own. Name \"property.\(attribute.name)\" in the @StoredEntity that uses it."
             )
         }
-        if composite.attributes.isEmpty, diagnostics.isEmpty {
+        if composite.attributes.isEmpty, !diagnostics.hasErrors {
             refuse(declaration.offset, "\(declaration.name) has no stored property. Add a stored property.")
         }
         checkNames(composite.attributes.map { ($0.name, $0.offset) }, "composite")

@@ -46,7 +46,7 @@ package struct MacroExpansion: Sendable, Equatable {
         var reader = EntityReader(source)
         let entity = reader.entity(declaration)
         diagnostics = reader.diagnostics
-        guard diagnostics.isEmpty, let entity else { return }
+        guard !diagnostics.hasErrors, let entity else { return }
         self.text = EntityExpansion(entity: entity).text
     }
 
@@ -84,8 +84,8 @@ package struct MacroExpansion: Sendable, Equatable {
         var reader = PropertyReader(source, property)
         let name = property.name
         switch reader.property() {
-        case .attribute(let attribute) where reader.diagnostics.isEmpty: text = Self.accessors(of: attribute)
-        case .relationship(let relationship) where reader.diagnostics.isEmpty:
+        case .attribute(let attribute) where !reader.diagnostics.hasErrors: text = Self.accessors(of: attribute)
+        case .relationship(let relationship) where !reader.diagnostics.hasErrors:
             let index = "StoredLayout.relationship_\(name)"
             switch (relationship.isToMany, relationship.isOrdered) {
             case (false, _):
@@ -128,7 +128,7 @@ package struct MacroExpansion: Sendable, Equatable {
         let composite = reader.composite(declaration)
         // Both roles read the same text; one of them reports.
         if role == .member { diagnostics = reader.diagnostics }
-        guard reader.diagnostics.isEmpty, let composite else { return }
+        guard !reader.diagnostics.hasErrors, let composite else { return }
         let expansion = CompositeExpansion(composite: composite)
         self.text = role == .member ? expansion.members : expansion.conformance(of: extended ?? composite.typeName)
     }

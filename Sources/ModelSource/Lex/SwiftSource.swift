@@ -120,6 +120,11 @@ package struct SourceDiagnostic: Sendable, Hashable {
     }
 }
 
+extension [SourceDiagnostic] {
+    /// Whether any of them is more than a warning.
+    package var hasErrors: Bool { contains { !$0.isWarning } }
+}
+
 extension UInt8 {
     /// The bracket that closes this one.
     fileprivate var closing: UInt8 {

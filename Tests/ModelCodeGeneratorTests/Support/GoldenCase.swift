@@ -16,7 +16,7 @@ struct GoldenCase: CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// What the tool says; nothing without a file of that.
+    /// What the tool says, with paths from the package's root; nothing without a file of that.
     var warnings: String {
         get throws {
             let file = folder.appending(component: "warnings.txt")

@@ -41,10 +41,12 @@ struct RealLibrary: Sendable {
     }
 
     /// Compiles the files to a program, as strictly as this package compiles itself, and runs it.
-    func run(_ files: [String], in directory: URL) async throws -> Subprocess {
+    ///
+    /// - Parameter flags: Further flags of the compiler.
+    func run(_ files: [String], in directory: URL, flags: [String] = []) async throws -> Subprocess {
         let program = directory.appending(component: "program").path
         try await RealLibrary.compile(
-            RealLibrary.flags + ["-o", program, "-L", folder.path, "-l\(RealLibrary.name)"]
+            RealLibrary.flags + flags + ["-o", program, "-L", folder.path, "-l\(RealLibrary.name)"]
                 + ["-Xlinker", "-rpath", "-Xlinker", folder.path] + files)
         return try await Subprocess(program, [])
     }

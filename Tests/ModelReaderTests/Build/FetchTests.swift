@@ -10,15 +10,16 @@ import Testing
 
     /// Those that say how Core Data fills objects are known, and have no meaning here.
     @Test func everyAttributeOfARequestIsKnown() throws {
-        let model = try readPlainly(
+        let document = try read(
             """
-            <entity name="E"/>
+            <entity name="E"><attribute name="a" attributeType="Date"/></entity>
             <fetchRequest name="some" entity="E" predicateString="a == $A" resultType="1" fetchLimit="3" \
             fetchBatchSize="20" includeSubentities="NO" includePropertyValues="YES" includesPendingChanges="NO" \
             returnObjectsAsFaults="NO" returnDistinctResults="YES"/>
             """)
+        #expect(document.diagnostics.map(\.message).allSatisfy { !$0.contains("unknown") })
         #expect(
-            model.fetchRequests == [
+            document.model.fetchRequests == [
                 FetchRequestTemplate(
                     name: "some", entityName: "E", predicateFormat: "a == $A", resultType: .objectIDs, fetchLimit: 3,
                     includesSubentities: false)
@@ -38,13 +39,14 @@ import Testing
     }
 
     @Test func fetchedPropertiesAreRead() throws {
-        let model = try readPlainly(
+        let model = try read(
             """
             <entity name="E"><fetchedProperty name="peers" optional="YES">
             <fetchRequest name="fetchedPropertyFetchRequest" entity="E" predicateString="a == $FETCH_SOURCE.a"/>
             <userInfo><entry key="k" value="v"/></userInfo>
             </fetchedProperty></entity>
-            """)
+            """
+        ).model
         let request = FetchRequestTemplate(
             name: "fetchedPropertyFetchRequest", entityName: "E", predicateFormat: "a == $FETCH_SOURCE.a")
         #expect(

@@ -13,7 +13,7 @@ public func takeOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
             expansion.diagnostics.allSatisfy { 0...length ~= $0.offset && !$0.message.isEmpty },
             "A diagnostic says nothing, or is not in the text.")
         precondition(
-            expansion.diagnostics.isEmpty || role == .accessor || expansion.text.isEmpty,
+            !expansion.diagnostics.hasErrors || role == .accessor || expansion.text.isEmpty,
             "A declaration with a mistake is expanded.")
     }
     return 0

@@ -4,7 +4,7 @@ enum FormatToken: Equatable {
     case word(String)
     /// A name that cannot be a word of the language, as in `#from`.
     case name(String)
-    case variable(String)
+    case variable(String, hasKeys: Bool)
     /// A number or a string.
     case value
     /// `=`, `<`, `&&` and so on.
@@ -93,8 +93,7 @@ struct FormatScanner {
         case "$":
             let name = takeName()
             if name.isEmpty { syntaxError = syntaxError ?? "a $ in its predicate has no name after it" }
-            skipKeyPath()
-            return .variable(name)
+            return .variable(name, hasKeys: skipKeyPath())
         case "%":
             if rest.first == "@" || rest.first == "K" {
                 syntaxError = syntaxError ?? "its predicate has a %@ or %K, but only a $VARIABLE can have a value"
@@ -143,13 +142,19 @@ struct FormatScanner {
         return String(name)
     }
 
-    /// Skips the keys after the first one.
-    private mutating func skipKeyPath() {
-        while rest.first == "." {
-            rest.removeFirst()
+    /// Skips the keys after the first one. There may be spaces around their dots.
+    ///
+    /// - Returns: Whether there are any.
+    @discardableResult
+    private mutating func skipKeyPath() -> Bool {
+        var hasKeys = false
+        while let dot = rest.drop(while: \.properties.isWhitespace).first, dot == "." {
+            rest = rest.drop(while: \.properties.isWhitespace).dropFirst().drop(while: \.properties.isWhitespace)
             if rest.first == "@" || rest.first == "#" { rest.removeFirst() }
             _ = takeName()
+            hasKeys = true
         }
+        return hasKeys
     }
 
     private mutating func close(_ scalar: Unicode.Scalar) {

@@ -1,0 +1,171 @@
+/// What a model can say and this library does not do.
+///
+/// The warnings of the model reader, of the macros and of a container, and the table in the article on models, have their sentences
+/// from this list.
+package enum UnsupportedDeclaration: CaseIterable, Sendable {
+    case fetchedProperty
+    case predicate
+    case objectOfVariable
+    case resultType
+    case pendingChanges
+    case pattern
+    case valueTransformer
+    case preservedValue
+    case externalRecord
+    case indexType
+    case compositeIdentity
+    case cloudKit
+    case cloudEncryption
+    case spotlight
+    case spotlightName
+
+    /// Where a model file says it, in Markdown.
+    package var form: String {
+        switch self {
+        case .fetchedProperty: "`<fetchedProperty>`"
+        case .predicate: "A `predicateString` that is no predicate of the entity"
+        case .objectOfVariable: "Keys of a `$VARIABLE` in a `predicateString`, as in `$FOLDER.name`"
+        case .resultType: "`resultType` of a `<fetchRequest>`, other than 0"
+        case .pendingChanges: "`includesPendingChanges=\"NO\"`"
+        case .pattern: "`regularExpressionString` of an attribute that is no string"
+        case .valueTransformer: "`valueTransformerName`"
+        case .preservedValue: "`preserveAfterDeletion`"
+        case .externalRecord: "`storedInTruthFile`"
+        case .indexType: "`type` of a `<fetchIndexElement>`, other than `Binary`"
+        case .compositeIdentity: "`elementID` and `versionHashModifier` of a `<composite>`"
+        case .cloudKit: "`usedWithCloudKit`"
+        case .cloudEncryption: "`allowsCloudEncryption`"
+        case .spotlight: "`spotlightIndexingEnabled`"
+        case .spotlightName: "`coreSpotlightDisplayNameExpression`"
+        }
+    }
+
+    /// What happens instead, in Markdown.
+    package var effect: String {
+        switch self {
+        case .fetchedProperty: "The class has no such property. Fetch the objects with a request."
+        case .predicate: "The fetch request has no function, or its function throws. Correct the predicate."
+        case .objectOfVariable:
+            "A variable stands for a value, which has no keys, so the fetch throws. Compare with the value, or begin at the fetched object."
+        case .resultType: "The function returns objects. Read values with `context.values`."
+        case .pendingChanges: "The fetch finds unsaved objects of its context, too."
+        case .pattern: "Values are not compared with the pattern. Check them in your code."
+        case .valueTransformer: "The transformer is not called. The type in `customClassName` encodes the values."
+        case .preservedValue: "The value is deleted with its object."
+        case .externalRecord: "Values are in the store alone."
+        case .indexType: "The index is made as a plain one."
+        case .compositeIdentity:
+            "It changes nothing. Give it to the attributes of the composite, or to those of its type."
+        case .cloudKit: "No object is copied to CloudKit."
+        case .cloudEncryption: "No value is encrypted."
+        case .spotlight, .spotlightName: "Spotlight finds no objects."
+        }
+    }
+
+    /// The warning for one place in a model.
+    ///
+    /// - Parameters:
+    ///   - words: What the model says there, as the beginning of a sentence: `preserveAfterDeletion is ignored`.
+    ///   - place: An entity, a property or a fetch request: `Contact.photo`.
+    package func warning(_ words: String, at place: String) -> String {
+        "\(place): \(words). \(effect.filter { $0 != "`" })"
+    }
+}
+
+/// A part of a model that this library does not support.
+package struct UnsupportedPart: Sendable, Hashable {
+    package let declaration: UnsupportedDeclaration
+    /// The entity or the composite; nil for a fetch request.
+    package let owner: String?
+    /// The property of the owner, or the fetch request.
+    package let name: String
+    /// The place, what the model says there, and what happens.
+    package let message: String
+
+    fileprivate init(_ declaration: UnsupportedDeclaration, _ owner: String?, _ name: String, _ words: String) {
+        self.declaration = declaration
+        self.owner = owner
+        self.name = name
+        message = declaration.warning(words, at: owner.map { "\($0).\(name)" } ?? "The fetch request \(name)")
+    }
+}
+
+extension ManagedObjectModel {
+    /// The parts of the model that this library does not support. What only a file says is not among them.
+    ///
+    /// - Complexity: linear in the properties and fetch requests of the model, times the depth of inheritance.
+    package var unsupportedParts: [UnsupportedPart] {
+        let ofEntities = entities.flatMap { entity in
+            entity.attributes.flatMap { $0.unsupportedParts(in: entity.name) }
+                + entity.fetchedProperties.map {
+                    UnsupportedPart(.fetchedProperty, entity.name, $0.name, "a fetched property is ignored")
+                }
+        }
+        let ofComposites = composites.flatMap { composite in
+            composite.attributes.flatMap { $0.unsupportedParts(in: composite.name) }
+        }
+        return ofEntities + ofComposites + unsupportedFetchRequests
+    }
+
+    private var unsupportedFetchRequests: [UnsupportedPart] {
+        var names: [String: Set<String>] = [:]
+        return fetchRequests.flatMap { request in
+            let known = names[request.entityName] ?? propertyNames(ofEntityNamed: request.entityName)
+            names[request.entityName] = known
+            return request.unsupportedParts(known)
+        }
+    }
+
+    /// The possible first names of a predicate's key paths: the property names of the entity, its ancestors and its
+    /// sub-entities. A fetch can return objects of sub-entities.
+    private func propertyNames(ofEntityNamed name: String) -> Set<String> {
+        guard let entity = entity(named: name) else { return [] }
+        var names: Set<String> = []
+        for entity in lineage(of: entity) + family(ofEntityNamed: name) {
+            names.formUnion(entity.attributes.map(\.name))
+            names.formUnion(entity.relationships.map(\.name))
+            names.formUnion(entity.fetchedProperties.map(\.name))
+        }
+        return names
+    }
+}
+
+extension AttributeDescription {
+    fileprivate func unsupportedParts(in owner: String) -> [UnsupportedPart] {
+        let hasIgnoredPattern = pattern != nil && type != .string && type != .uri
+        let found: [(UnsupportedDeclaration, String?)] = [
+            (.pattern, hasIgnoredPattern ? "the pattern of a \(type.rawValue)" : nil),
+            (.valueTransformer, valueTransformerName.map { "the transformer \($0)" }),
+            (.preservedValue, preservesValueInHistoryOnDeletion ? "preserveAfterDeletion" : nil),
+            (.cloudEncryption, allowsCloudEncryption ? "allowsCloudEncryption" : nil),
+            (.spotlight, isIndexedBySpotlight ? "spotlightIndexingEnabled" : nil),
+        ]
+        return found.compactMap { declaration, words in
+            words.map { UnsupportedPart(declaration, owner, name, "\($0) is ignored") }
+        }
+    }
+}
+
+extension FetchRequestTemplate {
+    /// - Parameter known: The first names that the predicate's key paths can have.
+    fileprivate func unsupportedParts(_ known: Set<String>) -> [UnsupportedPart] {
+        let format = FormatOutline(predicateFormat ?? "")
+        var parts: [UnsupportedPart] = []
+        if let error = format.syntaxError {
+            parts.append(UnsupportedPart(.predicate, nil, name, "it has no function, because \(error)"))
+        } else {
+            for unknown in format.names where !known.contains(unknown) {
+                let words = "its predicate names \(unknown), which is no property of \(entityName)"
+                parts.append(UnsupportedPart(.predicate, nil, name, words))
+            }
+            if let error = format.likelyError { parts.append(UnsupportedPart(.predicate, nil, name, error)) }
+            parts += format.objectVariables.map {
+                UnsupportedPart(.objectOfVariable, nil, name, "its predicate takes $\($0) for an object")
+            }
+        }
+        if resultType != .objects {
+            parts.append(UnsupportedPart(.resultType, nil, name, "its resultType \(resultType.rawValue) is ignored"))
+        }
+        return parts
+    }
+}
