@@ -4,7 +4,35 @@ import FrameworkNames
 import TestSupport
 import Testing
 
-/// Each place where the article on Core Data says that this package differs.
+/// The differences in the article on Core Data. Each row of its table names its test, here or in another suite.
+struct CoreDataArticleTests {
+    /// The suite and the function that each row names.
+    private static let named: Result<[(suite: String, function: String)], any Error> = Result {
+        let page = PackageFiles.root.appending(
+            path: "Sources/CoreDataSource/CoreDataSource.docc/ComingFromCoreData.md")
+        let text = try String(contentsOf: page, encoding: .utf8)
+        let table = try #require(text.components(separatedBy: "| The difference | The test |\n|---|---|\n").last)
+        return try table.components(separatedBy: "\n\n")[0].split(separator: "\n").map { row in
+            let match = try #require(row.firstMatch(of: /\| `(\w+)\.(\w+)` \|$/), "This row names no test: \(row)")
+            return (String(match.output.1), String(match.output.2))
+        }
+    }
+
+    @Test func theTestOfEachRowIsThere() throws {
+        let files = FileManager.default.enumerator(at: PackageFiles.tests, includingPropertiesForKeys: nil)
+        let sources = try (files?.allObjects ?? []).compactMap { $0 as? URL }
+            .filter { $0.pathExtension == "swift" && !$0.path.contains("/.build/") }
+            .map { try String(contentsOf: $0, encoding: .utf8) }
+        let named = try Self.named.get()
+        #expect(named.count > 20)
+        for (suite, function) in named {
+            let test = try Regex("@Test[^{]*func \(function)\\(")
+            #expect(
+                sources.contains { $0.contains("struct \(suite)") && $0.contains(test) }, "\(suite).\(function)")
+        }
+    }
+}
+
 @MainActor
 struct CoreDataDifferenceTests {
     @Test func aLimitOfZeroFetchesNothing() async throws {
@@ -149,6 +177,24 @@ struct CoreDataDifferenceTests {
             let operation = FetchPredicate<ContactEntity>.contains(\.name, "")
             let read = try FetchPredicate<ContactEntity>(format: operation.predicateFormat)
             #expect(try contacts.count(ContactEntity.self, where: read) == all)
+        }
+    }
+
+    @Test func theLengthOfAStringIsInCharacters() async throws {
+        try await withContacts { _, contacts in
+            let family = "👨‍👩‍👧‍👦"
+            #expect(family.utf16.count > 1)
+            try await contacts.add(Contact(uid: "4", name: family))
+            let format = try FetchPredicate<ContactEntity>(format: "length(name) == 1")
+            #expect(try contacts.fetch(ContactEntity.self, where: format).map(\.uid) == ["4"])
+        }
+    }
+
+    @Test func anOrderDoesNotDependOnTheLocale() async throws {
+        try await withContacts { _, contacts in
+            try await contacts.add(["Ärger", "apfel", "Zebra"].map { Contact(uid: $0, name: $0) })
+            let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
+            #expect(try contacts.fetch(request).map(\.name).suffix(4) == ["Zebra", "Zhang Fei", "apfel", "Ärger"])
         }
     }
 
