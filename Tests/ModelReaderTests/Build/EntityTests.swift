@@ -4,7 +4,7 @@ import Testing
 
 @Suite struct EntityTests {
     @Test func everyAttributeOfAnEntityIsRead() throws {
-        let model = try readPlainly(
+        let document = try read(
             """
             <entity name="E" representedClassName="Module.E" parentEntity="P" isAbstract="YES" syncable="YES" \
             codeGenerationType="category" versionHashModifier="2" elementID="Old" \
@@ -13,8 +13,9 @@ import Testing
             </entity>
             <entity name="P"/>
             """)
+        #expect(document.diagnostics.map(\.line) == [3])
         #expect(
-            model.entity(named: "E")
+            document.model.entity(named: "E")
                 == EntityDescription(
                     name: "E", className: "Module.E", parentName: "P", isAbstract: true,
                     userInfo: ["a.b c": "d", "e": ""], versionHashModifier: "2", renamingIdentifier: "Old",
