@@ -53,7 +53,7 @@ import Testing
         #expect(
             other.output == """
                 fail: the store was made for another model (Item); a store on a server is never reset by default, so \
-                opening it throws modelChanged, and its 2 objects stay
+                opening the store throws modelChanged, and its 2 objects stay
                 a migration would carry 2 objects over
 
                 """)

@@ -39,9 +39,9 @@ struct LexerTests {
         ("a ‸/* /* */", "This comment has no end."),
         ("var ‸`a", "This name has no closing backtick."),
         ("var x = ‸#/a", "This regular expression has no end"),
-        ("f‸(]", "This bracket is not closed before another one is."),
-        ("class A ‸{", "This bracket is not closed."),
-        ("class A {} ‸}", "This bracket closes none."),
+        ("f‸(]", "Another bracket closes before this bracket does."),
+        ("class A ‸{", "This bracket has no closing bracket."),
+        ("class A {} ‸}", "This bracket has no opening bracket."),
     ]
 
     @Test(arguments: faults)

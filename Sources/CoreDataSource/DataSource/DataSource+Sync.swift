@@ -157,7 +157,9 @@ struct SyncSweep {
             report.kept = missing.count
             return
         }
-        if rules.deletion.refuses(missing.count, of: stored.count, isScoped: rules.isScoped) {
+        // An empty list was allowed above.
+        let isScoped = rules.isScoped || met.isEmpty
+        if rules.deletion.refuses(missing.count, of: stored.count, isScoped: isScoped) {
             var error = rules.deletion.tooMuch(
                 missing.count, of: stored.count, "\(entity.name) in scope", entity: entity.name)
             error.message +=

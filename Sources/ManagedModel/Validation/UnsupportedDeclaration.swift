@@ -152,10 +152,10 @@ extension FetchRequestTemplate {
         let format = FormatOutline(predicateFormat ?? "")
         var parts: [UnsupportedPart] = []
         if let error = format.syntaxError {
-            parts.append(UnsupportedPart(.predicate, nil, name, "it has no function, because \(error)"))
+            parts.append(UnsupportedPart(.predicate, nil, name, error))
         } else {
             for unknown in format.names where !known.contains(unknown) {
-                let words = "its predicate names \(unknown), which is no property of \(entityName)"
+                let words = "its predicate names \(unknown), which is not a property of \(entityName)"
                 parts.append(UnsupportedPart(.predicate, nil, name, words))
             }
             if let error = format.likelyError { parts.append(UnsupportedPart(.predicate, nil, name, error)) }

@@ -74,8 +74,14 @@ struct PersistenceServiceTests {
         try await service.load()
         let contacts = try service.dataSource(ContactDataSource.self)
         try await contacts.add(contactList(0..<2_000), waitFor: .main)
-        let reading = Gate()
-        let read = Task { try await service.read { _ in reading.wait() } }
+        let (hasBegun, reading) = (Gate(), Gate())
+        let read = Task {
+            try await service.read { _ in
+                hasBegun.open()
+                reading.wait()
+            }
+        }
+        await hasBegun.opened()
         let closing = Shared(2)
         let closes = (0..<2).map { _ in
             Task {

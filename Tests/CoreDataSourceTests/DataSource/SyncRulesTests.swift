@@ -54,6 +54,10 @@ import Testing
             let report = try await contacts.sync(
                 contactList(50..<51), entity: ContactEntity.self, deleting: .all)
             #expect(report.deleted == 5 && report.inserted == 0)
+            // An empty list that is allowed is meant.
+            try await contacts.add(contactList(0..<100))
+            let empty = try await contacts.sync([], entity: ContactEntity.self, options: .allowsEmpty)
+            #expect(empty.deleted == 100)
         }
     }
 

@@ -27,7 +27,8 @@ struct LevelTests {
             #expect(listed(senders) == count)
             try await senders.delete(ItemData(key: "1", number: 1))
             #expect(listed(senders) == count - 1)
-            let report = try await senders.sync([ItemData(key: "2", number: 2)], entity: Sender.self)
+            let report = try await senders.sync(
+                [ItemData(key: "2", number: 2)], entity: Sender.self, deleting: .all)
             #expect(report.deleted == count - 2)
             #expect(listed(senders) == 1)
         }

@@ -59,7 +59,7 @@ struct ServerRightsTests {
         // Each takes the lease from the other.
         try await contacts.add(contactList(5..<3000))
         try await owned.delete(contactList(0..<2))
-        try await contacts.sync(contactList(0..<4), entity: ContactEntity.self)
+        try await contacts.sync(contactList(0..<4), entity: ContactEntity.self, deleting: .all)
         #expect(try owned.fetch(ContactEntity.self).count == 4)
         try await owner.close()
         #expect(await refusal { try await service.reset() } == .permissionDenied)

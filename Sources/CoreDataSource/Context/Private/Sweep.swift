@@ -345,7 +345,8 @@ public struct SyncDeletion: Sendable, Hashable {
     /// Deletes no objects. Use it for a list with only a part of the server's objects.
     public static let none = SyncDeletion(deletes: false, limit: .none)
     /// Deletes all objects that the list lacks, with one exception: a sync without a scope throws `tooManyDeletions` if it would
-    /// delete more than 20 objects that are more than half of all. Such a list is mostly one page of many.
+    /// delete more than 20 objects that are more than half of all. Such a list is mostly one page of many. An empty list with
+    /// ``SyncOptions/allowsEmpty`` deletes all objects.
     public static let guarded = SyncDeletion(deletes: true, limit: .guarded)
     /// The most objects that ``guarded`` deletes whatever their share is.
     private static let guardedCount = 20

@@ -36,7 +36,7 @@ struct Catalog {
         let line = SyncLine("packages", synced, broken: list.brokenCount, rows: try packages.count(Package.self))
 
         // An empty list is allowed, because possibly no package has a maintainer.
-        others.deleted = try await maintainers.sync(records, options: .allowsEmpty).deleted
+        others.deleted = try await maintainers.sync(records, deleting: .all, options: .allowsEmpty).deleted
         try await packages.showSaves()
         return [line, SyncLine("maintainers", others, broken: 0, rows: try maintainers.count(Maintainer.self))]
     }

@@ -91,7 +91,7 @@ struct CallerCheck {
         [
             ("add", { try await reds.add([RecordData(key: "d")]) }),
             ("delete", { try await reds.delete([RecordData(key: "a")]) }),
-            ("a sync", { try await reds.sync([RecordData(key: "e")], entity: Red.self) }),
+            ("a sync", { try await reds.sync([RecordData(key: "e")], entity: Red.self, deleting: .all) }),
             ("an update", { try await reds.update(Red.self, set: [.set(\.revision, 7)]) }),
             ("nuke", { try await reds.nuke() }),
             (

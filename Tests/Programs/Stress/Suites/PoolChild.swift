@@ -133,7 +133,7 @@ private struct ContainerCall: Sendable {
         ContainerCall("add") { _, source in try await source.add(RecordData(key: "e")) },
         ContainerCall("delete") { _, source in try await source.delete(RecordData(key: "a")) },
         ContainerCall("sync") { _, source in
-            try await source.sync([RecordData(key: "f")], entity: Blue.self)
+            try await source.sync([RecordData(key: "f")], entity: Blue.self, deleting: .all)
         },
     ]
 }
