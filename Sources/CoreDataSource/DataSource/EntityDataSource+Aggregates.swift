@@ -4,7 +4,8 @@ extension EntityDataSource {
     ///
     /// ```swift
     /// let totals = try contacts.liveAggregate(
-    ///     ObjectRequest(ContactEntity.self, where: \.age >= 18), .count(), .max(\.age))
+    ///     ObjectRequest(ContactEntity.self, where: \.age >= 18),
+    ///     .count(), .max(\.age))
     /// let (count, oldest) = totals.value
     /// ```
     ///

@@ -6,7 +6,9 @@ public import SwiftUI
 /// ```swift
 /// // Not compiled here: needs SwiftUI.
 /// struct ContactsView: View {
-///     @ObservedList(ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]))
+///     @ObservedList(
+///         ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
+///     )
 ///     private var contacts
 ///
 ///     var body: some View {
