@@ -4,6 +4,10 @@ import SQLiteStore
 import TestSupport
 import Testing
 
+#if PostgreSQL
+import PostgreSQLStore
+#endif
+
 /// Letters by key, each with the key of its topic, which another data source owns.
 private final class FiledLetters: DataSource<(key: String, topic: String)> {
     override class var entities: [ManagedObject.Type] { [Letter.self, Attachment.self] }
@@ -244,4 +248,28 @@ struct OthersLookupTests {
         #expect(letters.diagnostics.isEmpty)
         try await container.close()
     }
+
+    #if PostgreSQL
+    /// Rows that are sent while hooks run take round trips of their own: two for each 1,000.
+    @Test(
+        .enabled(
+            if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed; Scripts/prepare --postgresql installs it."))
+    func anImportWaitsForTheServerAFewTimes() async throws {
+        let place = try SharedPlace(.postgreSQL)
+        let container = try place.open(model: .graph)
+        let topics = try container.dataSource(TopicDataSource.self)
+        let letters = try container.dataSource(FiledLetters.self)
+        try await self.topics(6, topics)
+        let counters = try #require(container.stack.root.store as? PostgreSQLStore).counters
+        var before = counters.roundTrips
+        try await letters.add(("first", "topic-0"))
+        let one = counters.roundTrips - before
+        before = counters.roundTrips
+        try await letters.add((0..<5000).map { (key: "\($0)", topic: "topic-\($0 % 6)") })
+        let many = counters.roundTrips - before
+        #expect(many <= one + 4 * 5 + 4, "\(one) for one letter, \(many) for 5,000")
+        #expect(letters.diagnostics.isEmpty)
+        try await container.close()
+    }
+    #endif
 }
