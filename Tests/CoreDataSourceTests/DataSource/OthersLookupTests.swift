@@ -82,6 +82,42 @@ struct OthersLookupTests {
         }
     }
 
+    /// More values than a limit of the look-ups could be, which a list of any length may have.
+    @Test func anyNumberOfPreloadedValuesIsKept() async throws {
+        try await withTopicsAndLetters { container, topics, letters in
+            try await self.topics(1, topics)
+            let count = try await statements(container, letters) { context in
+                try context.preload(Topic.self, where: \.key, in: (0..<70_000).map { "topic-\($0)" })
+                for number in 0..<70_000 {
+                    let topic = try context.first(Topic.self, where: \.key, equals: "topic-\(number)")
+                    if (topic != nil) != (number == 0) { throw Poison() }
+                }
+            }
+            #expect(count == 70)
+            #expect(letters.diagnostics.isEmpty)
+        }
+    }
+
+    /// A cascade reaches rows that no data source owns, and a rollback brings them back.
+    @Test func aRollbackForgetsWhatADeletionHasMadeOfALookUp() async throws {
+        let directory = try TemporaryDirectory()
+        let first = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+        try await first.dataSource(GraphDataSource.self).perform { context in
+            try context.letter("l").topic = try context.topic("t")
+        }
+        try await first.close()
+        let container = try await PersistentContainer(model: .graph, store: .sqlite(directory.store))
+        let topics = try container.dataSource(TopicDataSource.self)
+        try await topics.perform { context in
+            let topic = try #require(try context.first(Topic.self, where: \.key, equals: "t"))
+            context.delete(topic)
+            #expect(try context.first(Letter.self, where: \.key, equals: "l") == nil)
+            context.rollback()
+            #expect(try context.first(Letter.self, where: \.key, equals: "l") != nil)
+        }
+        try await container.close()
+    }
+
     @Test func anObjectThatTheBatchHasReadIsFoundByItsID() async throws {
         try await withTopicsAndLetters { container, topics, letters in
             try await self.topics(3, topics)

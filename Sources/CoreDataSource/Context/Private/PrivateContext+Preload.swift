@@ -17,8 +17,8 @@ extension PrivateContext {
     /// Objects of another data source are read-only here, and are as they were when they were read. A batch that has linked such an
     /// object is saved before the object can be deleted, so the delete rule of the relationship applies to the new link.
     ///
-    /// If the data source owns some sub-entities of the entity and others belong to other data sources, only its own objects are
-    /// read.
+    /// If the data source owns only some sub-entities of the entity, only their objects are read, and only for look-ups by their
+    /// own classes. A look-up by the class of the entity still reads the store.
     ///
     /// **Complexity**: one query for each 1,000 values that the batch has not looked up; none if all objects of the entity are
     /// registered.

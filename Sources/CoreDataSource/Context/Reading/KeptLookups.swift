@@ -3,7 +3,8 @@ internal import RowStore
 /// The look-ups of one batch among objects of other data sources, with their results.
 ///
 /// The batch looks up each value once, and a later look-up gets the same result. Meanwhile other data sources may change the rows.
-/// Only the owner of rows hears of their changes, so the results are forgotten when the batch ends.
+/// Only the owner of rows hears of their changes, so the results are forgotten when the batch ends, as the objects are. A rollback
+/// forgets them, too: a delete rule may have deleted an object that nobody owns.
 struct KeptLookups {
     private struct Lookup: Hashable {
         let entity: Int
@@ -15,9 +16,6 @@ struct KeptLookups {
         let entity: Int
         let column: Int
     }
-
-    /// The most results. Further results replace all earlier ones.
-    private static let limit = 1 << 16
 
     private var results: [Lookup: ManagedObject?] = [:]
     /// The number of look-ups of each attribute that had to read.
@@ -32,7 +30,6 @@ struct KeptLookups {
     }
 
     mutating func keep(_ result: ManagedObject?, _ entity: Int, _ column: Int, _ value: RowValue) {
-        if results.count == KeptLookups.limit { results.removeAll() }
         results[Lookup(entity: entity, column: column, value: value)] = .some(result)
     }
 

@@ -18,7 +18,7 @@ extension ManagedObjectContext {
     /// The first object, in the order of creation, whose column has the value.
     func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let family = bindings[entity].layout.concreteFamily
-        if keptLookups != nil, !bindings[family.first ?? entity].isOwned, isOfOthers(family) {
+        if keptLookups != nil, isOfOthers(family) {
             return try findOfOthers(entity, column, value)
         }
         return try find(entity, family, column, value)
@@ -40,7 +40,8 @@ extension ManagedObjectContext {
         return found
     }
 
-    /// The number of look-ups of an attribute in one batch that is noted as a diagnostic, if each of them reads from the store.
+    /// The number of look-ups in one batch that is noted as a diagnostic, if each of them reads from the store: of one attribute
+    /// of others' objects, or of all attributes of an owned entity.
     private static func lookupsUntilNoted(_ isRemote: Bool) -> Int { isRemote ? 16 : 1024 }
 
     private func find(

@@ -311,6 +311,7 @@ extension ManagedObjectContext {
         changed.removeAll()
         noted.removeAll()
         related.removeAll()
+        if keptLookups != nil { keptLookups = KeptLookups() }
         forgetDeletions()
         forgetRefusal()
         if isEnd { trim() }
