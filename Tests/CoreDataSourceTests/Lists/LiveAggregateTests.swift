@@ -260,6 +260,28 @@ struct LiveAggregateTests {
         try await container.close()
     }
 
+    /// Another program that writes all the time makes one read after the other necessary.
+    @Test func aReadIsShownAlthoughAnotherOneIsNeeded() async throws {
+        let (container, store) = PersistentContainer.faulty()
+        let senders = try container.dataSource(SenderDataSource.self)
+        try await senders.add(items(0..<3))
+        let count = try senders.liveAggregate(request, .count())
+        let first = store.holdNextRead()
+        container.mainTier.reloadLists()
+        for await _ in first.arrived {}
+        let more = items(3..<5)
+        try await Task.detached { _ = try await senders.add(more) }.value
+        let second = store.holdNextRead()
+        container.mainTier.reloadLists()
+        first.release()
+        for await _ in second.arrived {}
+        #expect(count.value == 5)
+        second.release()
+        await container.mainTier.listsAreSettled()
+        #expect(count.value == 5)
+        try await container.close()
+    }
+
     @Test func anAggregateKeepsNoStoreOpen() async throws {
         var container: PersistentContainer? = try await PersistentContainer(model: .mail, store: .inMemory)
         let count = try container?.dataSource(MailDataSource.self).liveAggregate(ObjectRequest<MailMessage>(), .count())
@@ -278,6 +300,7 @@ struct LiveAggregateTests {
         let mail = try container.dataSource(MailDataSource.self)
         try await mail.perform { try $0.insert(MailMessage.self).price = 1.5 }
         let total = try mail.liveAggregate(ObjectRequest<MailMessage>(), .sum(\.price))
+        let extremes = try mail.liveAggregate(ObjectRequest<MailMessage>(), .min(\.price), .max(\.price))
         func write(_ price: String) async throws {
             try RawConnection(directory.store).execute("UPDATE \"Message\" SET \"price\" = '\(price)'")
             container.stack.root.noticeOutsideWrites()
@@ -286,8 +309,10 @@ struct LiveAggregateTests {
         }
         try await write("no number")
         #expect(total.value == 1.5 && total.lastUpdateReason.failure?.code == .damagedValue)
+        #expect(extremes.value == (1.5, 1.5) && extremes.lastUpdateReason.failure?.code == .damagedValue)
         try await write("2.5")
         #expect(total.value == 2.5 && total.lastUpdateReason.kind == .outsideWrites)
+        #expect(extremes.value == (2.5, 2.5) && extremes.lastUpdateReason.kind == .outsideWrites)
         try await container.close()
     }
 

@@ -153,13 +153,15 @@ struct FollowedAggregation: Sendable {
     private var extreme: RowValue?
     /// The number of rows with the extreme value.
     private var holderCount = 0
+    /// The number of values that are no numbers, although they are stored as decimals.
+    private var damagedCount = 0
     /// Whether a value was removed that cannot be subtracted: an infinity or a damaged decimal.
     private var isStuck = false
 
     init(_ empty: Aggregation) { total = empty }
 
     var column: Int? { total.column }
-    var isDamaged: Bool { total.isDamaged }
+    var isDamaged: Bool { total.isDamaged || damagedCount > 0 }
 
     private var isExtreme: Bool { total.operation == .min || total.operation == .max }
 
@@ -169,6 +171,10 @@ struct FollowedAggregation: Sendable {
     mutating func add(_ row: StoredRow) {
         guard isExtreme else { return total.add(row) }
         guard let value = value(row) else { return }
+        if isDamaged(value) {
+            damagedCount += 1
+            return
+        }
         valueCount += 1
         let order = extreme.map { self.order(value, $0) } ?? -1
         if order == 0 {
@@ -184,6 +190,10 @@ struct FollowedAggregation: Sendable {
             return
         }
         guard let value = value(row) else { return }
+        if isDamaged(value) {
+            damagedCount -= 1
+            return
+        }
         valueCount -= 1
         if valueCount == 0 {
             (extreme, holderCount) = (nil, 0)
@@ -196,6 +206,11 @@ struct FollowedAggregation: Sendable {
         guard let column else { return nil }
         let value = row.value(column, total.kind.storage)
         return value == .null ? nil : value
+    }
+
+    private func isDamaged(_ value: RowValue) -> Bool {
+        guard total.kind == .decimal, case .text(let text) = value else { return false }
+        return Decimal(rowText: text) == nil
     }
 
     /// Negative if the first value is more extreme than the second.

@@ -171,7 +171,8 @@ public final class LiveList<Object: ManagedObject> {
         while !reports.isEmpty {
             let report = reports.removeFirst()
             difference = ListDifference(report.difference, from: report.old, to: report.new, layout)
-            reason = report.reason
+            // The list still cannot read its rows on the next day.
+            if report.reason.kind != .dayChange || reason.kind != .failure { reason = report.reason }
             snapshot = ListSnapshot(state: report.new, reader: snapshot.reader)
         }
         isShowing = false

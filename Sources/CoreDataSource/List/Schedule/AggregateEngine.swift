@@ -20,7 +20,7 @@ final class AggregateEngine: HubEngine {
     private(set) var state: AggregateState
     /// The number of the newest save that the state includes.
     private var asOf: Int64
-    private var pending: [(save: ChangeSet, notice: Int)] = []
+    private var pending: [(save: ChangeSet, notice: Int, byteCount: Int)] = []
     /// The reason for the next read of all rows; nil if no read is needed.
     private var reading: ListReason?
     private var firstUnread: Int?
@@ -45,7 +45,7 @@ final class AggregateEngine: HubEngine {
 
     var isBehind: Bool { isWorking || reading != nil || !pending.isEmpty }
     var isReady: Bool { !isWorking && !isRefused && !isFinished && isBehind }
-    var pendingByteCount: Int { isWorking ? pending.reduce(0) { $0 + $1.save.byteCount } : 0 }
+    var pendingByteCount: Int { isWorking ? pending.reduce(0) { $0 + $1.byteCount } : 0 }
 
     func isSettled(_ notices: Int) -> Bool {
         isFinished || settledCount >= notices || !isBehind || isRefused && !isWorking
@@ -63,7 +63,7 @@ final class AggregateEngine: HubEngine {
             if reason.kind == .save { reason.note(concerning, ofEntities: worker.query.watched, hub.names) }
             return mustRead(reason)
         }
-        pending += concerning.map { ($0, noticeCount) }
+        pending += concerning.map { ($0, noticeCount, $0.byteCount) }
         if pendingByteCount > hub.stack.root.unmergedByteLimit { mustRead(newReason(.backlog)) }
     }
 
@@ -103,7 +103,7 @@ final class AggregateEngine: HubEngine {
         pending = []
         var reason = newReason(saves.allSatisfy(\.isTakeBack) ? .takenBack : .save)
         reason.note(saves, ofEntities: worker.query.watched, hub.names)
-        reason.rowCount = saves.reduce(0) { $0 + $1.rowCount }
+        reason.rowCount = saves.reduce(0) { $0 + worker.rowCount(of: $1) }
         guard !saves.isEmpty else {
             settle()
             return true
@@ -158,6 +158,8 @@ final class AggregateEngine: HubEngine {
             settle()
             // A closed container notifies its lists itself.
             if error.code != .storeClosed { subscriber?.notify(error) }
+        case .notApplied:
+            if reading == nil { mustRead(reason) }
         case .applied(var new, let number):
             // All rows must be read, for example after a reset.
             if reading != nil { return }
@@ -167,7 +169,7 @@ final class AggregateEngine: HubEngine {
             subscriber?.notify(new, changed: changed, reason)
         case .read(let new, let number):
             // The store was reset meanwhile, for example.
-            if let reading, reading.kind != .save { return }
+            if reading?.kind == .reset { return }
             show(new, number)
             subscriber?.notify(new, changed: nil, reason)
         }
@@ -202,7 +204,10 @@ struct AggregateWorker: Sendable {
         /// The state, and the number of its newest save.
         case applied(AggregateState, Int64)
         case read(AggregateState, Int64)
+        /// The rows could not be read.
         case failed(DataSourceError)
+        /// A row of a save could not be compared with the predicate. A later save may have changed the row.
+        case notApplied
     }
 
     func run(_ task: Task) -> Outcome {
@@ -221,20 +226,31 @@ struct AggregateWorker: Sendable {
             let budget = QueryBudget()
             for save in saves { try state.apply(save, to: query, budget) }
             return .applied(state, saves.last?.number ?? 0)
-        } catch { return .failed(error) }
+        } catch { return .notApplied }
+    }
+
+    /// The number of rows of a save that may match.
+    func rowCount(of save: ChangeSet) -> Int {
+        save.entities.lazy.filter { query.family.contains($0.entity) }
+            .reduce(0) { $0 + $1.inserted.count + $1.updated.count + $1.deleted.count }
     }
 
     /// Reads all rows, including saves that are not committed, and keeps none of them.
     func read() throws(DataSourceError) -> (AggregateState, asOf: Int64) {
         var state = AggregateState(plan)
-        if !requeriesStore, query.family.count == 1 {
-            var rows = RowQuery(entity: query.family[0], predicate: query.predicate, columns: plan.columns)
+        if !requeriesStore, let entity = query.family.first {
+            var rows = RowQuery(entity: entity, predicate: query.predicate, columns: plan.columns)
             rows.isOrdered = false
-            if let asOf = try root.rows.forEachCommittedRow(rows, { state.add($0) }) {
+            if query.family.count == 1, let asOf = try root.rows.forEachCommittedRow(rows, { state.add($0) }) {
                 _ = state.takeChanges()
                 return (state, asOf)
             }
             state = AggregateState(plan)
+            // Without the other columns.
+            let (found, asOf) = try root.rows.rows(rows, ofEntities: query.family, layout)
+            for (_, rows) in found { for row in rows { state.add(row) } }
+            _ = state.takeChanges()
+            return (state, asOf)
         }
         let list = try ListState.read(query, root, layout)
         for index in 0..<list.count { state.add(list.rows[index].stored) }

@@ -108,7 +108,9 @@ extension ListReason {
     /// The combined reason of this report and a later report.
     func followed(by later: ListReason) -> ListReason {
         var both = later
-        if kind == .initial || kind == .reset || kind == .dayChange && later.kind != .reset { both.kind = kind }
+        if kind == .initial || kind == .reset || kind == .dayChange && later.kind != .reset && later.kind != .failure {
+            both.kind = kind
+        }
         both.saves = saves.map { $0.lowerBound...(later.saves?.upperBound ?? $0.upperBound) } ?? later.saves
         both.rowCount += rowCount
         both.microseconds += microseconds

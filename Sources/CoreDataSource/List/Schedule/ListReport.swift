@@ -87,7 +87,7 @@ package struct ShownState {
     package mutating func resume(at newest: ListState, _ reason: ListReason) -> ListReport? {
         guard let missed else { return nil }
         var reason = reason
-        if missedDay { reason.kind = .dayChange }
+        if missedDay, ![.closed, .reset, .failure].contains(reason.kind) { reason.kind = .dayChange }
         let isNews = missedDay
         (self.missed, missedDay) = (nil, false)
         defer { state = newest }
