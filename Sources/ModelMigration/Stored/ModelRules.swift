@@ -63,7 +63,7 @@ package struct ModelRules: Sendable, Hashable {
 
     package static func isLine(_ line: some StringProtocol) -> Bool { line == "rules" || line.hasPrefix("rule ") }
 
-    /// Reads a line back; false if this type would not write such a line.
+    /// Reads a line back; false if the line cannot be read.
     package mutating func append(_ line: String) -> Bool {
         isKnown = true
         if line == "rules" { return true }

@@ -90,7 +90,7 @@ extension DataSourceError {
     private init(failure action: String, _ path: String, cause: String) {
         self.init(
             .storeUnreadable,
-            "\(action.capitalized) \(path) failed, for the reason in `cause`. Try again, or look it up.",
+            "\(action.capitalized) \(path) failed, for the reason in `cause`. Try again, or look up the cause.",
             cause: cause)
     }
 
