@@ -61,6 +61,17 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         self.init(path, isAscending, text)
     }
 
+    /// A key path does not tell the name of a property that is not in the model. So the error tells where the order was made.
+    private init(
+        _ keyPath: AnyKeyPath, _ isAscending: Bool, _ text: StringOrder, _ fileID: StaticString, _ line: UInt
+    ) {
+        self.init(keyPath, isAscending, text)
+        guard case .invalid(let part) = target else { return }
+        let message = "The order in \(fileID), line \(line), cannot be used. \(part.error.message)"
+        self.init(
+            .failure(DataSourceError(part.error.code, message, entityName: Object.entityName)), isAscending, text)
+    }
+
     /// Sorts from the least value to the greatest.
     ///
     /// ```swift
@@ -72,10 +83,13 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     /// - Parameters:
     ///   - keyPath: An attribute, also one beyond to-one relationships.
     ///   - options: How strings are compared. By default, byte by byte.
+    ///   - fileID: The file of the call, for the error of a property that is not in the model.
+    ///   - line: The line of the call, for the same error.
     public static func ascending<Value>(
-        _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
+        _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = [], fileID: StaticString = #fileID,
+        line: UInt = #line
     ) -> FetchOrder {
-        FetchOrder(keyPath, true, text(options))
+        FetchOrder(keyPath, true, text(options), fileID, line)
     }
 
     /// Sorts from the greatest value to the least.
@@ -87,10 +101,13 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     /// - Parameters:
     ///   - keyPath: An attribute, also one beyond to-one relationships.
     ///   - options: How strings are compared. By default, byte by byte.
+    ///   - fileID: The file of the call, for the error of a property that is not in the model.
+    ///   - line: The line of the call, for the same error.
     public static func descending<Value>(
-        _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = []
+        _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = [], fileID: StaticString = #fileID,
+        line: UInt = #line
     ) -> FetchOrder {
-        FetchOrder(keyPath, false, text(options))
+        FetchOrder(keyPath, false, text(options), fileID, line)
     }
 
     /// Sorts by a string attribute in an order that the app defines.
@@ -103,10 +120,13 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     ///   - keyPath: An attribute of strings.
     ///   - collation: The order of the strings.
     ///   - isAscending: Whether the least string comes first; true by default.
+    ///   - fileID: The file of the call, for the error of a property that is not in the model.
+    ///   - line: The line of the call, for the same error.
     public static func by<Value>(
-        _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true
+        _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true,
+        fileID: StaticString = #fileID, line: UInt = #line
     ) -> FetchOrder {
-        FetchOrder(keyPath, isAscending, .collation(collation.collation))
+        FetchOrder(keyPath, isAscending, .collation(collation.collation), fileID, line)
     }
 
     /// Sorts by a sort descriptor of Foundation.
