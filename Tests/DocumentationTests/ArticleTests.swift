@@ -149,6 +149,18 @@ struct ArticleTests {
         #expect(run.output.contains("\"CoreDataSource\"") && !run.output.contains("ModelPlugin"))
     }
 
+    /// A claim stands beside the test that shows it.
+    @Test(arguments: pages)
+    func everyTestThatIsNamedExists(_ page: URL) throws {
+        let text = try String(contentsOf: page, encoding: .utf8)
+        for match in text.matches(of: /`(\w+(?:Tests|Promises|Snippets))\.(\w+)`/) {
+            let (suite, test) = (match.output.1, match.output.2)
+            #expect(
+                Self.sources.contains { $0.contains("struct\(suite)") && $0.contains("func\(test)(") },
+                "There is no test \(suite).\(test)")
+        }
+    }
+
     @Test(arguments: pages)
     func everyScriptThatIsNamedExists(_ page: URL) throws {
         let text = try String(contentsOf: page, encoding: .utf8)

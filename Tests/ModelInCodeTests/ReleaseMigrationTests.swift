@@ -93,6 +93,73 @@ struct ReleaseMigrationTests {
         }
     }
 
+    // MARK: Back to the release before
+
+    /// A store knows no direction: the model of the release before is another model.
+    @Test func theReleaseBeforeResetsTheStoreOfItsSuccessorByDefault() async throws {
+        try await withFilled(.file) { place in
+            try await place.open(SecondRelease.model, .migrate).close()
+            let container = try await place.open(FirstRelease.model)
+            #expect(container.startup.reason.isModelChanged && container.startup.rowsDropped == 4)
+            #expect(try container.main.count(FirstRelease.Book.self) == 0)
+            let backup = try #require(container.startup.backup)
+            try await container.close()
+            let newer = try await PersistentContainer(
+                model: SecondRelease.model, store: .sqlite(backup), configuration: .init(resetPolicy: .fail))
+            #expect(try newer.main.count(SecondRelease.Volume.self) == 3)
+            try await newer.close()
+        }
+    }
+
+    @Test(arguments: ReleasePlace.Kind.all)
+    func aMigrationBackDropsWhatOnlyTheNewerReleaseHas(kind: ReleasePlace.Kind) async throws {
+        try await withFilled(kind) { place in
+            let newer = try await place.open(OtherRelease.model, .migrate)
+            try await newer.dataSource(OtherRelease.Books.self).perform { context in
+                for book in try context.fetch(OtherRelease.Book.self) { book.year = 1998 }
+            }
+            try await newer.close()
+            let older = try await place.open(FirstRelease.model, .migrate(otherwise: .fail))
+            #expect(older.startup.migration?.rowsCarried == 4 && older.startup.backup == nil)
+            let losses = older.startup.migration?.losses ?? []
+            #expect(losses.contains { $0.hasPrefix("Book.year") }, "\(losses)")
+            #expect(try older.main.count(FirstRelease.Book.self) == 3)
+            try await older.close()
+            let again = try await place.open(OtherRelease.model, .migrate(otherwise: .fail))
+            #expect(try again.main.fetch(OtherRelease.Book.self).map(\.year) == [nil, nil, nil])
+            try await again.close()
+        }
+    }
+
+    @Test(arguments: ReleasePlace.Kind.all)
+    func aMigrationBackFollowsRenamingIdentifiers(kind: ReleasePlace.Kind) async throws {
+        try await withFilled(kind) { place in
+            let newer = try await place.open(RenamedRelease.model, .migrate(otherwise: .fail))
+            #expect(try newer.main.count(RenamedRelease.Volume.self) == 3)
+            try await newer.close()
+            let older = try await place.open(FirstRelease.model, .migrate(otherwise: .fail))
+            #expect(older.startup.migration?.rowsCarried == 4)
+            let books = try older.main.fetch(FirstRelease.Book.self, order: [.ascending(\.uid)])
+            #expect(books.map(\.title) == ["title 1", "title 2", "title 3"])
+            #expect(books.map(\.shelf?.label) == ["A", "A", "A"])
+            try await older.close()
+        }
+    }
+
+    @Test(arguments: ReleasePlace.Kind.all)
+    func aMigrationBackMakesNoNumberNarrower(kind: ReleasePlace.Kind) async throws {
+        try await withFilled(kind) { place in
+            try await place.open(SecondRelease.model, .migrate).close()
+            let error = await #expect(throws: DataSourceError.self) {
+                try await place.open(FirstRelease.model, .migrate(otherwise: .fail))
+            }
+            #expect(error?.code == .modelChanged && error?.cause?.contains("Book.pages") == true)
+            let newer = try await place.open(SecondRelease.model, .fail)
+            #expect(try newer.main.count(SecondRelease.Volume.self) == 3)
+            try await newer.close()
+        }
+    }
+
     @Test func theClassesOfAnOlderReleaseAreRefusedByTheModelOfANewerOne() async throws {
         var model = OtherRelease.model
         model.classes = FirstRelease.model.classes
@@ -162,6 +229,26 @@ enum SecondRelease {
     }
 }
 
+/// Renames books and their titles, and changes nothing else.
+enum RenamedRelease {
+    @StoredEntity("Shelf") final class Shelf: ManagedObject {
+        @Stored(unique: true) var label: String
+        @Related(inverse: "shelf") var books: RelatedObjects<Volume>
+    }
+
+    @StoredEntity("Volume", renamedFrom: "Book") final class Volume: ManagedObject {
+        @Stored(unique: true) var uid: String
+        @Stored(renamedFrom: "title") var name: String = ""
+        var pages: Int16 = 0
+        @Related var shelf: Shelf?
+    }
+
+    static let model = ManagedObjectModel("Library") {
+        Shelf.self
+        Volume.self
+    }
+}
+
 /// Changes books alone.
 enum OtherRelease {
     @StoredEntity("Shelf") final class Shelf: ManagedObject {
@@ -180,5 +267,9 @@ enum OtherRelease {
     static let model = ManagedObjectModel("Library") {
         Shelf.self
         Book.self
+    }
+
+    final class Books: EntityDataSource {
+        override class var entities: [ManagedObject.Type] { [Book.self] }
     }
 }
