@@ -89,6 +89,28 @@ struct LinkSnippets {
         try await container.close()
     }
 
+    @Test func postsAreAddedReadAndFollowed() async throws {
+        let container = try await PersistentContainer(model: .posts, store: .inMemory)
+        let posts = try container.dataSource(PostDataSource.self)
+        try await posts.add(Post(slug: "a", tags: ["swift", "sql"]))
+        let tagged = try posts.fetch(PostEntity.self, where: \.tags.count > 1, order: [.ascending(\.slug)])
+        #expect(tagged.map(\.slug) == ["a"])
+        let lines = try await container.read { context in
+            var request = ObjectRequest(PostEntity.self, order: [.ascending(\.slug)])
+            request.prefetch = [\.tags]
+            return try context.fetch(request).map { post in
+                "\(post.slug): \(post.tags.map(\.name).sorted())"
+            }
+        }
+        #expect(lines == ["a: [\"sql\", \"swift\"]"])
+        for await update in posts.updates(ObjectRequest(PostEntity.self, order: [.ascending(\.slug)])) {
+            for change in update.difference.changes { print(change.type, change.newIndex ?? 0) }
+            print(update.snapshot.map(\.slug))
+            if update.snapshot.count > 0 { break }
+        }
+        try await container.close()
+    }
+
     @Test func aLinkOfTwoDataSourcesNeedsBoth() async throws {
         try await withPostAndTag { container, posts, tags in
             let error = await #expect(throws: DataSourceError.self) {
