@@ -32,6 +32,16 @@ struct RelationshipSnippets {
         }
     }
 
+    @Test func aListHasASectionForEachGroup() async throws {
+        try await withOath { contacts, _ in
+            let list = try contacts.list(
+                ObjectRequest(ContactEntity.self, order: [.ascending(\.name)]), sectionBy: \.group?.name)
+            for section in list.sections { print(section.name, section.numberOfObjects) }
+            #expect(list.sections.map(\.name) == ["", "Oath"])
+            #expect(list.sections.map(\.numberOfObjects) == [1, 2])
+        }
+    }
+
     @Test func listsFollowWhatTheirObjectsLeadTo() async throws {
         try await withOath { contacts, groups in
             let table = Table()
