@@ -39,8 +39,11 @@ struct LookupSnippets {
         let members = try container.dataSource(MemberDataSource.self)
         try await groups.add((0..<40).map { Group(gid: "\($0)", name: "group \($0)") })
         _ = counter.take()
-        try await members.add(
-            (0..<200).map { Member(uid: "\($0)", name: "member \($0)", gid: $0 % 50 == 49 ? nil : "\($0 % 50)") })
+        let list = (0..<200).map { number in
+            let group = number % 50
+            return Member(uid: "\(number)", name: "member \(number)", gid: group == 49 ? nil : "\(group)")
+        }
+        try await members.add(list)
         // One for all groups, whether they are there or not.
         #expect(counter.take().reads <= 2)
         #expect(try members.count(ContactEntity.self, where: \.group?.name == "group 39") == 4)
