@@ -13,6 +13,7 @@ extension Workload {
         Workload(id: "W24-sync") { bench, _ in [try await bench.syncingOnServer()] },
         Workload(id: "W24-one") { bench, _ in [try await bench.savingOnServer(tasks: 1, aim: "")] },
         Workload(id: "W24-tasks") { bench, _ in [try await bench.savingOnServer(tasks: 64, aim: "0.2")] },
+        Workload(id: "W24-import") { bench, _ in [try await bench.importingLinkedOnServer()] },
         Workload(id: "W24-registered") { bench, _ in [try await bench.findingOnServer()] },
         Workload(id: "W25") { bench, _ in [try await bench.followingOnServer(isNotified: true)] },
         Workload(id: "W25-polling") { bench, _ in [try await bench.followingOnServer(isNotified: false)] },
@@ -249,7 +250,7 @@ extension Bench {
     }
 
     /// Runs both sides by turns, the raw one with work of its own before.
-    private func byTurns(
+    func byTurns(
         ours: () async throws -> Sample, raw: () async throws -> Sample
     ) async throws -> (ours: [Sample], raw: [Sample]) {
         var results: (ours: [Sample], raw: [Sample]) = ([], [])
