@@ -152,7 +152,7 @@ extension SQLiteStore {
         var opening = StoreOpening(files: files, schema: schema, options: options)
         opening.firstFreeKey = counters.firstFreeKey
         try checkLock()
-        let others = access.flatMap { $0.bell.isAnyAlive ? $0.bell : nil }
+        let others = access.flatMap { $0.notifier.isAnyAlive ? $0.notifier : nil }
         let opened =
             if let others { try opening.runBeside(others) } else { try opening.run() }
         do throws(DataSourceError) {

@@ -206,7 +206,7 @@ package final class SQLiteStore: PersistentStore {
             if isTurn { access?.turn.release() }
             writer = .closed
         }
-        access?.bell.die()
+        access?.notifier.die()
         lock.withLock { $0 = nil }
         readOnlyWatch.withLock { $0 = nil }
         ClosingStores.shared.remove(files.main, self)
@@ -267,7 +267,7 @@ extension SQLiteStore: LeaseStore {
     package var member: StoreMember { access?.member ?? StoreMember(number: 0, processID: 0, name: "") }
     package var firstPosition: Int64 { access?.firstPosition ?? 0 }
     package var leaseTimes: LeaseTimes { access?.times ?? LeaseTimes() }
-    package func listen(_ handler: @escaping @Sendable () -> Void) { access?.bell.listen(handler) }
+    package func listen(_ handler: @escaping @Sendable () -> Void) { access?.notifier.listen(handler) }
 
     package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
         try reopenIfLost()

@@ -27,7 +27,7 @@ final class LockFile: Sendable {
         self.lock = Guarded(lock)
         self.isShared = Guarded(isShared)
         if isShared { return }
-        if try Bell.isAnyAlive(files).0 { throw DataSourceError(storeInUse: files) }
+        if try MemberNotifier.isAnyAlive(files).0 { throw DataSourceError(storeInUse: files) }
         guard lock.isNew else { return }
         if try files.isUsed() { throw DataSourceError(storeInUse: files) }
         LockFile.mark(lock.descriptor)

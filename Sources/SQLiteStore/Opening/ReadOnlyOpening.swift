@@ -88,7 +88,7 @@ final class ReadOnlyWatch: Sendable {
 final class SharedLock: Sendable {
     private let descriptor: Int32
     /// A lock that keeps members from joining; nil if the store was never shared.
-    private let bell: Int32?
+    private let notifier: Int32?
 
     /// Nil if the lock file does not exist or cannot be read. The file is not made here: without a lock file, no process has
     /// the store open, or the store is a copy.
@@ -106,7 +106,7 @@ final class SharedLock: Sendable {
         }
         let isAnyAlive: Bool
         do throws(DataSourceError) {
-            (isAnyAlive, bell) = try Bell.isAnyAlive(files, keepsOut: true)
+            (isAnyAlive, notifier) = try MemberNotifier.isAnyAlive(files, keepsOut: true)
         } catch {
             close(descriptor)
             throw error
@@ -119,7 +119,7 @@ final class SharedLock: Sendable {
     }
 
     deinit {
-        if let bell { Bell.letIn(bell) }
+        if let notifier { MemberNotifier.letIn(notifier) }
         flock(descriptor, LOCK_UN)
         close(descriptor)
     }

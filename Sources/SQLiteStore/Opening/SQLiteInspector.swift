@@ -42,7 +42,7 @@ private struct InspectedFile: InspectedState {
     }
 
     func leases() throws(DataSourceError) -> LeaseFacts {
-        let alive = Set(try Bell.alive(members(), files).map(\.number))
+        let alive = Set(try MemberNotifier.alive(members(), files).map(\.number))
         let version = try SharedTables.feed(probe.connection).leases
         return try LeaseFacts(probe.connection, version: version) { alive.contains($0) }
     }

@@ -27,24 +27,25 @@ struct SharedOpening {
         let gate = try FileLock(files.gate, files)
         try gate.take(patience: SharedOpening.patience)
         defer { gate.release() }
-        let bell = try Bell(files)
-        try bell.enter()
+        let notifier = try MemberNotifier(files)
+        try notifier.enter()
         let turn = try FileLock(files.writeLock, files)
-        let isAlone = !bell.isAnyAlive
+        let isAlone = !notifier.isAnyAlive
         let lock = try ClosingStores.shared.lock(files, isShared: !isAlone)
         let opening = StoreOpening(files: files, schema: schema, options: options)
-        let opened = try isAlone ? opening.run() : opening.runBeside(bell)
+        let opened = try isAlone ? opening.run() : opening.runBeside(notifier)
         do throws(DataSourceError) {
             let name = ProcessInfo.processInfo.processName
             let joined = try turn.holding { () throws(DataSourceError) in
                 try isAlone
                     ? SharedTables.prepare(opened.connection, as: name)
-                    : SharedTables.join(opened.connection, as: name, bell)
+                    : SharedTables.join(opened.connection, as: name, notifier)
             }
-            try bell.live(as: joined.member.number)
+            try notifier.live(as: joined.member.number)
             if isAlone { try lock.share() }
             let access = SharedAccess(
-                files, schema.layout, gate: gate, turn: turn, bell: bell, joined: joined, times: options.leaseTimes)
+                files, schema.layout, gate: gate, turn: turn, notifier: notifier, joined: joined,
+                times: options.leaseTimes)
             // Let the feed reader record the present state of the file, so that it notices later writes of other programs.
             _ = try access.reading { reader throws(DataSourceError) in try reader.leases() }
             return Result(opened: opened, lock: lock, access: access, feed: joined.feed)
@@ -75,14 +76,14 @@ extension StoreOpening {
     /// Opens a store that other members have open. Changes nothing in the store.
     ///
     /// - Throws: `storeInUse`, with the names of the other members, if the store would have to be changed.
-    func runBeside(_ bell: Bell) throws(DataSourceError) -> Result {
+    func runBeside(_ notifier: MemberNotifier) throws(DataSourceError) -> Result {
         guard try files.mainExists() else { throw DataSourceError(storeMoved: files.main) }
         let connection = try connect()
         do throws(DataSourceError) {
             try checkRights(connection)
             let probe = try StoreProbe(connection)
             let metadata = try unchanged(probe) { () throws(DataSourceError) in
-                try SharedTables.members(connection).filter { bell.isAlive($0.number) }
+                try SharedTables.members(connection).filter { notifier.isAlive($0.number) }
             }
             try probe.check(schema)
             try connection.settleWriter(options.synchronous)

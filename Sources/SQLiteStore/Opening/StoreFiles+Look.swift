@@ -76,9 +76,9 @@ extension StoreFiles {
         let known = try look { (connection) throws(DataSourceError) in
             try StoreProbe(connection).isShared ? try SharedTables.members(connection) : []
         }
-        let alive = try Bell.alive(known ?? [], self)
+        let alive = try MemberNotifier.alive(known ?? [], self)
         if !alive.isEmpty { return StoreOccupants(isOpen: true, members: alive) }
-        if try Bell.isAnyAlive(self).0 { return StoreOccupants(isOpen: true, members: []) }
+        if try MemberNotifier.isAnyAlive(self).0 { return StoreOccupants(isOpen: true, members: []) }
         return StoreOccupants(isOpen: try isLocked(), members: [])
     }
 

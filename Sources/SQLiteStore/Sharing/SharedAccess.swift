@@ -6,7 +6,7 @@ final class SharedAccess: Sendable {
     let gate: FileLock
     /// Locked while a member writes the store.
     let turn: FileLock
-    let bell: Bell
+    let notifier: MemberNotifier
     let times: LeaseTimes
     let member: StoreMember
     private let files: StoreFiles
@@ -20,14 +20,14 @@ final class SharedAccess: Sendable {
     }
 
     init(
-        _ files: StoreFiles, _ layout: ModelLayout, gate: FileLock, turn: FileLock, bell: Bell,
+        _ files: StoreFiles, _ layout: ModelLayout, gate: FileLock, turn: FileLock, notifier: MemberNotifier,
         joined: (member: StoreMember, feed: SharedTables.Feed), times: LeaseTimes
     ) {
         self.files = files
         self.layout = layout
         self.gate = gate
         self.turn = turn
-        self.bell = bell
+        self.notifier = notifier
         self.times = times
         member = joined.member
         state = Guarded(State(reader: nil, firstPosition: joined.feed.position))
@@ -41,7 +41,7 @@ final class SharedAccess: Sendable {
             if state.isClosed { throw DataSourceError.storeClosed }
             let reader =
                 if let reader = state.reader { reader } else {
-                    try FeedReader(files, layout, own: member.number, isAlive: bell.isAlive)
+                    try FeedReader(files, layout, own: member.number, isAlive: notifier.isAlive)
                 }
             state.reader = reader
             return try body(reader)
@@ -62,7 +62,7 @@ final class SharedAccess: Sendable {
 
     /// Ends notifications and the reading of saves. The caller must still close the store.
     func endFollowing() {
-        bell.end()
+        notifier.end()
         state.withLock { state in
             state.reader?.close()
             state.reader = nil
@@ -72,8 +72,8 @@ final class SharedAccess: Sendable {
 
     /// - Throws: `storeInUse`, with the names of the other members, if there are any.
     func requireAlone(_ connection: Connection?, to action: String) throws(DataSourceError) {
-        guard bell.isAnyAlive else { return }
-        let others = try connection.map(SharedTables.members)?.filter { bell.isAlive($0.number) } ?? []
+        guard notifier.isAnyAlive else { return }
+        let others = try connection.map(SharedTables.members)?.filter { notifier.isAlive($0.number) } ?? []
         throw DataSourceError(files.main, openIn: others, cannotBe: action)
     }
 }

@@ -108,10 +108,10 @@ enum SharedTables {
     ///
     /// - Parameter number: The member's own number, if it has one.
     static func join(
-        _ connection: Connection, as name: String, number: Int64? = nil, _ bell: Bell
+        _ connection: Connection, as name: String, number: Int64? = nil, _ notifier: MemberNotifier
     ) throws(DataSourceError) -> (member: StoreMember, feed: Feed) {
         return try connection.transaction { () throws(DataSourceError) in
-            for member in try members(connection).dropLast(endedLimit) where !bell.isAlive(member.number) {
+            for member in try members(connection).dropLast(endedLimit) where !notifier.isAlive(member.number) {
                 try connection.run("DELETE FROM \"_members\" WHERE \"number\" = \(member.number)")
             }
             return try join(connection, name, number)

@@ -9,7 +9,7 @@ internal import RowStore
 final class SharedWriter {
     let member: StoreMember
     let turn: FileLock
-    let bell: Bell
+    let notifier: MemberNotifier
     private let connection: Connection
     private let schema: StoreSchema
     private let encoding: ChangeEncoding
@@ -32,7 +32,7 @@ final class SharedWriter {
         self.schema = schema
         member = access.member
         turn = access.turn
-        bell = access.bell
+        notifier = access.notifier
         self.feed = feed
         knownWrites = feed.writes
         ownWrites = feed.writes...feed.writes
@@ -49,7 +49,7 @@ final class SharedWriter {
         let joined = try access.turn.holding { () throws(DataSourceError) in
             try isAlone
                 ? SharedTables.prepare(connection, as: name, number: number)
-                : SharedTables.join(connection, as: name, number: number, access.bell)
+                : SharedTables.join(connection, as: name, number: number, access.notifier)
         }
         self.init(connection, schema, access: access, feed: joined.feed)
     }
@@ -103,7 +103,7 @@ final class SharedWriter {
     }
 
     /// Notifies the other members. Call it after the commit, because members find nothing before.
-    func ring() { bell.ring(feed.writes) }
+    func notify() { notifier.notify(feed.writes) }
 
     // MARK: Saves
 

@@ -103,7 +103,7 @@ extension Writer {
     func changeLeases(_ change: LeaseChange) throws(DataSourceError) -> LeaseTable {
         guard let sharing else { throw DataSourceError.storeClosed }
         return try transaction { () throws(DataSourceError) in
-            let facts = try LeaseFacts(connection, version: sharing.leaseVersion, isAlive: sharing.bell.isAlive)
+            let facts = try LeaseFacts(connection, version: sharing.leaseVersion, isAlive: sharing.notifier.isAlive)
             let desk = change(facts)
             if desk != facts.desk {
                 try facts.write(desk, connection)

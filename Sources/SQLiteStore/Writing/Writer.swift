@@ -152,7 +152,7 @@ final class Writer {
         }
         outside.note(connection)
         sharing?.didCommit()
-        sharing?.ring()
+        sharing?.notify()
         counters.count(statements: statementsRun, rows: rowsWritten)
         return result
     }
@@ -285,7 +285,7 @@ extension Writer {
         guard !isOutcomeUnknown, let table = schema.tables[new.entity] else { return false }
         // Do not write early while other members are present: the open transaction would block their writes until the save is
         // made, however long its hooks run or this process is suspended.
-        if sharing?.bell.isAnyPresent == true {
+        if sharing?.notifier.isAnyPresent == true {
             abandonEarlyWrite()
             return false
         }

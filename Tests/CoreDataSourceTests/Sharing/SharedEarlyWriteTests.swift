@@ -122,12 +122,12 @@ struct SharedEarlyWriteTests {
     }
 }
 
-/// Whether a container is about to join those that have the store open: it has locked a byte of the bell.
+/// Whether a container is about to join those that have the store open: it has locked a byte of the notification file.
 private func isAnybodyComing(_ url: URL) throws -> Bool {
-    let bell = try FileHandle(forReadingFrom: URL(filePath: url.path + ".bell"))
+    let file = try FileHandle(forReadingFrom: URL(filePath: url.path + ".bell"))
     var lock = flock()
     (lock.l_type, lock.l_start, lock.l_len) = (Int16(F_WRLCK), 1 << 32, 1)
     // F_OFD_GETLK: the lock of an open file, not of a process.
-    try #require(fcntl(bell.fileDescriptor, 36, &lock) == 0)
+    try #require(fcntl(file.fileDescriptor, 36, &lock) == 0)
     return lock.l_type != Int16(F_UNLCK)
 }

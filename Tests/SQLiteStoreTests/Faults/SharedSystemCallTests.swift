@@ -76,7 +76,7 @@ private final class SharedPlace {
         #expect(isThere || !child.output.contains("saved"), "\(moment)")
         let position = start + (isThere ? 1 : 0)
         #expect(try writer.position() == position, "\(moment)")
-        // It may have been killed before it rang.
+        // It may have been killed before it notified the other members.
         let saved: [Int64] = isThere ? [100, 101] : []
         #expect(await heard.keys(upTo: position) == saved, "\(moment)")
 

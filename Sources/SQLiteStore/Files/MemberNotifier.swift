@@ -8,7 +8,7 @@ internal import RowStore
 /// notification, the other members find the commit by their regular checks.
 ///
 /// Each member keeps one byte of the file locked, at the position of its number, for as long as it lives.
-final class Bell: Sendable {
+final class MemberNotifier: Sendable {
     /// The longest time between two checks without a notification, in milliseconds.
     private static let interval: Int32 = 500
     /// The position of the first lockable byte. No byte is ever written there.
@@ -55,7 +55,7 @@ final class Bell: Sendable {
     /// Notifies the other members, if any other container has the store open or is opening it.
     ///
     /// - Parameter number: The number to write into the file. Its value does not matter.
-    func ring(_ number: Int64) {
+    func notify(_ number: Int64) {
         guard isAnyPresent else { return }
         var number = number
         _ = pwrite(descriptor, &number, 8, 0)
@@ -71,11 +71,11 @@ final class Bell: Sendable {
         guard let end = waiting else { return }
         let watch = watch()
         let thread = Thread {
-            while !Bell.waitForRing(watch, end) { handler() }
+            while !MemberNotifier.waitForNotification(watch, end) { handler() }
             close(end)
             if watch >= 0 { close(watch) }
         }
-        thread.name = "CoreDataSource.bell"
+        thread.name = "CoreDataSource.notifier"
         thread.start()
     }
 
@@ -87,7 +87,7 @@ final class Bell: Sendable {
     /// Waits for a notification, for at most ``interval``.
     ///
     /// - Returns: Whether the thread must end.
-    private static func waitForRing(_ watch: Int32, _ end: Int32) -> Bool {
+    private static func waitForNotification(_ watch: Int32, _ end: Int32) -> Bool {
         // `poll` ignores negative descriptors, such as a watch that could not be made.
         var polled = [
             pollfd(fd: end, events: Int16(POLLIN), revents: 0), pollfd(fd: watch, events: Int16(POLLIN), revents: 0),
@@ -140,13 +140,13 @@ final class Bell: Sendable {
     /// - Parameter number: At least 1.
     func live(as number: Int64) throws(DataSourceError) {
         try hold(number)
-        var entry = Bell.lock(F_UNLCK, 0, 1)
-        _ = fcntl(descriptor, Bell.setLock, &entry)
+        var entry = MemberNotifier.lock(F_UNLCK, 0, 1)
+        _ = fcntl(descriptor, MemberNotifier.setLock, &entry)
     }
 
     private func hold(_ number: Int64) throws(DataSourceError) {
-        var lock = Bell.lock(F_WRLCK, number, 1)
-        guard fcntl(descriptor, Bell.setLock, &lock) == 0 else {
+        var lock = MemberNotifier.lock(F_WRLCK, number, 1)
+        guard fcntl(descriptor, MemberNotifier.setLock, &lock) == 0 else {
             throw DataSourceError(
                 .storeInUse, "A container has \(path) open for reading only. Close that container first.")
         }
@@ -154,8 +154,8 @@ final class Bell: Sendable {
 
     /// Ends the mark, because the container has closed the store.
     func die() {
-        var lock = Bell.lock(F_UNLCK, 0, 0)
-        _ = fcntl(descriptor, Bell.setLock, &lock)
+        var lock = MemberNotifier.lock(F_UNLCK, 0, 0)
+        _ = fcntl(descriptor, MemberNotifier.setLock, &lock)
     }
 
     /// Whether another container has the store open under that number.
@@ -168,7 +168,7 @@ final class Bell: Sendable {
     var isAnyPresent: Bool { isLocked(0, 0) }
 
     private func isLocked(_ number: Int64, _ count: Int64) -> Bool {
-        Bell.isLocked(descriptor, number, count)
+        MemberNotifier.isLocked(descriptor, number, count)
     }
 
     /// Whether any container shares the store at present. For a container that needs the store alone.
@@ -213,7 +213,7 @@ final class Bell: Sendable {
     private static func isLocked(_ descriptor: Int32, _ number: Int64, _ count: Int64) -> Bool {
         var lock = lock(F_WRLCK, number, count)
         // On an error, the container counts as alive, so that no lease is taken by mistake.
-        guard fcntl(descriptor, Bell.findLock, &lock) == 0 else { return true }
+        guard fcntl(descriptor, MemberNotifier.findLock, &lock) == 0 else { return true }
         return lock.l_type != Int16(F_UNLCK)
     }
 
