@@ -21,7 +21,7 @@
 @_exported public import struct RowStore.RowQuery
 @_exported public import struct RowStore.RowSnapshot
 @_exported public import enum RowStore.RowValue
-@_exported public import struct RowStore.SharedNews
+@_exported public import struct RowStore.FeedPage
 @_exported public import struct RowStore.StartupPlan
 @_exported public import struct RowStore.StoreMember
 @_exported public import struct RowStore.StoreMetadata

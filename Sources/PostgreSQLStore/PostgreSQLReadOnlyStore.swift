@@ -63,8 +63,8 @@ package final class PostgreSQLReadOnlyStore: PersistentStore {
 extension PostgreSQLReadOnlyStore: StoreSharing {
     package var leaseTimes: LeaseTimes { follower.options.leaseTimes }
 
-    package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
-        try follower.feeding { (feed) throws(DataSourceError) in try feed.news(after: position) }
+    package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
+        try follower.feeding { (feed) throws(DataSourceError) in try feed.readFeed(after: position) }
     }
 
     package func listen(_ handler: @escaping @Sendable () -> Void) { follower.listen(handler) }

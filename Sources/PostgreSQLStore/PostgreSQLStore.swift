@@ -86,7 +86,7 @@ package final class PostgreSQLStore: PersistentStore {
     }
 
     private func notifyOthers(_ writer: Writer?) {
-        if writer?.takeNewsForOthers() == true { follower.notifyOthers() }
+        if writer?.takeEventsForOthers() == true { follower.notifyOthers() }
     }
 
     package func read<R>(_ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R)
@@ -176,20 +176,20 @@ extension PostgreSQLStore: LeaseStore {
         try writing { (writer) throws(DataSourceError) in try writer.reserveKeys(count) }
     }
 
-    package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
+    package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
         try follower.feeding { (feed) throws(DataSourceError) in
-            var news = try feed.news(after: position)
+            var page = try feed.readFeed(after: position)
             // A save with an unknown outcome may turn out to be in the store.
             let isSettled = state.withLockIfAvailable { $0.writer?.settleSoon() ?? false } ?? false
-            if isSettled { news.foundOutsideWrites = true }
+            if isSettled { page.foundOutsideWrites = true }
             // Done before the lost saves are reloaded, so that later saves are not refused.
-            if news.isOtherHistory {
+            if page.isOtherHistory {
                 state.withLockIfAvailable { state in
                     state.writer?.noteOtherHistory()
                     notifyOthers(state.writer)
                 }
             }
-            return news
+            return page
         }
     }
 

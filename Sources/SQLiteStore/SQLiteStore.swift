@@ -269,19 +269,19 @@ extension SQLiteStore: LeaseStore {
     package var leaseTimes: LeaseTimes { access?.times ?? LeaseTimes() }
     package func listen(_ handler: @escaping @Sendable () -> Void) { access?.notifier.listen(handler) }
 
-    package func news(after position: Int64) throws(DataSourceError) -> SharedNews {
+    package func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
         try reopenIfLost()
-        if let news = try quietNews() { return news }
-        return try shared.reading { reader throws(DataSourceError) in try reader.news(after: position) }
+        if let page = try emptyPage() { return page }
+        return try shared.reading { reader throws(DataSourceError) in try reader.readFeed(after: position) }
     }
 
-    /// The result of ``news(after:)`` if no other member has written; nil if another member may have written, or while a commit
+    /// The result of ``readFeed(after:)`` if no other member has written; nil if another member may have written, or while a commit
     /// is under way.
-    private func quietNews() throws(DataSourceError) -> SharedNews? {
+    private func emptyPage() throws(DataSourceError) -> FeedPage? {
         guard let writes = try shared.reading({ reader throws(DataSourceError) in reader.readWrites }) else {
             return nil
         }
-        return writer.withLockIfAvailable { $0.current?.quietNews(since: writes) } ?? nil
+        return writer.withLockIfAvailable { $0.current?.emptyPage(since: writes) } ?? nil
     }
 
     package func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {

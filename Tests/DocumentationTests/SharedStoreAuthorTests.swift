@@ -21,8 +21,8 @@ private struct TrustedSharing: StoreSharing {
 
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> { 1..<count + 1 }
 
-    func news(after position: Int64) throws(DataSourceError) -> SharedNews {
-        SharedNews(position: position, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: 0)
+    func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
+        FeedPage(position: position, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: 0)
     }
 
     func leases() throws(DataSourceError) -> LeaseTable { table }

@@ -42,34 +42,34 @@ struct FeedPromises {
             sets[3] = ChangeSet(entities: [])
             #expect(try members[0].store.commit(sets).refused.keys.sorted() == [1])
             #expect(try members[0].store.position() == start + 3)
-            let news = try members[1].news(after: start)
-            #expect(news.position == start + 3)
-            #expect(keys(news.events) == [1, 2, 3])
+            let page = try members[1].readFeed(after: start)
+            #expect(page.position == start + 3)
+            #expect(keys(page.events) == [1, 2, 3])
         }
     }
 
     @Test(arguments: TestedStore.shared)
-    func newsLeavesOnesOwnSavesOutAndSaysWhoMadeTheOthers(kind: TestedStore) async throws {
+    func theFeedLeavesOutAMembersOwnSavesAndNamesTheMembersOfTheOthers(kind: TestedStore) async throws {
         try await kind.withMembers(3) { members in
             let start = try members[0].store.position()
             for step in Int64(1)...9 { try members[Int(step % 3)].store.write([insert(step)]) }
             for (index, member) in members.enumerated() {
-                let news = try member.news(after: start)
-                #expect(news.position == start + 9)
-                #expect(keys(news.events) == (1...9).filter { $0 % 3 != index })
-                for event in news.events {
+                let page = try member.readFeed(after: start)
+                #expect(page.position == start + 9)
+                #expect(keys(page.events) == (1...9).filter { $0 % 3 != index })
+                for event in page.events {
                     guard case .changes(let changes) = event else { continue }
                     let key = try #require(changes.entities.first?.inserted.first?.key)
                     #expect(changes.maker == members[Int(key % 3)].sharing.member)
                 }
-                let none = try member.sharing.news(after: news.position)
-                #expect(none.events.isEmpty && !none.isMore && none.position == news.position)
+                let none = try member.sharing.readFeed(after: page.position)
+                #expect(none.events.isEmpty && !none.isMore && none.position == page.position)
             }
         }
     }
 
     @Test(arguments: TestedStore.shared)
-    func newsHasEachRowAsItWasAndAsItIs(kind: TestedStore) async throws {
+    func theFeedHasEachRowBeforeAndAfterTheSave(kind: TestedStore) async throws {
         try await kind.withMembers(2) { members in
             let layout = TestModel.layout.entities[TestModel.item]
             let start = try members[0].store.position()
@@ -80,7 +80,7 @@ struct FeedPromises {
             try members[0].store.write([.of(insert: [StoredRow(key: 7, row: old)])])
             try members[0].store.write([.of(update: [.of(7, old, new, layout)])])
             try members[0].store.write([.of(delete: [StoredRow(key: 7, row: new)])])
-            let sets = try members[1].news(after: start).events.compactMap { event -> EntityChanges? in
+            let sets = try members[1].readFeed(after: start).events.compactMap { event -> EntityChanges? in
                 guard case .changes(let changes) = event else { return nil }
                 return changes.entities.first
             }
@@ -103,14 +103,14 @@ struct FeedPromises {
     }
 
     @Test(arguments: TestedStore.shared)
-    func muchNewsComesInPages(kind: TestedStore) async throws {
+    func aLongFeedIsReadInPages(kind: TestedStore) async throws {
         try await kind.withMembers(2) { members in
             let start = try members[0].store.position()
             try members[0].store.write((1...1000).map { insert($0) })
-            let page = try members[1].sharing.news(after: start)
+            let page = try members[1].sharing.readFeed(after: start)
             #expect(page.isMore)
             #expect(page.events.count < 1000 && page.position == start + Int64(page.events.count))
-            #expect(keys(try members[1].news(after: start).events) == Array(1...1000))
+            #expect(keys(try members[1].readFeed(after: start).events) == Array(1...1000))
         }
     }
 
@@ -120,13 +120,13 @@ struct FeedPromises {
             let start = try members[0].store.position()
             let row = TestModel.row()
             try members[0].store.write([.of(insert: (1...5000).map { StoredRow(key: $0, row: row) }), insert(6000)])
-            let news = try members[1].news(after: start)
-            #expect(news.position == start + 2 && news.events.count == 2)
-            guard case .unknown([TestModel.item]) = news.events.first else {
+            let page = try members[1].readFeed(after: start)
+            #expect(page.position == start + 2 && page.events.count == 2)
+            guard case .unknown([TestModel.item]) = page.events.first else {
                 Issue.record("5000 rows are reported one by one")
                 return
             }
-            #expect(keys(Array(news.events.dropFirst())) == [6000])
+            #expect(keys(Array(page.events.dropFirst())) == [6000])
         }
     }
 
@@ -137,11 +137,11 @@ struct FeedPromises {
             let start = try members[0].store.position()
             for step in Int64(0)..<40 {
                 try members[0].store.write((1...500).map { insert(step * 500 + $0) })
-                let news = try members[1].sharing.news(after: start)
-                guard case .unknown(nil)? = news.events.first else { continue }
-                #expect(news.position == start + (step + 1) * 500)
-                #expect(news.events.count == 1 && !news.isMore)
-                let newest = try members[1].sharing.news(after: news.position - 100)
+                let page = try members[1].sharing.readFeed(after: start)
+                guard case .unknown(nil)? = page.events.first else { continue }
+                #expect(page.position == start + (step + 1) * 500)
+                #expect(page.events.count == 1 && !page.isMore)
+                let newest = try members[1].sharing.readFeed(after: page.position - 100)
                 #expect(keys(newest.events).count == 100)
                 return
             }
@@ -157,9 +157,9 @@ struct FeedPromises {
         let other = try Member(place.open())
         #expect(other.sharing.firstPosition == (try one.store.position()))
         #expect(other.sharing.member.number > one.sharing.member.number)
-        #expect(try other.news(after: other.sharing.firstPosition).events.isEmpty)
+        #expect(try other.readFeed(after: other.sharing.firstPosition).events.isEmpty)
         try other.store.write([insert(3)])
-        #expect(keys(try one.news(after: other.sharing.firstPosition).events) == [3])
+        #expect(keys(try one.readFeed(after: other.sharing.firstPosition).events) == [3])
         one.store.close()
         other.store.close()
         try place.verify()
@@ -173,7 +173,7 @@ struct FeedPromises {
             members[1].sharing.listen { calls.continuation.yield() }
             try members[0].store.write([insert(1)])
             for await _ in calls.stream {
-                if try keys(members[1].news(after: start).events) == [1] { break }
+                if try keys(members[1].readFeed(after: start).events) == [1] { break }
             }
         }
     }
@@ -242,13 +242,13 @@ struct FeedPromises {
                 }
             }
             #expect(failures.withLock { $0 } == [])
-            let news = try members[3].news(after: start)
-            #expect(news.position == start + 240 && news.events.count == 240)
-            #expect(keys(news.events).sorted() == (try members[3].store.keys()))
-            try expectOrder(news.events)
+            let page = try members[3].readFeed(after: start)
+            #expect(page.position == start + 240 && page.events.count == 240)
+            #expect(keys(page.events).sorted() == (try members[3].store.keys()))
+            try expectOrder(page.events)
             // Whoever looks finds the same order.
-            let late = try members[3].news(after: start + 100)
-            #expect(keys(late.events) == Array(keys(news.events).dropFirst(100)))
+            let late = try members[3].readFeed(after: start + 100)
+            #expect(keys(late.events) == Array(keys(page.events).dropFirst(100)))
         }
     }
 

@@ -221,7 +221,7 @@ struct LeasePromises {
     @Test(arguments: TestedStore.shared)
     func theVersionOfTheLeasesGrowsWithEachChange(kind: TestedStore) async throws {
         try await kind.withMembers(2) { members in
-            func version() throws -> Int64 { try members[1].sharing.news(after: 0).leaseVersion }
+            func version() throws -> Int64 { try members[1].sharing.readFeed(after: 0).leaseVersion }
             var last = try version()
             #expect(try members[1].sharing.leases().version == last)
             _ = try members[0].sharing.takeLeases([LeasePromises.item], for: "s")

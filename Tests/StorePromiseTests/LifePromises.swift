@@ -29,7 +29,7 @@ struct LifePromises {
         try kind.withStore { store in
             let sharing = try #require(store.sharing)
             store.close()
-            #expect(code { _ = try sharing.news(after: 0) } == .storeClosed)
+            #expect(code { _ = try sharing.readFeed(after: 0) } == .storeClosed)
             #expect(code { _ = try sharing.reserveKeys(1) } == .storeClosed)
             #expect(code { _ = try sharing.leases() } == .storeClosed)
             #expect(code { _ = try sharing.takeLeases([TestModel.item], for: "s") } == .storeClosed)

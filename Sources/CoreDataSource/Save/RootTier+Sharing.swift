@@ -13,11 +13,11 @@ extension RootTier {
             // Another thread may have followed meanwhile.
             while isBehind(wanted) {
                 let (position, generation) = state.withLock { ($0.followed, $0.log.generation) }
-                let news = try sharing.news(after: position)
-                leaseVersion = news.leaseVersion
-                take(news, generation)
-                if news.isOtherHistory { leases?.doubt() }
-                if !news.isMore { break }
+                let page = try sharing.readFeed(after: position)
+                leaseVersion = page.leaseVersion
+                take(page, generation)
+                if page.isOtherHistory { leases?.doubt() }
+                if !page.isMore { break }
             }
             return leaseVersion
         }
@@ -29,19 +29,19 @@ extension RootTier {
         return state.withLock { $0.followed < wanted }
     }
 
-    /// - Parameter generation: The generation of the store when the news were read. News of an earlier generation are ignored.
-    private func take(_ news: SharedNews, _ generation: Int) {
-        let events = news.events.map { event -> (FeedEvent, PendingBlock?) in
+    /// - Parameter generation: The generation of the store when the page was read. A page of an earlier generation is ignored.
+    private func take(_ page: FeedPage, _ generation: Int) {
+        let events = page.events.map { event -> (FeedEvent, PendingBlock?) in
             if case .changes(let changes) = event { return (event, PendingRows.block(changes, layout)) }
             return (event, nil)
         }
         state.withLock { state in
             guard state.log.generation == generation else { return }
             for (event, block) in events { state.take(event, block) }
-            state.followed = news.position
+            state.followed = page.position
         }
-        if news.foundOutsideRows { raiseKeys.withLock { $0 }?(store.firstFreeKey) }
-        if news.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
+        if page.foundOutsideRows { raiseKeys.withLock { $0 }?(store.firstFreeKey) }
+        if page.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
     }
 
     /// Begins to follow the saves of other members at each of their notifications.
@@ -97,7 +97,7 @@ extension RootTier {
     }
 
     /// The events since a position; nil if there are none.
-    package func news(since known: FeedPosition) -> (position: FeedPosition, events: [FeedEvent])? {
+    package func events(since known: FeedPosition) -> (position: FeedPosition, events: [FeedEvent])? {
         state.withLock { state in
             let position = FeedPosition(generation: state.log.generation, number: state.feed.position)
             if position == known { return nil }
@@ -151,7 +151,7 @@ extension RootTier {
 }
 
 /// The state of noticed writes by other programs.
-struct OutsideNews {
+struct OutsideWriteState {
     /// The position of the feed after the last event about such writes.
     fileprivate(set) var position: Int64 = 0
     /// The newest pending save whose rows may lack such writes; nil if there is none.

@@ -24,7 +24,7 @@ extension RootTier {
         private(set) var postponeCount = 0
         /// Whether a repeated check for writes of other programs is scheduled.
         var isFollowingOutsideWrites = false
-        var outsideWrites = OutsideNews()
+        var outsideWrites = OutsideWriteState()
         /// The number of bulk changes that have begun. A read during which this number changes is repeated.
         var bulkChangeCount = 0
         /// A read during which this value changes is repeated.

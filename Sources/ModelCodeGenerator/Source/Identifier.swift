@@ -99,7 +99,7 @@ enum ReservedNames {
         "OpenedStores",
         "PersistentContainer", "PersistentStore", "PrivateContext", "QueryExplanation", "ReadContext", "ReadIsolation",
         "RelatedObjects", "RelationshipDescription", "ResetPolicy", "RowQuery", "RowSnapshot", "RowValue", "SaveLevel",
-        "SaveReport", "SharedNews", "StartupPlan", "StatementTrace", "StoreDescription", "StoreFailure", "StoreLease",
+        "SaveReport", "FeedPage", "StartupPlan", "StatementTrace", "StoreDescription", "StoreFailure", "StoreLease",
         "StoreLocation", "StoreMember", "StoreMetadata", "StoreOptions", "StoreReader", "StoreSharing",
         "StoreSharingMode", "StoreStartup", "StoredCompositeValue", "StoredForm", "StoredRow", "StoredTypes",
         "StoredValue", "StoredValueConvertible", "StringAttribute",

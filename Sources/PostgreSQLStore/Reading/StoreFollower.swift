@@ -14,7 +14,7 @@ final class StoreFollower: Sendable {
     private let handlers = Guarded(Handlers())
 
     private struct Handlers {
-        var news: (@Sendable () -> Void)?
+        var notifications: (@Sendable () -> Void)?
         var failures: (@Sendable (DataSourceError) -> Void)?
     }
 
@@ -53,7 +53,7 @@ final class StoreFollower: Sendable {
     // MARK: Listening
 
     func listen(_ handler: @escaping @Sendable () -> Void) {
-        handlers.withLock { $0.news = handler }
+        handlers.withLock { $0.notifications = handler }
         listener.withLock { $0 }?.listen(handler)
     }
 
@@ -82,8 +82,8 @@ final class StoreFollower: Sendable {
 
     private func startListening(_ schema: PostgreSQLSchema) {
         let new = Listener(options, schema, membership: membership, trust: trustKeeper)
-        let (news, failures) = handlers.withLock { ($0.news, $0.failures) }
-        if let news { new.listen(news) }
+        let (notifications, failures) = handlers.withLock { ($0.notifications, $0.failures) }
+        if let notifications { new.listen(notifications) }
         if let failures { new.report(to: failures) }
         listener.withLock { $0 = new }
     }

@@ -55,42 +55,42 @@ final class FeedReader {
 
     // MARK: Saves
 
-    func news(after start: Int64) throws(DataSourceError) -> SharedNews {
-        try reading { (connection) throws(DataSourceError) in try news(after: start, connection) }
+    func readFeed(after start: Int64) throws(DataSourceError) -> FeedPage {
+        try reading { (connection) throws(DataSourceError) in try readFeed(after: start, connection) }
     }
 
-    private func news(after start: Int64, _ connection: Connection) throws(DataSourceError) -> SharedNews {
+    private func readFeed(after start: Int64, _ connection: Connection) throws(DataSourceError) -> FeedPage {
         let found = try saves(after: start, connection)
         guard found.rowCount > 0 else { throw DataSourceError(damagedSharing: options.name) }
         let (position, lowest) = (found.integer(0, 0), found.integer(0, 1))
-        var news = SharedNews(
+        var page = FeedPage(
             position: start, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: found.integer(0, 2)
         )
         var isOther = position < start
         if let last, last.position == start, !found.isNull(0, 8) { isOther = isOther || found.copy(0, 8) != last.token }
-        news.isOtherHistory = isOther
+        page.isOtherHistory = isOther
         guard position != start || isOther else {
             // The first read at this position records the token of the save there.
             if last == nil, !found.isNull(0, 8) { last = (start, found.copy(0, 8)) }
-            return news
+            return page
         }
         guard !isOther, start &+ 1 >= lowest, !found.isNull(0, 3) else {
             last = nil
-            news.skip(to: position)
+            page.skip(to: position)
             // The members that made the skipped saves are unknown.
-            news.foundOutsideRows = true
-            return news
+            page.foundOutsideRows = true
+            return page
         }
         for row in 0..<found.rowCount {
             let maker = found.integer(row, 4)
-            if maker == 0 { news.foundOutsideRows = true }
-            news.add(
+            if maker == 0 { page.foundOutsideRows = true }
+            page.add(
                 maker == own ? nil : try event(in: found, at: row, by: maker, on: connection), at: found.integer(row, 3)
             )
         }
-        last = (news.position, found.copy(found.rowCount - 1, 7))
-        news.isMore = news.position < position
-        return news
+        last = (page.position, found.copy(found.rowCount - 1, 7))
+        page.isMore = page.position < position
+        return page
     }
 
     /// The state of the feed, and at most one page of the saves after a position.

@@ -27,7 +27,7 @@ final class Listener: Sendable {
     private let state = Guarded(State())
     private let isEnding = Atomic(false)
     /// Whether other members must be notified.
-    private let hasNewsForOthers = Atomic(false)
+    private let hasEventsForOthers = Atomic(false)
     private let ended = DispatchSemaphore(value: 0)
     private let queue = DispatchQueue(label: "CoreDataSource.listener")
     /// Whether a call of the handler waits on the queue.
@@ -70,7 +70,7 @@ final class Listener: Sendable {
     /// Notifies the other members soon, once for all saves until then. A member that misses the notification looks after its
     /// next beat.
     func notifyOthers() {
-        if !hasNewsForOthers.exchange(true, ordering: .sequentiallyConsistent) { wake() }
+        if !hasEventsForOthers.exchange(true, ordering: .sequentiallyConsistent) { wake() }
     }
 
     private func wake() {
@@ -134,7 +134,7 @@ final class Listener: Sendable {
     /// Sends the notification of this member. A notification of another program may hold the lock for a long time, and the
     /// thread must beat meanwhile. So this notification is given up after a second; other members look after their next beats.
     private func sendNotification(_ connection: Connection) throws(DataSourceError) {
-        guard hasNewsForOthers.exchange(false, ordering: .sequentiallyConsistent) else { return }
+        guard hasEventsForOthers.exchange(false, ordering: .sequentiallyConsistent) else { return }
         do throws(DataSourceError) {
             try connection.run(
                 "SELECT set_config('lock_timeout', '1000', true), pg_notify(\(schema.channel.quotedText), '')")

@@ -60,7 +60,7 @@ extension Writer {
                 // The keys stay lost even if the answer to the commit is lost: unused keys are better than a duplicate key.
                 keys.lose(after: known)
                 // All rows must be reloaded.
-                hasNews = true
+                mustReload = true
             }
             let bound = [WireValue(keys.bound)]
             _ = try connection.rows("UPDATE \(table) SET next = $1 WHERE next < $1", bound)
@@ -83,7 +83,7 @@ extension Writer {
             }
             guard own.integer(0, 0) < committedNumber else { return }
             committedNumber = own.integer(0, 0)
-            hasNews = true
+            mustReload = true
             try giveUpLeases(connection)
         }
     }
@@ -100,7 +100,7 @@ extension Writer {
         _ = try connection.rows(
             "UPDATE \(schema.term(PostgreSQLSchema.leases)) SET holder = NULL WHERE holder = $1",
             [WireValue(membership.member.number)])
-        hasNewsForOthers = true
+        hasEventsForOthers = true
     }
 
     /// - Throws: `leaseLost` if the save inserts rows with lost keys.

@@ -148,7 +148,7 @@ extension Writer {
                 if error.code == .outcomeUnknown { throw error }
                 guard ContinuousClock.now + pause < end, error.isLoss || error.code == .storeBusy else {
                     if patience == .zero { throw error }
-                    hasNews = true
+                    mustReload = true
                     throw DataSourceError(
                         .outcomeUnknown,
                         "The connection to the server was lost during a commit, and the server has not been reachable since. "
@@ -180,7 +180,7 @@ extension Writer {
         ])
         if settled[0].rowCount == 1 { return settled[1].rowCount == 1 }
         unsettled = nil
-        hasNews = true
+        mustReload = true
         throw DataSourceError(
             .outcomeUnknown,
             "The connection to the server was lost during a commit, and the server no longer knows that this process "
@@ -191,10 +191,10 @@ extension Writer {
     ///
     /// - Returns: Whether all rows must be reloaded.
     func settleSoon() -> Bool {
-        guard unsettled != nil || hasNews else { return false }
+        guard unsettled != nil || mustReload else { return false }
         do throws(DataSourceError) { try settle(patience: .zero) } catch { if unsettled != nil { return false } }
-        defer { hasNews = false }
-        return hasNews
+        defer { mustReload = false }
+        return mustReload
     }
 }
 #endif

@@ -60,7 +60,7 @@ extension Writer {
             for set in saves { try checkKeys(set) }
             let requests = placing(written, number) + (try forgetting(saves, connection)) + [Request("COMMIT")]
             isCommitting = true
-            hasNewsForOthers = true
+            hasEventsForOthers = true
             do throws(DataSourceError) { _ = try connection.pipeline(requests) } catch {
                 throw failure(error, connection.failedRequest, saves)
             }

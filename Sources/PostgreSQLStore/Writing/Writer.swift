@@ -36,9 +36,9 @@ final class Writer {
     /// The saves of a transaction that was reported as unknown, and then turned out to be committed.
     var landed: Set<Int64> = []
     /// Whether a transaction was reported as unknown, so that all rows must be reloaded once it is settled.
-    var hasNews = false
+    var mustReload = false
     /// Whether a call may have committed something of which other members must be notified.
-    var hasNewsForOthers = false
+    var hasEventsForOthers = false
     var keys = KeyReservations()
     var retention = FeedRetention()
 
@@ -147,9 +147,9 @@ final class Writer {
     }
 
     /// Whether other members must be notified. Resets the flag.
-    func takeNewsForOthers() -> Bool {
-        defer { hasNewsForOthers = false }
-        return hasNewsForOthers
+    func takeEventsForOthers() -> Bool {
+        defer { hasEventsForOthers = false }
+        return hasEventsForOthers
     }
 
     // MARK: Saves
@@ -199,8 +199,8 @@ final class Writer {
     }
 
     private func outcome(_ found: CommitOutcome) -> CommitOutcome {
-        defer { (hasNews, landed) = (false, []) }
-        return CommitOutcome(refused: found.refused, postponed: found.postponed, foundOutsideWrites: hasNews)
+        defer { (mustReload, landed) = (false, []) }
+        return CommitOutcome(refused: found.refused, postponed: found.postponed, foundOutsideWrites: mustReload)
     }
 
     // MARK: Resetting

@@ -35,14 +35,14 @@ public protocol StoreSharing: Sendable {
     /// ``FeedEvent/unknown(_:)``.
     ///
     /// ```swift
-    /// let news = try sharing.news(after: sharing.firstPosition)
-    /// for event in news.events { print(event) }
+    /// let page = try sharing.readFeed(after: sharing.firstPosition)
+    /// for event in page.events { print(event) }
     /// ```
     ///
-    /// - Parameter position: A position that was returned before: ``firstPosition``, ``SharedNews/position`` or
+    /// - Parameter position: A position that was returned before: ``firstPosition``, ``FeedPage/position`` or
     ///   ``StoreReader/position``.
     /// - Throws: The error that prevents reading the store; `storeClosed`.
-    func news(after position: Int64) throws(DataSourceError) -> SharedNews
+    func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage
 
     /// The present leases, and the members that wait.
     ///
@@ -98,7 +98,7 @@ public protocol StoreSharing: Sendable {
     var leaseTimes: LeaseTimes { get }
 
     /// How long a batch may rely on rows that this container has read. Nil, the default, if each batch first reads
-    /// ``news(after:)``. Implement it if that call takes a round trip.
+    /// ``readFeed(after:)``. Implement it if that call takes a round trip.
     var trust: LeaseTrust? { get }
 
     /// Sets a handler that is called when there may be new saves, on any thread and possibly more often than necessary.
@@ -112,7 +112,7 @@ public protocol StoreSharing: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter handler: Reads ``news(after:)``, so it may take a while. Do not call the handler while you hold a lock, or
+    /// - Parameter handler: Reads ``readFeed(after:)``, so it may take a while. Do not call the handler while you hold a lock, or
     ///   after the store was closed.
     func listen(_ handler: @escaping @Sendable () -> Void)
 }
@@ -143,7 +143,7 @@ public struct LeaseTrust: Sendable {
 }
 
 /// The saves of other members after a position.
-public struct SharedNews: Sendable {
+public struct FeedPage: Sendable {
     /// The position up to which the events are complete.
     public var position: Int64
     /// In the order of the commits. Saves of this container are left out.
@@ -159,10 +159,10 @@ public struct SharedNews: Sendable {
     /// Whether the store has lost saves that were returned before, so that earlier leases may be lost, too. False by default.
     public var isOtherHistory = false
 
-    /// Makes the result of ``StoreSharing/news(after:)``.
+    /// Makes the result of ``StoreSharing/readFeed(after:)``.
     ///
     /// ```swift
-    /// return SharedNews(
+    /// return FeedPage(
     ///     position: position, events: [.changes(set)], isMore: false,
     ///     foundOutsideWrites: false, leaseVersion: 8)
     /// ```
@@ -177,7 +177,7 @@ public struct SharedNews: Sendable {
     }
 }
 
-extension SharedNews {
+extension FeedPage {
     /// Adds the next save; nil for a save of the container itself. Positions have no gaps: if a position is missing, another
     /// program has deleted rows of the feed.
     package mutating func add(_ event: FeedEvent?, at next: Int64) {

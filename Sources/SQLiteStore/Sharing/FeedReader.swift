@@ -18,7 +18,7 @@ final class FeedReader {
     private(set) var readWrites: Int64?
 
     /// Whether another program has written since the last report of such a write.
-    private var hasOutsideNews = false
+    private var foundOutsideWrites = false
 
     /// The most saves that are read at once, and approximately the most bytes.
     private static let pageSize = 256
@@ -55,7 +55,7 @@ final class FeedReader {
         var found: UInt32 = 0
         sqlite3_file_control(connection.handle, "main", SQLITE_FCNTL_DATA_VERSION, &found)
         // The file has changed, and no member has counted a write: a program that is not a member has written.
-        if knownWrites >= 0 && found != version && feed.writes == knownWrites { hasOutsideNews = true }
+        if knownWrites >= 0 && found != version && feed.writes == knownWrites { foundOutsideWrites = true }
         (version, knownWrites) = (found, feed.writes)
         return try body(feed)
     }
@@ -69,24 +69,24 @@ final class FeedReader {
 
     // MARK: Saves
 
-    func news(after position: Int64) throws(DataSourceError) -> SharedNews {
-        var news = try snapshot { feed throws(DataSourceError) in
-            let news = try self.news(feed, after: position)
-            readWrites = news.isMore ? nil : feed.writes
-            return news
+    func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
+        var page = try snapshot { feed throws(DataSourceError) in
+            let page = try readPage(feed, after: position)
+            readWrites = page.isMore ? nil : feed.writes
+            return page
         }
-        news.foundOutsideWrites = hasOutsideNews
-        hasOutsideNews = false
-        return news
+        page.foundOutsideWrites = foundOutsideWrites
+        foundOutsideWrites = false
+        return page
     }
 
-    private func news(_ feed: SharedTables.Feed, after start: Int64) throws(DataSourceError) -> SharedNews {
-        var news = SharedNews(
+    private func readPage(_ feed: SharedTables.Feed, after start: Int64) throws(DataSourceError) -> FeedPage {
+        var page = FeedPage(
             position: start, events: [], isMore: false, foundOutsideWrites: false, leaseVersion: feed.leases)
-        guard feed.position > start else { return news }
+        guard feed.position > start else { return page }
         guard start + 1 >= feed.lowest else {
-            news.skip(to: feed.position)
-            return news
+            page.skip(to: feed.position)
+            return page
         }
         let statement = try connection.statement(
             2,
@@ -106,11 +106,11 @@ final class FeedReader {
             let position = sqlite3_column_int64(statement.handle, 0)
             let maker = sqlite3_column_int64(statement.handle, 1)
             byteCount += maker == own ? 0 : Int(sqlite3_column_bytes(statement.handle, 3))
-            news.add(maker == own ? nil : try event(statement, by: maker), at: position)
+            page.add(maker == own ? nil : try event(statement, by: maker), at: position)
         }
-        if news.position == start { news.skip(to: feed.position) }
-        news.isMore = news.position < feed.position
-        return news
+        if page.position == start { page.skip(to: feed.position) }
+        page.isMore = page.position < feed.position
+        return page
     }
 
     private func event(_ statement: Statement, by maker: Int64) throws(DataSourceError) -> FeedEvent {

@@ -10,7 +10,7 @@ internal import RowStore
 struct OutsideWrites {
     private var version: UInt32 = 0
     /// Whether there is a write of another program that was not reported.
-    private var isNews = false
+    private var hasUnreportedWrite = false
 
     /// Compares the file, as the connection's last transaction saw it, with the recorded state.
     ///
@@ -21,14 +21,14 @@ struct OutsideWrites {
         guard found != version else { return false }
         version = found
         if isExplained { return false }
-        isNews = true
+        hasUnreportedWrite = true
         return true
     }
 
     /// Whether there is a write of another program that was not reported. The call counts as its report.
-    mutating func takeNews() -> Bool {
-        defer { isNews = false }
-        return isNews
+    mutating func takeUnreportedWrite() -> Bool {
+        defer { hasUnreportedWrite = false }
+        return hasUnreportedWrite
     }
 
     /// Records the present state of the file.
@@ -47,28 +47,28 @@ extension Writer {
     /// Checks whether another program has written since the last commit, or since the last check.
     func noticeOutsideWrites() -> Bool {
         // During a transaction nobody else can write.
-        if early != nil { return outside.takeNews() }
+        if early != nil { return outside.takeUnreportedWrite() }
         // A read transaction makes the connection check the file.
         let isSeen =
             (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
         // If the keys cannot be read now, the next commit refuses a save with a key that is already in the store.
         if isSeen, outside.look(connection) { try? raiseFirstFreeKey() }
-        return outside.takeNews()
+        return outside.takeUnreportedWrite()
     }
 
-    /// The result of ``FeedReader/news(after:)`` if no other member has written since the last call; nil if another member may
+    /// The result of ``FeedReader/readFeed(after:)`` if no other member has written since the last call; nil if another member may
     /// have written.
     ///
     /// Only the writer can tell writes of other programs from its own writes, because it records the state of the file after
     /// each of its commits.
     ///
     /// - Parameter writes: The number of writes by members when all their saves had last been read.
-    func quietNews(since writes: Int64) -> SharedNews? {
+    func emptyPage(since writes: Int64) -> FeedPage? {
         // An open transaction does not see later writes.
         guard early == nil, let feed = sharing?.feed(withoutOthersSince: writes) else { return nil }
         _ = outside.look(connection)
-        return SharedNews(
-            position: feed.position, events: [], isMore: false, foundOutsideWrites: outside.takeNews(),
+        return FeedPage(
+            position: feed.position, events: [], isMore: false, foundOutsideWrites: outside.takeUnreportedWrite(),
             leaseVersion: feed.leases)
     }
 

@@ -94,7 +94,7 @@ final class Writer {
         }
         // The rows are committed, whatever the result of the checkpoint.
         log.checkpoint(above: log.limits.hard)
-        return CommitOutcome(refused: refused, foundOutsideWrites: outside.takeNews())
+        return CommitOutcome(refused: refused, foundOutsideWrites: outside.takeUnreportedWrite())
     }
 
     private func commitTogether(_ group: [ChangeSet]) throws(DataSourceError) {

@@ -63,7 +63,7 @@ struct BulkChangeRootTests {
         let before = root.feedPosition
         store.change = 5
         #expect(try root.make(everything, from: source, basis: before) == 5)
-        guard case .unknown(let entities)? = root.news(since: before)?.events.first else {
+        guard case .unknown(let entities)? = root.events(since: before)?.events.first else {
             Issue.record("nobody was notified")
             return
         }
@@ -71,7 +71,7 @@ struct BulkChangeRootTests {
         store.change = 0
         let after = root.feedPosition
         #expect(try root.make(everything, from: source, basis: after) == 0)
-        #expect(root.news(since: after) == nil)
+        #expect(root.events(since: after) == nil)
     }
 
 }

@@ -111,7 +111,7 @@ struct LeaseStateTests {
         #expect(!state.isBehind)
     }
 
-    /// A member that gets no news of the leases for a while may have lost them.
+    /// A member that hears nothing of the leases for a while may have lost them.
     @Test func theTableIsConfirmedByAnswersWithItsVersion() {
         var state = LeaseState()
         let start = ContinuousClock.now

@@ -40,7 +40,7 @@ struct ServiceStoreTests {
 /// What happens at the other end.
 private final class Service: Sendable {
     let store = Guarded<ServiceStore?>(nil)
-    let hasNews = Guarded(false)
+    let hasOutsideWrites = Guarded(false)
 
     func insert(uid: String, name: String) throws {
         let rows = try #require(store.withLock { $0 }).rows
@@ -55,7 +55,7 @@ private final class Service: Sendable {
         var changes = EntityChanges(entity: entity.index)
         changes.inserted = [StoredRow(key: rows.firstFreeKey, row: try entity.row(values))]
         _ = try rows.commit([ChangeSet(entities: [changes])])
-        hasNews.withLock { $0 = true }
+        hasOutsideWrites.withLock { $0 = true }
     }
 }
 
@@ -68,9 +68,9 @@ private struct ServiceStore: PersistentStore {
     var firstFreeKey: Int64 { rows.firstFreeKey }
 
     func noticeOutsideWrites() -> Bool {
-        service.hasNews.withLock { hasNews in
-            defer { hasNews = false }
-            return hasNews
+        service.hasOutsideWrites.withLock { hasOutsideWrites in
+            defer { hasOutsideWrites = false }
+            return hasOutsideWrites
         }
     }
 

@@ -97,13 +97,13 @@ struct SharedFeedTests {
         try await withFaulty { one, store, _, _ in
             let mine = try one.dataSource(ContactDataSource.self)
             try await mine.add(contactList(0..<3))
-            store.failNews(with: noRoom)
+            store.failFeed(with: noRoom)
             let began = Shared(false)
             await expectError(.diskFull) {
                 try await mine.perform { _ in began.value = true }
             }
             #expect(!began.value)
-            store.failNews(with: nil)
+            store.failFeed(with: nil)
             #expect(try await mine.add(contactList(0..<4)) == SaveReport(inserted: 1))
         }
     }

@@ -22,7 +22,7 @@ final class FaultyStore: PersistentStore {
     private let commits = Guarded((underWay: 0, wasClosed: false))
     private let groups = Guarded<[[ChangeSet]]>([])
     private let lockedEntities = Guarded<Set<Int>>([])
-    private let newsFailure = Guarded<DataSourceError?>(nil)
+    private let feedFailure = Guarded<DataSourceError?>(nil)
     private let reserving = Guarded<(@Sendable () -> DataSourceError?)?>(nil)
 
     let longestValue: Int
@@ -61,7 +61,7 @@ final class FaultyStore: PersistentStore {
     }
 
     /// Makes every look at what others have saved fail until that is switched off.
-    func failNews(with error: DataSourceError?) { newsFailure.withLock { $0 = error } }
+    func failFeed(with error: DataSourceError?) { feedFailure.withLock { $0 = error } }
 
     /// Calls this before keys are reserved, and fails with what it returns.
     func whenReserving(_ body: @escaping @Sendable () -> DataSourceError?) { reserving.withLock { $0 = body } }
@@ -69,7 +69,7 @@ final class FaultyStore: PersistentStore {
     /// What there is for a store that others have open too. It calls nobody when others have written.
     var sharing: (any StoreSharing)? {
         base.sharing.map { sharing in
-            FaultySharing(base: sharing, newsFailure: { self.newsFailure.withLock { $0 } }) {
+            FaultySharing(base: sharing, feedFailure: { self.feedFailure.withLock { $0 } }) {
                 self.reserving.withLock { $0 }?()
             }
         }
@@ -248,7 +248,7 @@ final class FaultyStore: PersistentStore {
 /// What there is for a shared store, of which looks at what others have saved, and reservations of keys, can fail.
 private struct FaultySharing: StoreSharing {
     let base: any StoreSharing
-    let newsFailure: @Sendable () -> DataSourceError?
+    let feedFailure: @Sendable () -> DataSourceError?
     let reservationFailure: @Sendable () -> DataSourceError?
 
     var member: StoreMember { base.member }
@@ -261,9 +261,9 @@ private struct FaultySharing: StoreSharing {
         return try base.reserveKeys(count)
     }
 
-    func news(after position: Int64) throws(DataSourceError) -> SharedNews {
-        if let error = newsFailure() { throw error }
-        return try base.news(after: position)
+    func readFeed(after position: Int64) throws(DataSourceError) -> FeedPage {
+        if let error = feedFailure() { throw error }
+        return try base.readFeed(after: position)
     }
 
     func leases() throws(DataSourceError) -> LeaseTable { try base.leases() }

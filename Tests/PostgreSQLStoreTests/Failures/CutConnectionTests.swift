@@ -39,7 +39,7 @@ struct CutConnectionTests {
         for _ in 0..<3 {
             #expect(try store.count() == 1)
             place.proxy.cutAll()
-            #expect(try store.news(after: 0).position == 1)
+            #expect(try store.readFeed(after: 0).position == 1)
             place.proxy.cutAll()
         }
         try place.open(isDirect: true).close()

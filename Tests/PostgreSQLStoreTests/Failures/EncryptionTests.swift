@@ -43,7 +43,7 @@ struct EncryptionTests {
         let store = try PostgreSQLStore.open(options(place, host: "localhost", certificate: certificate))
         try store.write([FailurePlace.save(1)])
         #expect(try store.keys() == [1])
-        _ = try (store.news(after: 0), store.leases(), store.takeLeases([TestModel.item], for: "s"))
+        _ = try (store.readFeed(after: 0), store.leases(), store.takeLeases([TestModel.item], for: "s"))
         let connections = """
             SELECT DISTINCT ssl FROM pg_stat_ssl JOIN pg_stat_activity USING (pid) \
             WHERE datname = '\(place.database)' AND pid <> pg_backend_pid()

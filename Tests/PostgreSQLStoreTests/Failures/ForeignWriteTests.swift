@@ -10,9 +10,9 @@ import Testing
     .enabled(if: PostgreSQLServer.isInstalled, "PostgreSQL is not installed; Scripts/prepare --postgresql installs it.")
 )
 struct ForeignWriteTests {
-    /// What the news say is unknown: the names of entities, or all.
-    private func unknown(_ news: SharedNews) -> [Set<Int>?] {
-        news.events.compactMap { event in
+    /// What the page says is unknown: the names of entities, or all.
+    private func unknown(_ page: FeedPage) -> [Set<Int>?] {
+        page.events.compactMap { event in
             if case .unknown(let entities) = event { .some(entities) } else { nil }
         }
     }
@@ -23,10 +23,10 @@ struct ForeignWriteTests {
         try store.write([FailurePlace.save(1)])
         let start = try store.position()
         try place.run("UPDATE \"Item\" SET _key = 5")
-        #expect(try unknown(store.news(after: start)) == [[TestModel.item]])
+        #expect(try unknown(store.readFeed(after: start)) == [[TestModel.item]])
         #expect(try store.keys() == [5])
         try place.run("TRUNCATE \"Item\"")
-        #expect(try unknown(store.news(after: start + 1)) == [[TestModel.item]])
+        #expect(try unknown(store.readFeed(after: start + 1)) == [[TestModel.item]])
         store.close()
     }
 
@@ -48,8 +48,8 @@ struct ForeignWriteTests {
         #expect(try place.keys() == [1, 2])
         try edit {}
         #expect(try place.keys() == [2])
-        let news = try store.news(after: store.position())
-        #expect(news.events.isEmpty)
+        let page = try store.readFeed(after: store.position())
+        #expect(page.events.isEmpty)
         store.close()
     }
 
@@ -65,10 +65,10 @@ struct ForeignWriteTests {
             try place.run(
                 "SELECT count(*) BETWEEN 4096 AND 4160, min(position) = (SELECT lowest FROM _feed) FROM _changes")
                 == [["t", "t"]])
-        let news = try store.news(after: start)
-        #expect(news.position == start + 5000)
-        #expect(unknown(news) == [nil])
-        #expect(try store.news(after: news.position).events.isEmpty)
+        let page = try store.readFeed(after: start)
+        #expect(page.position == start + 5000)
+        #expect(unknown(page) == [nil])
+        #expect(try store.readFeed(after: page.position).events.isEmpty)
         store.close()
     }
 }

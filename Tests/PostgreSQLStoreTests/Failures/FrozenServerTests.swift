@@ -31,7 +31,7 @@ struct FrozenServerTests {
         let place = try FailurePlace(PostgreSQLServer())
         let store = try PostgreSQLStore.open(options(place))
         try store.write([FailurePlace.save(1)])
-        _ = try (store.count(), store.news(after: 0), store.leases())
+        _ = try (store.count(), store.readFeed(after: 0), store.leases())
         let reports = AsyncStream<DataSourceError>.makeStream()
         store.report { reports.continuation.yield($0) }
         place.server.pause()
@@ -40,7 +40,8 @@ struct FrozenServerTests {
             break
         }
         let calls: [@Sendable () throws -> Void] = [
-            { try store.write([FailurePlace.save(2)]) }, { _ = try store.count() }, { _ = try store.news(after: 0) },
+            { try store.write([FailurePlace.save(2)]) }, { _ = try store.count() },
+            { _ = try store.readFeed(after: 0) },
             { _ = try store.leases() }, { _ = try store.reserveKeys(1) },
             { _ = try PostgreSQLStore.open(options(place)) },
         ]
@@ -119,11 +120,11 @@ struct FrozenServerTests {
         options.mainPatience = .seconds(1)
         let store = try PostgreSQLStore.open(options)
         try store.write([FailurePlace.save(1)])
-        _ = try (store.count(), store.news(after: 0), store.leases())
+        _ = try (store.count(), store.readFeed(after: 0), store.leases())
         place.server.pause()
         // It has the connection that main needs.
-        let other = apart { code { _ = try store.news(after: 0) } }
-        for call in [{ _ = try store.news(after: 0) }, { _ = try store.count() }, { _ = try store.count() }] {
+        let other = apart { code { _ = try store.readFeed(after: 0) } }
+        for call in [{ _ = try store.readFeed(after: 0) }, { _ = try store.count() }, { _ = try store.count() }] {
             let taken = time { #expect(code(of: call) == .storeUnavailable) }
             #expect(taken < FrozenServerTests.limit)
         }

@@ -34,7 +34,7 @@ struct HaltedMemberTests {
         hold.deliver()
         #expect(await commit.value == nil)
         #expect(try other.keys() == [1, 2, 3, 4])
-        #expect(try other.news(after: 0).position == 4)
+        #expect(try other.readFeed(after: 0).position == 4)
         #expect(try place.run("SELECT position FROM _changes ORDER BY 1") == (1...4).map { ["\($0)"] })
         store.close()
         other.close()
@@ -78,12 +78,12 @@ struct HaltedMemberTests {
         try store.write([FailurePlace.save(3)])
         let other = try place.open(isDirect: true)
         try other.write([FailurePlace.save(4)])
-        #expect(try store.news(after: 0).position == 4)
+        #expect(try store.readFeed(after: 0).position == 4)
         try psql.run("COMMIT")
-        let news = try store.news(after: 4)
-        #expect(news.position == 5 && news.foundOutsideRows)
-        guard case .unknown([TestModel.item])? = news.events.first else {
-            Issue.record("\(news.events)")
+        let page = try store.readFeed(after: 4)
+        #expect(page.position == 5 && page.foundOutsideRows)
+        guard case .unknown([TestModel.item])? = page.events.first else {
+            Issue.record("\(page.events)")
             return
         }
         store.close()

@@ -36,7 +36,7 @@ struct LostHistoryTests {
         let place = try FailurePlace()
         let (store, other) = (try place.open(isDirect: true), try place.open(isDirect: true))
         for key in Int64(1)...3 { try other.write([FailurePlace.save(key)]) }
-        let start = try store.news(after: store.firstPosition)
+        let start = try store.readFeed(after: store.firstPosition)
         // Like a standby that did not get the last save.
         try place.run(
             """
@@ -44,11 +44,11 @@ struct LostHistoryTests {
             DELETE FROM _changes WHERE position = \(start.position)
             """)
         for key in Int64(4)...5 { try other.write([FailurePlace.save(key)]) }
-        let news = try store.news(after: start.position)
-        #expect(news.position == start.position + 1)
-        #expect(news.events.count == 1)
-        guard case .unknown(nil)? = news.events.first else {
-            Issue.record("\(news.events)")
+        let page = try store.readFeed(after: start.position)
+        #expect(page.position == start.position + 1)
+        #expect(page.events.count == 1)
+        guard case .unknown(nil)? = page.events.first else {
+            Issue.record("\(page.events)")
             return
         }
         store.close()
@@ -118,7 +118,7 @@ struct LostHistoryTests {
         place.proxy.comeBack()
         #expect(code { try store.write([FailurePlace.save(2)]) } == .storeReset)
         #expect(code { _ = try store.count() } == .storeReset)
-        #expect(code { _ = try store.news(after: 0) } == .storeReset)
+        #expect(code { _ = try store.readFeed(after: 0) } == .storeReset)
         #expect(code { _ = try store.leases() } == .storeReset)
         #expect(code { _ = try store.reserveKeys(1) } == .storeReset)
         #expect(try other.count() == 0)

@@ -17,8 +17,8 @@ struct LostReplyTests {
         #expect(cut.answer == "COMMIT")
         #expect(try store.commit([FailurePlace.save(2)]).refused.isEmpty)
         #expect(try place.keys() == [1, 2])
-        let news = try other.news(after: start)
-        #expect(news.position == start + 2 && news.events.count == 2)
+        let page = try other.readFeed(after: start)
+        #expect(page.position == start + 2 && page.events.count == 2)
         store.close()
         other.close()
     }

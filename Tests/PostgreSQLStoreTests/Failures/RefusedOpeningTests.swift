@@ -196,7 +196,7 @@ struct RefusedOpeningTests {
                 let store = try place.open()
                 defer { store.close() }
                 _ = try store.rows(RowQuery(entity: TestModel.item))
-                _ = try store.news(after: 0)
+                _ = try store.readFeed(after: 0)
                 _ = try store.leases()
                 try store.write([FailurePlace.save(1)])
             } == .storeCorrupt)

@@ -17,14 +17,14 @@ struct ServerAwayTests {
             stop()
             #expect(code { try store.write([FailurePlace.save(9)]) } == .storeUnavailable)
             #expect(code { _ = try store.count() } == .storeUnavailable)
-            #expect(code { _ = try store.news(after: 0) } == .storeUnavailable)
+            #expect(code { _ = try store.readFeed(after: 0) } == .storeUnavailable)
             #expect(code { _ = try store.leases() } == .storeUnavailable)
             #expect(code { _ = try store.reserveKeys(1) } == .storeUnavailable)
             #expect(code { _ = try place.open(isDirect: true) } == .storeUnavailable)
             try place.server.start()
             try store.write([FailurePlace.save(Int64(step) + 2)])
             #expect(try other.keys() == Array(1...Int64(step) + 2))
-            #expect(try other.news(after: 0).position == Int64(step) + 2)
+            #expect(try other.readFeed(after: 0).position == Int64(step) + 2)
         }
         store.close()
         other.close()
@@ -46,7 +46,7 @@ struct ServerAwayTests {
         // The first save may find that its connection is gone.
         while code(of: { try store.write([FailurePlace.save(1)]) }) == .storeUnavailable {}
         for await _ in calls.stream {
-            if (try? other.news(after: 0).events.count) == 1 { break }
+            if (try? other.readFeed(after: 0).events.count) == 1 { break }
         }
         store.close()
         other.close()

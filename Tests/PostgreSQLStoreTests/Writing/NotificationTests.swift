@@ -77,7 +77,7 @@ struct NotificationTests {
         for number in Int64(1)...3 {
             try store.write([FailurePlace.save(number)])
             if number == 3 { store.close() }
-            while try other.news(after: 0).position < number { await iterator.next() }
+            while try other.readFeed(after: 0).position < number { await iterator.next() }
         }
         other.close()
     }

@@ -75,7 +75,7 @@ struct SaveRunTests {
         let store = try place.open(isDirect: true)
         try store.write((1...2500).map { FailurePlace.save($0, number: $0) })
         #expect(try place.keys() == Array(1...2500))
-        #expect(try store.news(after: 0).position > 0)
+        #expect(try store.readFeed(after: 0).position > 0)
         store.close()
     }
 }

@@ -41,7 +41,7 @@ struct ServerEarlyWriteTests {
         #expect(traces.all("INSERT INTO \"store 1\".\"Item\"").map(\.rowCount) == [500])
         #expect(traces.all("COPY").isEmpty && traces.all("DELETE FROM \"store 1\".\"Item\"").isEmpty)
         #expect(try place.keys() == Array(1...2_000))
-        #expect(try store.news(after: 0).position == 1)
+        #expect(try store.readFeed(after: 0).position == 1)
         store.close()
     }
 

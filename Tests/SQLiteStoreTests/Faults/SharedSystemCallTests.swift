@@ -107,12 +107,12 @@ private final class HeardKeys: Sendable {
             do throws(DataSourceError) {
                 var isMore = true
                 while isMore {
-                    let news = try store.news(after: state.position)
-                    state.keys += news.events.flatMap { event -> [Int64] in
+                    let page = try store.readFeed(after: state.position)
+                    state.keys += page.events.flatMap { event -> [Int64] in
                         guard case .changes(let changes) = event else { return [-1] }
                         return changes.entities.flatMap { $0.inserted.map(\.key) }
                     }
-                    (state.position, isMore) = (news.position, news.isMore)
+                    (state.position, isMore) = (page.position, page.isMore)
                 }
             } catch {
                 if error.code != .storeClosed { Issue.record(error) }

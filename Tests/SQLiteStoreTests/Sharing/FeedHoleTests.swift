@@ -24,9 +24,9 @@ struct FeedHoleTests {
         for key in Int64(1)...3 { try store.write([save(key)]) }
         try RawDatabase(folder).run("DELETE FROM _changes WHERE position = \(start + 2)")
         try store.write([save(4)])
-        let news = try follower.news(after: start)
-        #expect(news.position == start + 4)
-        let keys = news.events.map { event -> [Int64]? in
+        let page = try follower.readFeed(after: start)
+        #expect(page.position == start + 4)
+        let keys = page.events.map { event -> [Int64]? in
             guard case .changes(let changes) = event else { return nil }
             return changes.entities.flatMap { $0.inserted.map(\.key) }
         }

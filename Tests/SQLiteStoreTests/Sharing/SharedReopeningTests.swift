@@ -52,13 +52,13 @@ struct SharedReopeningTests {
             if let other = try? SQLiteStore.open(options(folder)) {
                 let leases = try takeLeases(other)
                 try other.write([save(2, leases)])
-                let position = try other.news(after: 0).position
+                let position = try other.readFeed(after: 0).position
                 #expect(try store.count() > 0)
                 try store.write([save(3)])
                 try other.write([save(4, leases)])
-                let news = try other.news(after: position)
-                #expect(news.events.count == 1)
-                #expect(news.position == position + 2)
+                let page = try other.readFeed(after: position)
+                #expect(page.events.count == 1)
+                #expect(page.position == position + 2)
                 other.close()
                 timesBeside += 1
             } else {

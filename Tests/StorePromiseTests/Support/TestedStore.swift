@@ -93,14 +93,14 @@ struct Member: Sendable {
     }
 
     /// All that has happened since a position, read page by page.
-    func news(after position: Int64) throws -> (position: Int64, events: [FeedEvent]) {
+    func readFeed(after position: Int64) throws -> (position: Int64, events: [FeedEvent]) {
         var (position, events): (Int64, [FeedEvent]) = (position, [])
         while true {
-            let news = try sharing.news(after: position)
-            #expect(news.position > position || !news.isMore)
-            position = news.position
-            events += news.events
-            if !news.isMore { return (position, events) }
+            let page = try sharing.readFeed(after: position)
+            #expect(page.position > position || !page.isMore)
+            position = page.position
+            events += page.events
+            if !page.isMore { return (position, events) }
         }
     }
 }

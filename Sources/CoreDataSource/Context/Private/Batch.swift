@@ -214,9 +214,9 @@ struct Batch {
 
 extension PrivateContext {
     fileprivate func beginBatch(with companions: [PrivateContext], named: [PrivateContext]) {
-        if let news = stack.root.news(since: position) {
-            for event in news.events { take(event) }
-            position = news.position
+        if let new = stack.root.events(since: position) {
+            for event in new.events { take(event) }
+            position = new.position
         }
         self.companions = companions
         self.named = named

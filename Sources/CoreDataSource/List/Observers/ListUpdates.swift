@@ -82,8 +82,9 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
                 let difference =
                     pending.isSmall
                     ? pending.findDifference(reader.layout) : await pending.prepareDifference(reader.layout)
-                let isNews = ![.save, .takenBack, .outsideWrites, .backlog, .bulkChange].contains(pending.reason.kind)
-                if difference.isEmpty && !isNews { continue }
+                let isReportedIfEmpty = ![.save, .takenBack, .outsideWrites, .backlog, .bulkChange].contains(
+                    pending.reason.kind)
+                if difference.isEmpty && !isReportedIfEmpty { continue }
                 let snapshot = ListSnapshot<Object>(state: pending.new, reader: reader)
                 return ListUpdate(snapshot: snapshot, difference: difference, reason: pending.reason)
             }

@@ -88,12 +88,13 @@ package struct ShownState {
         guard let missed else { return nil }
         var reason = reason
         if missedDay, ![.closed, .reset, .failure].contains(reason.kind) { reason.kind = .dayChange }
-        let isNews = missedDay
+        let isReportedIfEmpty = missedDay
         (self.missed, missedDay) = (nil, false)
         defer { state = newest }
         let (net, places) = NetChanges.catchingUp(from: state, to: newest, missed)
         let difference = RowDifference(from: state, to: newest, net, places)
-        return difference.isEmpty && !isNews ? nil : ListReport(from: state, to: newest, net, difference, reason)
+        return difference.isEmpty && !isReportedIfEmpty
+            ? nil : ListReport(from: state, to: newest, net, difference, reason)
     }
 
     /// Takes the next report of the engine.

@@ -60,7 +60,7 @@ package struct ListSchedule {
     /// Whether the rows could not be read. The next notice tries again.
     private(set) var isRefused = false
     /// Whether a notice came since the last work off the main actor began.
-    private var hasNews = false
+    private var hasNewNotice = false
     /// The number of notices so far. A notice is a group of saves that concern the list, or a reload.
     package private(set) var noticeCount = 0
     /// The number of notices, from the first, that are reported or have failed.
@@ -170,7 +170,7 @@ extension ListSchedule {
             touch(query.touchedRows(in: concerning))
             mustRead(from: noticeCount)
         }
-        noteNews()
+        recordNotice()
     }
 
     /// Keeps saves until the running work has ended. Beyond the limit all kept saves are dropped, and the rows are read.
@@ -200,11 +200,11 @@ extension ListSchedule {
         touch(query.touchedRows(in: pending.map(\.changes)))
         mustRead(from: min(pending.first?.notice ?? notice, notice))
         pending = []
-        noteNews()
+        recordNotice()
     }
 
-    private mutating func noteNews() {
-        hasNews = true
+    private mutating func recordNotice() {
+        hasNewNotice = true
         isRefused = false
     }
 }
@@ -247,7 +247,7 @@ extension ListSchedule {
             state: state, version: version, reason: reason, task: task, touched: touched,
             unindexedCount: unindexedCount)
         let isOnMain = next.rowCount <= mostRowsOnMain
-        if !isOnMain { hasNews = false }
+        if !isOnMain { hasNewNotice = false }
         work = next
         return .run(next, onMain: isOnMain)
     }
@@ -338,7 +338,7 @@ extension ListSchedule {
         // Saves that came meanwhile may have removed the cause. Keep their reason, but not instead of the reason for the first
         // rows or for the rows after a reset.
         if reading == nil || reason.kind == .initial || reason.kind == .reset { reading = reason }
-        isRefused = !hasNews
+        isRefused = !hasNewNotice
         // A closed container notifies its lists itself.
         if error.code == .storeClosed { return .none }
         lastUpdateReason = ListReason(.failure, requeriesStore: query.requeriesStore)

@@ -135,8 +135,8 @@ private struct ListRun {
         case .state(let new, let places):
             reason.note(net, worker.names)
             let report = ListReport(from: state, to: new, net, places, reason, since: start)
-            let isNews = reason.kind == .initial || reason.kind == .reset || !report.difference.isEmpty
-            return isNews ? .changed(report) : .unchanged(new)
+            let isChange = reason.kind == .initial || reason.kind == .reset || !report.difference.isEmpty
+            return isChange ? .changed(report) : .unchanged(new)
         }
     }
 }

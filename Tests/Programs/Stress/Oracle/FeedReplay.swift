@@ -20,18 +20,18 @@ struct FeedReplay {
     /// - Parameter report: Called with what contradicts what was replayed before.
     mutating func takeIn(_ store: some StoreSharing, _ report: (String) -> Void) throws {
         while true {
-            let news = try store.news(after: position)
-            for event in news.events {
+            let page = try store.readFeed(after: position)
+            for event in page.events {
                 guard case .changes(let changes) = event else {
                     report("the feed does not say what happened after \(position)")
                     continue
                 }
                 for entity in changes.entities { take(entity, report) }
             }
-            commits += news.position - position
-            position = news.position
-            if news.foundOutsideWrites { report("a write from outside was found") }
-            if !news.isMore { return }
+            commits += page.position - position
+            position = page.position
+            if page.foundOutsideWrites { report("a write from outside was found") }
+            if !page.isMore { return }
         }
     }
 
