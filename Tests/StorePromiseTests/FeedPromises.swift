@@ -60,7 +60,7 @@ struct FeedPromises {
                 for event in page.events {
                     guard case .changes(let changes) = event else { continue }
                     let key = try #require(changes.entities.first?.inserted.first?.key)
-                    #expect(changes.maker == members[Int(key % 3)].sharing.member)
+                    #expect(changes.member == members[Int(key % 3)].sharing.member)
                 }
                 let none = try member.sharing.readFeed(after: page.position)
                 #expect(none.events.isEmpty && !none.isMore && none.position == page.position)

@@ -36,7 +36,7 @@ package final class LeaseKeeper: Sendable {
 
     /// Takes the leases of entities for a batch, and waits for them if necessary. Call ``endUse(_:)`` at the end of the batch.
     ///
-    /// - Throws: `ownedElsewhere` if another member does not hand over a lease in time; errors of the store.
+    /// - Throws: `leaseUnavailable` if another member does not hand over a lease in time; errors of the store.
     func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> LeaseUse {
         if let use = state.withLock({ $0.use(entities.entities, for: source, sharing.leaseTimes) }) { return use }
         let end = ContinuousClock.now + sharing.leaseTimes.patience
@@ -56,7 +56,7 @@ package final class LeaseKeeper: Sendable {
             handOverSoon()
             try waitFor(wait, until: end)
             if let use = wait.use { return use }
-            if ContinuousClock.now >= end { throw ownedElsewhere(entities.entities) }
+            if ContinuousClock.now >= end { throw leaseUnavailable(entities.entities) }
         }
     }
 
@@ -116,11 +116,11 @@ package final class LeaseKeeper: Sendable {
 
     /// Blocks until the leases are given, or until they must be requested again.
     ///
-    /// - Throws: `ownedElsewhere` after the end of the wait; `storeClosed`.
+    /// - Throws: `leaseUnavailable` after the end of the wait; `storeClosed`.
     private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
         while wait.arrived.wait(timeout: .now() + LeaseKeeper.lookInterval) != .success {
             var failure: DataSourceError?
-            if ContinuousClock.now >= end { failure = ownedElsewhere(wait.entities) }
+            if ContinuousClock.now >= end { failure = leaseUnavailable(wait.entities) }
             do throws(DataSourceError) {
                 if failure == nil {
                     try take { () throws(DataSourceError) in
@@ -141,7 +141,7 @@ package final class LeaseKeeper: Sendable {
         }
     }
 
-    private func ownedElsewhere(_ entities: [Int]) -> DataSourceError {
+    private func leaseUnavailable(_ entities: [Int]) -> DataSourceError {
         let blocking = state.withLock { state in
             state.table.leases.first { lease in
                 entities.contains(lease.entity) && lease.holder.number != sharing.member.number
@@ -150,7 +150,7 @@ package final class LeaseKeeper: Sendable {
         let name = blocking.map { layout.entities[$0.entity].name } ?? layout.entities[entities.first ?? 0].name
         let holder = blocking.map { "\($0.holder)" } ?? "Another process"
         return DataSourceError(
-            .ownedElsewhere,
+            .leaseUnavailable,
             "\(holder) is writing \(name)\(blocking.map { " for \($0.source)" } ?? "") and did not hand over the lease in time. "
                 + "Try again later, or keep the batches of that process short.", entityName: name)
     }

@@ -25,7 +25,7 @@ package struct LoggedSave: Sendable {
     package let byteCount: Int
 
     /// Whether another member made the save.
-    var isMadeElsewhere: Bool { changes.maker != nil }
+    var isOfOtherMember: Bool { changes.member != nil }
     /// Whether reads may need the rows of the save.
     var hasRowsToRead: Bool { !isTakenBack && !changes.isTakeBack && !isForgotten }
     /// Whether the save is in the store.
@@ -41,7 +41,7 @@ package struct LoggedSave: Sendable {
     }
 
     /// A save of another member. It is already in the store.
-    init(madeElsewhere changes: ChangeSet) {
+    init(ofOtherMember changes: ChangeSet) {
         self.changes = changes
         source = nil
         isAwaited = false

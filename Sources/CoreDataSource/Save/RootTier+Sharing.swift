@@ -74,7 +74,7 @@ extension RootTier.State {
     fileprivate mutating func take(_ event: FeedEvent, _ block: PendingBlock?) {
         switch event {
         case .changes(var changes):
-            guard let number = log.append(madeElsewhere: changes, block) else { return forget(nil) }
+            guard let number = log.append(ofOtherMember: changes, block) else { return forget(nil) }
             changes.number = number
             feed.append(.changes(changes))
         case .unknown(let entities): forget(entities)

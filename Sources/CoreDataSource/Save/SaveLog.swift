@@ -45,7 +45,7 @@ package struct SaveLog {
     /// The rows of saves that a fetch may lack.
     private(set) var rows: PendingRows
     /// The memory of the saves of other members in ``rows``, in bytes.
-    private var elsewhereByteCount = 0
+    private var otherMemberByteCount = 0
     var saves = LoggedSaves()
     /// The number up to which all saves have left ``rows``.
     private var trimmedRows: Int64 = 0
@@ -71,10 +71,10 @@ package struct SaveLog {
             pendingNumbers.append(newest)
             pendingByteCount += save.byteCount
             rows.add(saves[newest].changes, block)
-        } else if save.isMadeElsewhere {
+        } else if save.isOfOtherMember {
             // A read that began before may lack the save.
             rows.add(saves[newest].changes, block)
-            elsewhereByteCount += save.byteCount
+            otherMemberByteCount += save.byteCount
             storedByteCount += save.byteCount
         }
         if merged != nil { unmergedByteCount += save.byteCount }
@@ -85,9 +85,9 @@ package struct SaveLog {
     /// Adds a save of another member.
     ///
     /// - Returns: The number of the save; nil if the saves of other members use too much memory.
-    mutating func append(madeElsewhere changes: ChangeSet, _ block: PendingBlock?) -> Int64? {
+    mutating func append(ofOtherMember changes: ChangeSet, _ block: PendingBlock?) -> Int64? {
         defer { advance() }
-        return elsewhereByteCount < unmergedByteLimit ? append(LoggedSave(madeElsewhere: changes), block) : nil
+        return otherMemberByteCount < unmergedByteLimit ? append(LoggedSave(ofOtherMember: changes), block) : nil
     }
 
     /// Removes the rows of all saves in the store from ``rows``, because the store has newer rows.
@@ -167,7 +167,7 @@ package struct SaveLog {
         pendingNumbers.keep { saves[$0].isPending }
         // Restore the rows of earlier saves that the taken back saves had replaced.
         for save in saves[saves.numbers(after: trimmedRows)]
-        where save.isMadeElsewhere || origins.contains(save.changes.origin) {
+        where save.isOfOtherMember || origins.contains(save.changes.origin) {
             if save.hasRowsToRead { rows.restore(save.changes) }
         }
         let undoing = append(LoggedSave(undoing: taken.map(\.changes)), nil)
@@ -225,7 +225,7 @@ package struct SaveLog {
         pendingNumbers = PendingNumbers()
         committed = newest
         trimmedRows = newest
-        (pendingByteCount, unmergedByteCount, elsewhereByteCount, storedByteCount) = (0, 0, 0, 0)
+        (pendingByteCount, unmergedByteCount, otherMemberByteCount, storedByteCount) = (0, 0, 0, 0)
         if merged != nil { merged = newest }
         staleness = nil
         generation += 1
@@ -299,7 +299,7 @@ package struct SaveLog {
         if trimmedRows < known {
             for number in saves.numbers(after: trimmedRows) where number <= known {
                 if saves[number].hasRowsToRead { rows.remove(saves[number].changes) }
-                if saves[number].isMadeElsewhere { elsewhereByteCount -= saves[number].byteCount }
+                if saves[number].isOfOtherMember { otherMemberByteCount -= saves[number].byteCount }
             }
             trimmedRows = known
         }

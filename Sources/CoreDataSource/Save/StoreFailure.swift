@@ -51,7 +51,7 @@ public struct StoreFailure: Sendable {
         let error = DataSourceError(
             .batchHoldsLease,
             "A batch of \(batch.source) has run for \((seconds * 10).rounded() / 10) s, and another process waits for its lease. Keep "
-                + "batches short in shared stores: a call that waits too long throws ownedElsewhere.")
+                + "batches short in shared stores: a call that waits too long throws leaseUnavailable.")
         self.init(.batchHoldsLease, error, dataSourceName: batch.source)
     }
 

@@ -156,7 +156,7 @@ package let releaseQueue = DispatchQueue(label: "CoreDataSource.releases")
 ///
 /// It is not enough to pass a second reference to the queue: if the queue finishes first, the caller has the last reference.
 /// With the box, the queue itself removes the value, no matter who releases the box last.
-package final class ReleasedElsewhere<Value: Sendable>: Sendable {
+package final class ReleasedOffMain<Value: Sendable>: Sendable {
     private let held: Guarded<Value?>
 
     package init(_ value: Value) {

@@ -80,7 +80,7 @@ extension ChangeReader {
     private static let rowLimit = 20
 
     func lines(_ save: NotedSave, _ members: [StoreMember]) -> [String] {
-        let head = "\(save.position)  \(save.time.ISO8601Format())  \(maker(save, members).text)"
+        let head = "\(save.position)  \(save.time.ISO8601Format())  \(member(save, members).text)"
         return [head] + contents(save).map { "  \($0)" }
     }
 
@@ -109,12 +109,12 @@ extension ChangeReader {
         }
         return .object([
             ("position", .number(Int(save.position))), ("time", .string(save.time.ISO8601Format())),
-            ("member", maker(save, members).json), ("unknown", unknown), ("changes", changes),
+            ("member", member(save, members).json), ("unknown", unknown), ("changes", changes),
         ])
     }
 
     /// The member that made a save.
-    private func maker(_ save: NotedSave, _ members: [StoreMember]) -> (text: String, json: JSON) {
+    private func member(_ save: NotedSave, _ members: [StoreMember]) -> (text: String, json: JSON) {
         if let member = members.first(where: { $0.number == save.member }) {
             return (member.description, member.json)
         }

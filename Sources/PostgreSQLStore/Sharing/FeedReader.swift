@@ -82,10 +82,11 @@ final class FeedReader {
             return page
         }
         for row in 0..<found.rowCount {
-            let maker = found.integer(row, 4)
-            if maker == 0 { page.foundOutsideRows = true }
+            let member = found.integer(row, 4)
+            if member == 0 { page.foundOutsideRows = true }
             page.add(
-                maker == own ? nil : try event(in: found, at: row, by: maker, on: connection), at: found.integer(row, 3)
+                member == own ? nil : try event(in: found, at: row, by: member, on: connection),
+                at: found.integer(row, 3)
             )
         }
         last = (page.position, found.copy(found.rowCount - 1, 7))
@@ -109,10 +110,10 @@ final class FeedReader {
     }
 
     private func event(
-        in found: QueryResult, at row: Int, by maker: Int64, on connection: Connection
+        in found: QueryResult, at row: Int, by member: Int64, on connection: Connection
     ) throws(DataSourceError) -> FeedEvent {
         try decoder.event(
-            by: maker, unknown: found.isNull(row, 5) ? nil : found.text(row, 5), changes: found.bytes(row, 6)
+            by: member, unknown: found.isNull(row, 5) ? nil : found.text(row, 5), changes: found.bytes(row, 6)
         ) { () throws(DataSourceError) in try Members(connection, schema).all().map(\.member) }
     }
 

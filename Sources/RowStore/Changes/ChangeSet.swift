@@ -15,7 +15,7 @@ public struct ChangeSet: Sendable {
     /// a shared store refuses the save with `leaseLost`.
     public var leases: [LeaseEpoch] = []
     /// The other member of a shared store that made the save; nil for a save of this container.
-    public var maker: StoreMember?
+    public var member: StoreMember?
 
     /// The early write of the save's new rows; nil if there is none.
     package var earlyWrite: EarlyWrite?

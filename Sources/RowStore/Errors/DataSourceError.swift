@@ -157,7 +157,7 @@ extension DataSourceError.Code {
     public static let storeBusy = Self(rawValue: "storeBusy")
     /// Another process has the lease of a data source that the change affects, and did not hand over the lease in time. The
     /// message names the process.
-    public static let ownedElsewhere = Self(rawValue: "ownedElsewhere")
+    public static let leaseUnavailable = Self(rawValue: "leaseUnavailable")
     /// A batch runs for a long time while another process waits for the lease of the batch. The message names the data source.
     public static let batchHoldsLease = Self(rawValue: "batchHoldsLease")
     /// This process was stopped for so long that another process took over its lease. The store refuses the unwritten saves and

@@ -156,12 +156,12 @@ package struct FeedDecoder {
     }
 
     /// - Parameters:
-    ///   - maker: The number of the member that made the save.
+    ///   - member: The number of the member that made the save.
     ///   - unknown: The names of the changed entities if the feed does not have the rows: ``ChangeEncoding/names(_:)``.
     ///   - changes: The bytes of the rows.
     ///   - all: Reads the members that the store knows.
     package mutating func event(
-        by maker: Int64, unknown: String?, changes: UnsafeRawBufferPointer,
+        by member: Int64, unknown: String?, changes: UnsafeRawBufferPointer,
         _ all: () throws(DataSourceError) -> [StoreMember]
     ) throws(DataSourceError) -> FeedEvent {
         if let unknown {
@@ -170,10 +170,10 @@ package struct FeedDecoder {
         guard var decoded = ChangeEncoding.words(changes).withUnsafeBufferPointer(encoding.changes) else {
             return .unknown(nil)
         }
-        if members[maker] == nil {
+        if members[member] == nil {
             members = Dictionary(try all().map { ($0.number, $0) }) { _, last in last }
         }
-        decoded.maker = members[maker] ?? StoreMember(ended: maker)
+        decoded.member = members[member] ?? StoreMember(ended: member)
         return .changes(decoded)
     }
 }

@@ -104,21 +104,21 @@ final class FeedReader {
             if code == SQLITE_DONE { break }
             guard code == SQLITE_ROW else { throw connection.error(code, while: "reading") }
             let position = sqlite3_column_int64(statement.handle, 0)
-            let maker = sqlite3_column_int64(statement.handle, 1)
-            byteCount += maker == own ? 0 : Int(sqlite3_column_bytes(statement.handle, 3))
-            page.add(maker == own ? nil : try event(statement, by: maker), at: position)
+            let member = sqlite3_column_int64(statement.handle, 1)
+            byteCount += member == own ? 0 : Int(sqlite3_column_bytes(statement.handle, 3))
+            page.add(member == own ? nil : try event(statement, by: member), at: position)
         }
         if page.position == start { page.skip(to: feed.position) }
         page.isMore = page.position < feed.position
         return page
     }
 
-    private func event(_ statement: Statement, by maker: Int64) throws(DataSourceError) -> FeedEvent {
+    private func event(_ statement: Statement, by member: Int64) throws(DataSourceError) -> FeedEvent {
         let unknown: String? = if case .text(let names) = statement.value(2) { names } else { nil }
         let start = sqlite3_column_blob(statement.handle, 3)
         let count = start == nil ? 0 : Int(sqlite3_column_bytes(statement.handle, 3))
         return try decoder.event(
-            by: maker, unknown: unknown, changes: UnsafeRawBufferPointer(start: start, count: count)
+            by: member, unknown: unknown, changes: UnsafeRawBufferPointer(start: start, count: count)
         ) { () throws(DataSourceError) in try SharedTables.members(connection) }
     }
 

@@ -52,7 +52,7 @@ struct LastReferenceTests {
     }
 
     /// Main follows a relationship without its context, through tables of objects that only main may free.
-    @Test func aContainerThatIsReleasedElsewhereIsEmptiedOnMain() async throws {
+    @Test func aContainerThatIsReleasedOffMainIsEmptiedOnMain() async throws {
         for _ in 0..<30 {
             var container: PersistentContainer? = try await PersistentContainer(model: .graph, store: .inMemory)
             var source = try container?.dataSource(GraphDataSource.self)

@@ -20,7 +20,7 @@ struct DamagedSharedTablesTests {
 
     /// What a call may say of it.
     private static let expected: Set<DataSourceError.Code> = [
-        .storeCorrupt, .leaseLost, .ownedElsewhere, .keysExhausted,
+        .storeCorrupt, .leaseLost, .leaseUnavailable, .keysExhausted,
     ]
 
     private func damage(_ url: URL, _ table: String, _ column: String, _ value: String) throws {

@@ -82,7 +82,7 @@ struct LeaseTests {
                 #expect(error?.message.contains("process \(getpid()) (") ?? false)
                 return error?.code
             }
-            #expect(code == .ownedElsewhere)
+            #expect(code == .leaseUnavailable)
             // Nothing of it is left, and nobody waits any more.
             #expect(try one.leases.allSatisfy { $0.waiting.isEmpty })
             #expect(try await theirs.add(contactList(0..<1)) == SaveReport(inserted: 1))

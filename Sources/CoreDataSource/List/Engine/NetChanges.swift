@@ -32,7 +32,7 @@ package struct NetChanges: Sendable {
     /// The numbers of the first and the last applied save; nil if no save made the change.
     package private(set) var saves: ClosedRange<Int64>?
     /// The members that made the saves, other than this container.
-    private(set) var makers: Set<StoreMember> = []
+    private(set) var members: Set<StoreMember> = []
     /// The keys of rows that count as changed, even if they are equal before and after: their to-many relationships changed, or
     /// they had other values in between, which may have been drawn.
     private(set) var touched: Set<Int64> = []
@@ -51,7 +51,7 @@ package struct NetChanges: Sendable {
         _ changes: ChangeSet, to query: ListQuery, _ budget: QueryBudget = QueryBudget()
     ) throws(DataSourceError) {
         saves = (saves?.lowerBound ?? changes.number)...changes.number
-        if let maker = changes.maker { makers.insert(maker) }
+        if let member = changes.member { members.insert(member) }
         for changes in changes.entities where query.family.contains(changes.entity) {
             if changes.rowCount > 64 { rows.reserveCapacity(rows.count + changes.rowCount) }
             let entity = changes.entity
@@ -107,7 +107,7 @@ package struct NetChanges: Sendable {
         }
         for (key, change) in later.rows { add(key, change, query) }
         columns.merge(later.columns) { $0.union($1) }
-        makers.formUnion(later.makers)
+        members.formUnion(later.members)
         if let range = later.saves { saves = (saves?.lowerBound ?? range.lowerBound)...range.upperBound }
     }
 
@@ -200,7 +200,7 @@ package struct NetChanges: Sendable {
     mutating func note(_ saves: [ChangeSet], ofEntities entities: Set<Int>) {
         for save in saves {
             self.saves = (self.saves?.lowerBound ?? save.number)...save.number
-            if let maker = save.maker { makers.insert(maker) }
+            if let member = save.member { members.insert(member) }
             for changes in save.entities where entities.contains(changes.entity) {
                 let changed = changes.updated.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
                 columns[changes.entity, default: ColumnSet()].formUnion(changed)

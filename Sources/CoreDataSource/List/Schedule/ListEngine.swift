@@ -121,7 +121,7 @@ final class ListEngine: HubEngine {
         let (queue, worker) = (hub.queue, worker)
         queue.async {
             // The previous state and the changes may be large, so release them off the main actor too.
-            let done = ReleasedElsewhere((work: work, outcome: worker.run(work, isOnMain: false)))
+            let done = ReleasedOffMain((work: work, outcome: worker.run(work, isOnMain: false)))
             Task { @MainActor in
                 done.use { self.end($0.work, $0.outcome) }
                 done.release()

@@ -36,7 +36,7 @@ public struct ListReason: Sendable {
     public var failure: DataSourceError?
 
     /// The members that made the saves, other than this container.
-    private var makers: Set<StoreMember> = []
+    private var members: Set<StoreMember> = []
     /// The changed columns by entity.
     private var columns: [Int: ColumnSet] = [:]
     private var names: Names?
@@ -78,10 +78,10 @@ extension ListReason {
 
     /// The processes of other members that made the saves, in a shared store: `process 4711 (importer)`. Empty for saves of
     /// this container.
-    public var processes: [String] { makers.map(\.description).sorted() }
+    public var processes: [String] { members.map(\.description).sorted() }
 
     mutating func note(_ net: NetChanges, _ names: Names) {
-        makers.formUnion(net.makers)
+        members.formUnion(net.members)
         saves = net.saves ?? saves
         rowCount = net.rows.count
         columns.merge(net.columns) { $0.union($1) }
@@ -93,7 +93,7 @@ extension ListReason {
         if let names { self.names = names }
         for save in changes {
             saves = (saves?.lowerBound ?? save.number)...save.number
-            if let maker = save.maker { makers.insert(maker) }
+            if let member = save.member { members.insert(member) }
             for changes in save.entities where family.contains(changes.entity) {
                 let changed = changes.updated.reduce(into: ColumnSet()) { $0.formUnion($1.columns) }
                 columns[changes.entity, default: ColumnSet()].formUnion(changed)
@@ -117,7 +117,7 @@ extension ListReason {
         both.didReadStore = didReadStore || later.didReadStore
         both.ranOffMain = ranOffMain || later.ranOffMain
         both.columns.merge(columns) { $0.union($1) }
-        both.makers.formUnion(makers)
+        both.members.formUnion(members)
         return both
     }
 }
@@ -131,7 +131,7 @@ extension ListReason: CustomStringConvertible {
             text += saves.count == 1 ? " \(saves.lowerBound)" : " \(saves.lowerBound) to \(saves.upperBound)"
         }
         if !sources.isEmpty { text += " of \(sources.joined(separator: ", "))" }
-        if !makers.isEmpty { text += " in \(processes.joined(separator: ", "))" }
+        if !members.isEmpty { text += " in \(processes.joined(separator: ", "))" }
         text += rowCount == 1 ? ": 1 row" : ": \(rowCount) rows"
         if !entities.isEmpty { text += " of \(entities.joined(separator: ", "))" }
         if !attributes.isEmpty { text += " (\(attributes.joined(separator: ", ")))" }

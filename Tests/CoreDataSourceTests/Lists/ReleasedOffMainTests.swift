@@ -6,7 +6,7 @@ import Testing
 ///
 /// One test holds up the queue on which they are released, and the other waits for it.
 @MainActor @Suite(.serialized)
-struct ReleasedElsewhereTests: ItemListSuite {
+struct ReleasedOffMainTests: ItemListSuite {
     private final class Large: Sendable {}
 
     /// However late the one who made the box lets go of it.
@@ -15,7 +15,7 @@ struct ReleasedElsewhereTests: ItemListSuite {
         let box = {
             let new = Large()
             large = new
-            return ReleasedElsewhere(new)
+            return ReleasedOffMain(new)
         }()
         box.use { #expect($0 === large) }
         #expect(large != nil)
