@@ -82,7 +82,7 @@ extension PredicateWriter {
         if let later = cursor.later(sort, layout) {
             let (dialect, mark) = (dialect, parameters.count)
             if !isNegated, let written = dialect.rowComparison(cursor, sort, level: level, &self) { return written }
-            takeBack(to: mark)
+            truncate(to: mark)
             let whole = bound.map { RowPredicate.and([$0, later]) } ?? later
             return self.predicate(whole, isNegated: isNegated, level: level)
         }

@@ -25,7 +25,7 @@ extension PredicateWriter {
     mutating func existence(of related: RelatedRows, isNegated: Bool, level: Int) -> SQLPredicate? {
         let mark = parameters.count
         guard let (owner, queries) = self.queries(related, dialect.listsOwners ? .ends : .one, level: level) else {
-            takeBack(to: mark)
+            truncate(to: mark)
             return nil
         }
         if dialect.listsOwners, !queries.isEmpty {

@@ -65,7 +65,7 @@ package struct PredicateWriter {
     package func hasRoom(for count: Int) -> Bool { parameters.count + count <= limits.values }
 
     /// Removes all parameters after the first `count`, because a statement refuses values that its SQL does not use.
-    mutating func takeBack(to count: Int) {
+    mutating func truncate(to count: Int) {
         parameters.removeSubrange(count...)
     }
 
@@ -84,7 +84,7 @@ package struct PredicateWriter {
             level < limits.nesting
             ? written(predicate, isNegated: isNegated, level: level)
             : fallback(predicate, isNegated: isNegated, level: level)
-        if parameters.count > mark, written.isAlways || written.isNever { takeBack(to: mark) }
+        if parameters.count > mark, written.isAlways || written.isNever { truncate(to: mark) }
         return written
     }
 
@@ -173,7 +173,7 @@ package struct PredicateWriter {
         for (conjunct, isNegated) in predicate.conjuncts {
             let written = self.predicate(conjunct, isNegated: isNegated)
             if written.isNever {
-                takeBack(to: mark)
+                truncate(to: mark)
                 return (written, nil)
             }
             if !written.isAlways { parts.append(written.sql) }

@@ -37,7 +37,7 @@ struct CommitPromises {
             var other = ChangeSet.of(insert: [item(4, "c")])
             other.origin = 2
             let outcome = try store.commit([refused, other, later])
-            #expect(outcome.refused.mapValues(\.code) == [0: .uniquenessViolated, 2: .saveTakenBack])
+            #expect(outcome.refused.mapValues(\.code) == [0: .uniquenessViolated, 2: .saveRolledBack])
             #expect(try store.keys(RowQuery(entity: TestModel.item)) == [1, 2, 4, 9])
             #expect(try store.row(1)?.text(TestModel.code) == "a")
             #expect(try store.row(constraint: 0, .text("b"))?.key == 2)

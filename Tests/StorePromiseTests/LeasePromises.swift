@@ -162,7 +162,7 @@ struct LeasePromises {
             }
             let group = [save(1, 1, [lost]), save(2, 2, []), save(3, 1, [])]
             let refused = try members[0].store.commit(group).refused
-            #expect(refused.mapValues(\.code) == [0: .leaseLost, 2: .saveTakenBack])
+            #expect(refused.mapValues(\.code) == [0: .leaseLost, 2: .saveRolledBack])
             #expect(refused[0]?.entityName == "Item")
             let now = try epoch(LeasePromises.item, table)
             #expect(try members[1].store.commit([save(4, 1, [now])]).refused.isEmpty)

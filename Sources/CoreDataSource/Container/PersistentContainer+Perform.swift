@@ -13,7 +13,7 @@ extension PersistentContainer {
     /// Each context edits the entities of its own data source and reads the rows of all entities. Its fetches show its own
     /// edits, but not the edits of the other contexts. Objects of all contexts can be linked. Other batches of these data
     /// sources wait until the call ends. After such a save, the data sources depend on each other: if a save of one data source
-    /// is taken back, the later saves of all of them are taken back too.
+    /// is rolled back, the later saves of all of them are rolled back too.
     ///
     /// **Isolation**: the queues of the private contexts. All calls take the queues in the same order, so they cannot deadlock.
     ///

@@ -269,7 +269,7 @@ public final class PersistentContainer: Sendable {
         try stack.root.flushAndWait()
     }
 
-    /// Takes back all saves that are not in the store yet, in all contexts, for example when saves with `waitFor: .main` can
+    /// Rolls back all saves that are not in the store yet, in all contexts, for example when saves with `waitFor: .main` can
     /// never be written.
     ///
     /// ```swift
@@ -278,7 +278,7 @@ public final class PersistentContainer: Sendable {
     ///
     /// When the call returns, objects, fetches and lists of main show the rows of the store.
     ///
-    /// - Returns: How many saves were taken back.
+    /// - Returns: How many saves were rolled back.
     @discardableResult
     public func discardPending() async -> Int {
         let discarded = await stack.root.discardPending()

@@ -5,9 +5,9 @@ internal import QueryLanguage
 /// Each call is one save. Values reach the hooks in their order. The calls of a task are saved in their order. The cost of a
 /// call grows with the number of its values; ``prepare(_:in:)`` can look up their objects together.
 ///
-/// If a call throws, all its changes are taken back, in the store and in every context and list. Main may have shown the
+/// If a call throws, all its changes are rolled back, in the store and in every context and list. Main may have shown the
 /// changes before; lists then report their removal. Later saves of the same data source may depend on the changes. Those that
-/// still wait for the store are taken back too, and throw `saveTakenBack`.
+/// still wait for the store are rolled back too, and throw `saveRolledBack`.
 ///
 /// After a call on the main actor has returned, fetches, objects and lists of main show its save. A call that is not on the
 /// main actor waits for the main actor only with `waitFor: .main`.

@@ -221,7 +221,7 @@ struct SyncSweep {
             context.refuse(
                 DataSourceError(
                     .invalidRequest,
-                    "The hook of a sync of \(entity.name) linked or unlinked objects. A sync without all operations cannot take back single links. Sync with all operations, or link the objects in another call.",
+                    "The hook of a sync of \(entity.name) linked or unlinked objects. A sync without all operations cannot roll back single links. Sync with all operations, or link the objects in another call.",
                     entityName: entity.name))
         }
         context.undo(object)

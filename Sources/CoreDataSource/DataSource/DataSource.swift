@@ -61,7 +61,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     ///   - value: A value of the call.
     ///   - context: The private context that the batch runs in.
     /// - Returns: The object, or nil to ignore the value. Reports count ignored values.
-    /// - Throws: Any error; the whole batch is taken back then. The default throws `hookNotOverridden`.
+    /// - Throws: Any error; the whole batch is rolled back then. The default throws `hookNotOverridden`.
     open nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
         throw DataSourceError(hook: "onAdd(_:in:)", of: self, for: "add")
     }
@@ -91,7 +91,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     ///   - object: The object that ``onAdd(_:in:)`` returned for the value.
     ///   - value: A value of the call.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; the whole batch is taken back then.
+    /// - Throws: Any error; the whole batch is rolled back then.
     open nonisolated func onLink(_ object: ManagedObject, for value: Value, in context: PrivateContext) throws {}
 
     /// Deletes the object of a value, if it exists.
@@ -111,7 +111,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// - Parameters:
     ///   - value: A value of the call.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; the whole batch is taken back then. The default throws `hookNotOverridden`.
+    /// - Throws: Any error; the whole batch is rolled back then. The default throws `hookNotOverridden`.
     open nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
         throw DataSourceError(hook: "onDelete(_:in:)", of: self, for: "delete")
     }
@@ -136,7 +136,7 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// - Parameters:
     ///   - values: All values of the call, in their order.
     ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; the whole batch is taken back then.
+    /// - Throws: Any error; the whole batch is rolled back then.
     open nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {}
 }
 
@@ -214,7 +214,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// - Parameters:
     ///   - object: The stored object with the value's key, or a new object.
     ///   - value: The value that was added or synced.
-    /// - Throws: Any error; the whole batch is taken back then. The default throws `hookNotOverridden`.
+    /// - Throws: Any error; the whole batch is rolled back then. The default throws `hookNotOverridden`.
     open nonisolated func update(_ object: Object, from value: Value) throws {
         throw DataSourceError(hook: "update(_:from:)", of: self, for: "add")
     }
@@ -239,7 +239,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// - Parameters:
     ///   - object: The object of the value.
     ///   - value: The value that was added or synced.
-    /// - Throws: Any error; the whole batch is taken back then.
+    /// - Throws: Any error; the whole batch is rolled back then.
     open nonisolated func link(_ object: Object, from value: Value) throws {}
 
     nonisolated open override class var entities: [ManagedObject.Type] { [Object.self] }

@@ -87,7 +87,7 @@ public final class Draft<Object: ManagedObject> {
     /// draft.discard()
     /// ```
     ///
-    /// A running save is not taken back.
+    /// A running save is not rolled back.
     public func discard() {
         isDiscarded = true
         main?.endDraft(number)
@@ -125,7 +125,7 @@ public final class Draft<Object: ManagedObject> {
     /// - Complexity: O(n) in the number of edited objects.
     public func redo() { open?.redo() }
 
-    /// Makes all edits of the body one step. If the body throws, all its edits are taken back.
+    /// Makes all edits of the body one step. If the body throws, all its edits are rolled back.
     ///
     /// ```swift
     /// draft.undoGroup {

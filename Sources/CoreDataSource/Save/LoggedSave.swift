@@ -7,7 +7,7 @@ package struct LoggedSave: Sendable {
     package let source: SaveSource?
     /// Whether the caller waits for the store and gets the outcome. If false, the caller waits for main only.
     package let isAwaited: Bool
-    /// Whether the save must be committed: it is not in the store and was not taken back.
+    /// Whether the save must be committed: it is not in the store and was not rolled back.
     package internal(set) var isPending: Bool
     /// Whether the save is in the group that is being committed.
     package internal(set) var isCommitting = false
@@ -15,8 +15,8 @@ package struct LoggedSave: Sendable {
     package internal(set) var isLocked = false
     /// The time since which commits leave out the save; nil if they do not.
     package internal(set) var waitsSince: ContinuousClock.Instant?
-    /// Whether the save was taken back, so that its rows are no longer visible.
-    package internal(set) var isTakenBack = false
+    /// Whether the save was rolled back, so that its rows are no longer visible.
+    package internal(set) var isRolledBack = false
     /// Whether reads find rows in the store that are newer than those of the save.
     package internal(set) var isForgotten = false
     /// Whether the data source was notified that the save is delayed.
@@ -27,9 +27,9 @@ package struct LoggedSave: Sendable {
     /// Whether another member made the save.
     var isOfOtherMember: Bool { changes.member != nil }
     /// Whether reads may need the rows of the save.
-    var hasRowsToRead: Bool { !isTakenBack && !changes.isTakeBack && !isForgotten }
+    var hasRowsToRead: Bool { !isRolledBack && !changes.isRollback && !isForgotten }
     /// Whether the save is in the store.
-    var isStored: Bool { !isPending && !isTakenBack && !changes.isTakeBack }
+    var isStored: Bool { !isPending && !isRolledBack && !changes.isRollback }
 
     package init(_ changes: ChangeSet, from source: SaveSource? = nil, isAwaited: Bool = true) {
         self.changes = changes
@@ -80,7 +80,7 @@ extension ChangeSet {
             }
         }
         self.init(entities: entities.keys.sorted().map { EntityChanges(undoing: entities[$0] ?? [:], entity: $0) })
-        isTakeBack = true
+        isRollback = true
     }
 }
 

@@ -36,7 +36,7 @@ extension RootTier {
         if store.needsUpkeep, pendingSaveCount == 0 { store.upkeep() }
     }
 
-    /// Commits a group, notifies the waiters, and takes back refused saves.
+    /// Commits a group, notifies the waiters, and rolls back refused saves.
     ///
     /// - Returns: Whether the group was written, except for refused saves; and whether new saves came in meanwhile.
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
@@ -47,7 +47,7 @@ extension RootTier {
             if outcome.refused.values.contains(where: { $0.code == .leaseLost }) { didLoseLease() }
             if outcome.foundOutsideWrites { didFindOutsideWrites() }
         }
-        didTakeBack()
+        didRollBack()
         // Notify all waiters of this commit before the next commit begins, so that waiters are notified in the order of the
         // saves.
         var isMoreWaiting: Bool?
@@ -68,8 +68,8 @@ extension RootTier {
         }
     }
 
-    /// Wakes main after saves were taken back. All followers then undo these saves, or reload rows that other programs wrote.
-    func didTakeBack() {
+    /// Wakes main after saves were rolled back. All followers then undo these saves, or reload rows that other programs wrote.
+    func didRollBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         wakeMainIfListening()
         notePending()

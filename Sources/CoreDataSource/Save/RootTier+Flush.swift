@@ -167,7 +167,7 @@ extension RootTier {
     ///   - source: The data source that makes the change.
     ///   - basis: The feed position of the caller's context when it decided what to change.
     /// - Returns: The number of changed rows.
-    /// - Throws: `storeClosed`; `storeReset`; `saveTakenBack` if an earlier save of the data source was refused meanwhile; the
+    /// - Throws: `storeClosed`; `storeReset`; `saveRolledBack` if an earlier save of the data source was refused meanwhile; the
     ///   errors of earlier saves of these entities that cannot be committed; errors of the store. If the call throws, it
     ///   changes nothing, except for `storeReset`: a reset during the call empties the store.
     package func make(

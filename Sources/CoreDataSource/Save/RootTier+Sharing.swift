@@ -200,14 +200,14 @@ package struct Feed: Sendable {
     private var events: [(event: FeedEvent, byteCount: Int)] = []
     /// The memory of the events, in bytes.
     package private(set) var byteCount = 0
-    /// The position after the last event that took back saves of an origin, by the origin.
-    private var takeBacks: [Int: Int64] = [:]
+    /// The position after the last event that rolled back saves of an origin, by the origin.
+    private var rollbacks: [Int: Int64] = [:]
 
     /// The most events.
     package static let limit = 64
     /// The most memory of the events, in bytes. A larger event only names the entities that it affects.
     package static let byteLimit = 16 << 20
-    /// The most rows of an event that takes saves back. A larger event only names the entities that it affects.
+    /// The most rows of an event that rolls saves back. A larger event only names the entities that it affects.
     package static let rowLimit = 4096
 
     package init() {}
@@ -225,10 +225,10 @@ package struct Feed: Sendable {
     }
 
     /// Adds an event that undoes saves.
-    package mutating func append(takeBack changes: ChangeSet, ofOrigins origins: Set<Int>) {
+    package mutating func append(rollback changes: ChangeSet, ofOrigins origins: Set<Int>) {
         let isLarge = changes.rowCount > Feed.rowLimit
         append(isLarge ? .unknown(Set(changes.entities.map(\.entity))) : .changes(changes))
-        for origin in origins { takeBacks[origin] = position }
+        for origin in origins { rollbacks[origin] = position }
     }
 
     /// Replaces origins.
@@ -236,8 +236,8 @@ package struct Feed: Sendable {
     /// - Parameter moved: The new origins by the old origins.
     mutating func move(_ moved: [Int: Int]) {
         for (old, new) in moved {
-            guard let position = takeBacks.removeValue(forKey: old) else { continue }
-            takeBacks[new] = max(position, takeBacks[new] ?? 0)
+            guard let position = rollbacks.removeValue(forKey: old) else { continue }
+            rollbacks[new] = max(position, rollbacks[new] ?? 0)
         }
     }
 
@@ -247,8 +247,8 @@ package struct Feed: Sendable {
         return count <= events.count ? events.suffix(count).map(\.event) : [.unknown(nil)]
     }
 
-    /// Whether saves of an origin were taken back after a position.
-    package func hasTakenBack(_ origin: Int, after start: Int64) -> Bool {
-        takeBacks[origin].map { $0 > start } ?? false
+    /// Whether saves of an origin were rolled back after a position.
+    package func hasRolledBack(_ origin: Int, after start: Int64) -> Bool {
+        rollbacks[origin].map { $0 > start } ?? false
     }
 }

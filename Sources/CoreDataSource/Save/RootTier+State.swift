@@ -6,7 +6,7 @@ extension RootTier {
         var log: SaveLog
         var feed = Feed()
         var waiters = CommitWaiters()
-        /// The errors of taken back saves whose callers have not taken the outcome yet.
+        /// The errors of rolled back saves whose callers have not taken the outcome yet.
         private var refused: [Int64: DataSourceError] = [:]
         /// Whether no more saves are accepted.
         var isClosed = false
@@ -67,7 +67,7 @@ extension RootTier {
 
         // MARK: Commits
 
-        /// Notes the outcome of the running commit, and takes back refused saves.
+        /// Notes the outcome of the running commit, and rolls back refused saves.
         ///
         /// - Returns: The failures to report.
         mutating func noteCommit(_ result: Result<GroupOutcome, DataSourceError>) -> [StoreFailure.Report] {
@@ -77,7 +77,7 @@ extension RootTier {
                 let errors = outcome.refused
                 log.noteCommitted(except: Set(errors.keys).union(outcome.postponed))
                 if let first = errors.min(by: { $0.key < $1.key }) { refusal = (first.key, first.value) }
-                let reports = takeBack(Set(errors.keys)) { number, cause in errors[number] ?? cause }
+                let reports = rollBack(Set(errors.keys)) { number, cause in errors[number] ?? cause }
                 return reports + postpone(outcome)
             case .failure(let error):
                 failureCount += 1
@@ -96,7 +96,7 @@ extension RootTier {
             return late.isEmpty ? [] : fail(late, error)
         }
 
-        /// Ends the wait for saves of the ending commit that cannot be written now: awaited saves are taken back, others are
+        /// Ends the wait for saves of the ending commit that cannot be written now: awaited saves are rolled back, others are
         /// delayed.
         private mutating func fail(_ numbers: [Int64], _ error: DataSourceError) -> [StoreFailure.Report] {
             let through = log.committing?.upperBound ?? 0
@@ -104,8 +104,8 @@ extension RootTier {
             let failed = Set(numbers.filter { $0 <= through })
             let awaited = Set(
                 log.pending.filter { $0.isAwaited && failed.contains($0.changes.number) }.map(\.changes.number))
-            let reports = takeBack(awaited) { number, _ in
-                awaited.contains(number) ? error : DataSourceError(takenBackAfter: error)
+            let reports = rollBack(awaited) { number, _ in
+                awaited.contains(number) ? error : DataSourceError(rolledBackAfter: error)
             }
             let delayed = log.noteDelay(of: failed).compactMap { save in
                 save.source.map { StoreFailure.Report(.saveDelayed, error, $0) }
@@ -113,22 +113,22 @@ extension RootTier {
             return reports + delayed
         }
 
-        /// Takes back saves, and all later saves of their origins.
+        /// Rolls back saves, and all later saves of their origins.
         ///
         /// - Parameter cause: Returns the error of a save. Its second argument is the error of a save that depends on a taken
         ///   back save.
         /// - Returns: The failures to report.
-        mutating func takeBack(
+        mutating func rollBack(
             _ numbers: Set<Int64>, _ cause: (Int64, DataSourceError) -> DataSourceError
         ) -> [StoreFailure.Report] {
-            guard !numbers.isEmpty, let (saves, _) = log.takeBack(numbers) else { return [] }
+            guard !numbers.isEmpty, let (saves, _) = log.rollBack(numbers) else { return [] }
             feed.append(
-                takeBack: ChangeSet(undoing: saves.map(\.changes)), ofOrigins: Set(saves.map(\.changes.origin)))
+                rollback: ChangeSet(undoing: saves.map(\.changes)), ofOrigins: Set(saves.map(\.changes.origin)))
             var first: [Int: DataSourceError] = [:]
             return saves.compactMap { save in
                 let number = save.changes.number
                 let origin = save.changes.origin
-                let error = cause(number, DataSourceError(takenBackAfter: first[origin] ?? RootTier.discarded))
+                let error = cause(number, DataSourceError(rolledBackAfter: first[origin] ?? RootTier.discarded))
                 if first[origin] == nil { first[origin] = error }
                 if save.isAwaited {
                     refused[number] = error
@@ -165,13 +165,13 @@ extension RootTier {
 
         // MARK: Ends
 
-        /// Takes back all pending saves, unless a commit is running.
+        /// Rolls back all pending saves, unless a commit is running.
         ///
-        /// - Returns: The number of taken back saves, and the waiters to notify; nil if a commit is running.
+        /// - Returns: The number of rolled back saves, and the waiters to notify; nil if a commit is running.
         mutating func discardPending() -> (count: Int, notifications: [Notification])? {
             guard log.committing == nil else { return nil }
             let numbers = Set(log.pending.map(\.changes.number))
-            _ = takeBack(numbers) { _, _ in RootTier.discarded }
+            _ = rollBack(numbers) { _, _ in RootTier.discarded }
             forgetFailure()
             return (numbers.count, takeNotifications())
         }
@@ -192,8 +192,8 @@ extension RootTier {
         /// The error of a save that is based on rows from a position of the feed; nil if the save can be accepted.
         func refusal(_ origin: Int, basedOn basis: FeedPosition) -> DataSourceError? {
             if log.isResetting || basis.generation < log.generation { return RootTier.storeReset }
-            guard feed.hasTakenBack(origin, after: basis.number) else { return nil }
-            return DataSourceError(takenBackAfter: failure?.error ?? RootTier.discarded)
+            guard feed.hasRolledBack(origin, after: basis.number) else { return nil }
+            return DataSourceError(rolledBackAfter: failure?.error ?? RootTier.discarded)
         }
     }
 }

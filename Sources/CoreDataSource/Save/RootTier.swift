@@ -88,7 +88,7 @@ package final class RootTier: Sendable {
     ///     position.
     ///   - isAwaited: Whether the caller takes the outcome.
     /// - Returns: The number of the save.
-    /// - Throws: `storeClosed`, `storeReset`, `saveTakenBack`.
+    /// - Throws: `storeClosed`, `storeReset`, `saveRolledBack`.
     package func accept(
         _ changes: ChangeSet, from source: SaveSource? = nil, basis: FeedPosition? = nil, isAwaited: Bool = true
     ) throws(DataSourceError) -> Int64 {
@@ -136,15 +136,15 @@ package final class RootTier: Sendable {
         if let outcome { waiter(outcome) }
     }
 
-    /// Takes back all pending saves after the running commit has ended.
+    /// Rolls back all pending saves after the running commit has ended.
     ///
-    /// - Returns: The number of taken back saves.
+    /// - Returns: The number of rolled back saves.
     package func discardPending() async -> Int {
         await withCheckedContinuation { continuation in
             betweenCommits {
                 $0.discardPending()
             } then: { count, notifications in
-                self.didTakeBack()
+                self.didRollBack()
                 for (waiter, result) in notifications { waiter(result) }
                 continuation.resume(returning: count)
             }
@@ -341,7 +341,7 @@ extension RootTier {
         state.withLock { $0.log.endReset() }
         for (waiter, result) in ended.notifications { waiter(result) }
         for report in ended.reports { failures.report(report) }
-        didTakeBack()
+        didRollBack()
         if pendingSaveCount > 0 { commitSoon() }
         return result
     }

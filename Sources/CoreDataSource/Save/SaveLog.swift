@@ -6,11 +6,11 @@ package import RowStore
 /// rows of the store by the rows of all saves that may have been committed after it began. A save leaves the log when neither
 /// the root, nor main, nor a fetch can need it.
 ///
-/// A save that cannot be committed is taken back. It is never committed, and another save, which undoes it, is added for main.
+/// A save that cannot be committed is rolled back. It is never committed, and another save, which undoes it, is added for main.
 package struct SaveLog {
     /// The number of the newest save.
     package var newest: Int64 { saves.newest }
-    /// The outcome of every save up to this number is known: the save is in the store, or was taken back.
+    /// The outcome of every save up to this number is known: the save is in the store, or was rolled back.
     package private(set) var committed: Int64 = 0
     /// The number up to which main has merged all saves; nil while main shows nothing.
     package private(set) var merged: Int64?
@@ -147,11 +147,11 @@ package struct SaveLog {
         return pendingNumbers.all.last.map { $0 > through || hasResumed } ?? false
     }
 
-    /// Takes back pending saves, and all later pending saves of their origins.
+    /// Rolls back pending saves, and all later pending saves of their origins.
     ///
-    /// - Returns: The taken back saves, the oldest first, and the number of the save that undoes them; nil if no save was
+    /// - Returns: The rolled back saves, the oldest first, and the number of the save that undoes them; nil if no save was
     ///   pending.
-    package mutating func takeBack(_ numbers: Set<Int64>) -> (saves: [LoggedSave], undoneBy: Int64)? {
+    package mutating func rollBack(_ numbers: Set<Int64>) -> (saves: [LoggedSave], undoneBy: Int64)? {
         var origins: Set<Int> = []
         var taken: [LoggedSave] = []
         for save in pending {
@@ -160,12 +160,12 @@ package struct SaveLog {
             origins.insert(save.changes.origin)
             taken.append(save)
             settle(number)
-            saves[number].isTakenBack = true
+            saves[number].isRolledBack = true
             rows.remove(save.changes)
         }
         guard !taken.isEmpty else { return nil }
         pendingNumbers.keep { saves[$0].isPending }
-        // Restore the rows of earlier saves that the taken back saves had replaced.
+        // Restore the rows of earlier saves that the rolled back saves had replaced.
         for save in saves[saves.numbers(after: trimmedRows)]
         where save.isOfOtherMember || origins.contains(save.changes.origin) {
             if save.hasRowsToRead { rows.restore(save.changes) }

@@ -23,7 +23,7 @@ public struct StoreFailure: Sendable {
 
         /// A save with `waitFor: .main` could not be written yet. Main shows the save, and the container tries again.
         public static let saveDelayed = Kind(rawValue: "saveDelayed")
-        /// A save with `waitFor: .main` was refused. It was taken back from all contexts.
+        /// A save with `waitFor: .main` was refused. It was rolled back from all contexts.
         public static let saveRefused = Kind(rawValue: "saveRefused")
         /// A `writeAsync` without a callback failed. It saved nothing.
         public static let writeFailed = Kind(rawValue: "writeFailed")

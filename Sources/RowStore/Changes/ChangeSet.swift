@@ -7,10 +7,10 @@ public struct ChangeSet: Sendable {
     /// The save's number in its container: 1 for the first save, and so on; 0 for a change set without a number.
     public var number: Int64 = 0
     /// Saves with the same origin may depend on each other. Data sources that share a uniqueness constraint have the same
-    /// origin. A store that refuses a save also refuses every later save with that origin, with `saveTakenBack`.
+    /// origin. A store that refuses a save also refuses every later save with that origin, with `saveRolledBack`.
     public var origin = 0
     /// Whether the change set undoes refused saves. No store writes such a change set.
-    package var isTakeBack = false
+    package var isRollback = false
     /// The leases under which the save was made; empty in a store that is not shared. If one of the leases is no longer valid,
     /// a shared store refuses the save with `leaseLost`.
     public var leases: [LeaseEpoch] = []

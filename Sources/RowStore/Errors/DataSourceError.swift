@@ -122,7 +122,7 @@ extension DataSourceError.Code {
     /// The save was discarded by `discardPending()`, or depends on a discarded save.
     public static let pendingDiscarded = Self(rawValue: "pendingDiscarded")
     /// An earlier save of the same data source could not be written, and this save may depend on it.
-    public static let saveTakenBack = Self(rawValue: "saveTakenBack")
+    public static let saveRolledBack = Self(rawValue: "saveRolledBack")
 
     /// The app's closure threw an error in a write that no call waits for. The cause is that error.
     public static let writeFailed = Self(rawValue: "writeFailed")

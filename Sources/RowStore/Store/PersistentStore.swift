@@ -35,7 +35,7 @@ public protocol PersistentStore: Sendable {
     /// If a change set alone cannot be written, refuse only that change set: with `uniquenessViolated` for a key or a unique
     /// value of another row, `objectGone` for an update of a row that does not exist, `valueTooLarge`, `validationFailed`,
     /// `abstractEntity`, and in a shared store with `leaseLost`. Then refuse every later change set with the same origin, with
-    /// `saveTakenBack`. A refused change set changes nothing.
+    /// `saveRolledBack`. A refused change set changes nothing.
     ///
     /// **Isolation**: called on a queue of the container, by one caller at a time, while others read.
     ///
@@ -296,7 +296,7 @@ package struct Refusals: Sendable {
     /// - Returns: Whether the change set is refused.
     package mutating func refusesDependent(_ set: ChangeSet, at place: Int) -> Bool {
         guard let cause = origins[set.origin] else { return false }
-        errors[place] = DataSourceError(takenBackAfter: cause)
+        errors[place] = DataSourceError(rolledBackAfter: cause)
         return true
     }
 }
@@ -311,10 +311,10 @@ extension DataSourceError {
     }
 
     /// The error for a save that may depend on a save that could not be written.
-    package init(takenBackAfter cause: DataSourceError) {
+    package init(rolledBackAfter cause: DataSourceError) {
         self.init(
-            .saveTakenBack,
-            "This save was taken back, because an earlier save that it may depend on could not be written. Save both again.",
+            .saveRolledBack,
+            "This save was rolled back, because an earlier save that it may depend on could not be written. Save both again.",
             entityName: cause.entityName, cause: cause.description)
     }
 

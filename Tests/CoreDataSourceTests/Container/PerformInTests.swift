@@ -110,7 +110,7 @@ import Testing
     }
 
     /// The save over both was made while one of groups was pending, which had another origin until then.
-    @Test func aSaveThatIsTakenBackTakesLaterOnesOverBothWithIt() async throws {
+    @Test func aSaveThatIsRolledBackTakesLaterOnesOverBothWithIt() async throws {
         let layout = ModelLayout(.contacts)
         let store = FaultyStore(layout)
         let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))

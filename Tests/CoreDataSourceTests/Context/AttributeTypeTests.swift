@@ -101,7 +101,7 @@ struct AttributeTypeTests {
                 #expect(contact.changedAttributes == ["name"])
                 contact.name = "n"
             }
-            #expect(container.stack.root.newestSave == 1, "a save was made of an edit that was taken back")
+            #expect(container.stack.root.newestSave == 1, "a save was made of an edit that was rolled back")
         }
     }
 }

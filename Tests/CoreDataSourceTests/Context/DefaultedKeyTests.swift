@@ -91,7 +91,7 @@ struct DefaultedKeyTests {
     }
 
     /// After a fetch of all rows the store is not asked for what the index lacks.
-    @Test func anObjectIsFoundByItsKeyAfterAnEditWasTakenBack() async throws {
+    @Test func anObjectIsFoundByItsKeyAfterAnEditWasRolledBack() async throws {
         let directory = try TemporaryDirectory()
         let store = StoreLocation.sqlite(directory.url.appending(path: "items.sqlite"))
         let first = try await PersistentContainer(model: model, store: store)

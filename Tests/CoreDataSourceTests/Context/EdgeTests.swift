@@ -43,14 +43,14 @@ struct EdgeTests {
         }
     }
 
-    /// After the batch was taken back, a second object stood for the row, and both were saved.
+    /// After the batch was rolled back, a second object stood for the row, and both were saved.
     @Test func oneObjectStandsForARowAfterARollback() async throws {
         try await withContainer(configuration: .init(registeredObjectByteLimit: 0)) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<2))
             let report = try await contacts.perform { context in
                 let one = try context.first(ContactEntity.self, where: \.uid, equals: "uid-1")
-                one?.name = "taken back"
+                one?.name = "rolled back"
                 context.rollback()
                 one?.name = "kept"
                 let other = try context.first(ContactEntity.self, where: \.uid, equals: "uid-1")

@@ -36,7 +36,7 @@ struct MainFollowsTests {
 
     /// Main has shown the deletion before the store refuses it, to lists, too. It may be too far behind to learn of each save.
     @Test(arguments: [false, true], [32 << 20, 1])
-    func anObjectWhoseDeletionIsTakenBackIsThereAgain(isListed: Bool, backlog: Int) async throws {
+    func anObjectWhoseDeletionIsRolledBackIsThereAgain(isListed: Bool, backlog: Int) async throws {
         let (container, store) = PersistentContainer.faulty(configuration: .init(mainBacklogByteLimit: backlog))
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(ItemData(key: "a", number: 1))

@@ -74,7 +74,7 @@ private final class LooseFolderDataSource: DataSource<FolderValue> {
         }
     }
 
-    @Test func aLinkThatThrowsTakesTheWholeBatchBack() async throws {
+    @Test func aLinkThatThrowsRollsTheWholeBatchBack() async throws {
         try await withEmptyGraph { container in
             let folders = try container.dataSource(FolderDataSource.self)
             await #expect(throws: Poison.self) {

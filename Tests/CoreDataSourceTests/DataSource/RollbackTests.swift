@@ -4,7 +4,7 @@ import Testing
 @MainActor
 struct RollbackTests {
     @Test(arguments: StoreKind.allCases)
-    func aHookThatThrowsTakesTheWholeBatchBack(kind: StoreKind) async throws {
+    func aHookThatThrowsRollsTheWholeBatchBack(kind: StoreKind) async throws {
         try await withContainer(kind) { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(contactList(0..<200))
@@ -38,7 +38,7 @@ struct RollbackTests {
         }
     }
 
-    @Test func aUniqueValueThatWasTakenBackIsFree() async throws {
+    @Test func aUniqueValueThatWasRolledBackIsFree() async throws {
         try await withContainer { container, _ in
             let contacts = try container.dataSource(ContactDataSource.self)
             try await contacts.add(ContactData(uid: "a", name: "n"))

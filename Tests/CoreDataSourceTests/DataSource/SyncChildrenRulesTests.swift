@@ -32,7 +32,7 @@ private final class KennelDataSource: DataSource<String> {
 
 /// What a sync without all operations does to objects that its hooks and delete rules change.
 @MainActor @Suite struct SyncChildrenRulesTests {
-    @Test func aSaveHoldsEachRowOnceThoughAChangeOfItWasTakenBack() async throws {
+    @Test func aSaveHoldsEachRowOnceThoughAChangeOfItWasRolledBack() async throws {
         let layout = ModelLayout(.peers())
         let store = FaultyStore(layout)
         let container = PersistentContainer(
@@ -43,7 +43,7 @@ private final class KennelDataSource: DataSource<String> {
             (a.key, b.key) = ("a", "b")
             a.boss = b
         }
-        // The hook changes a, which is taken back; then b is deleted, which changes a again.
+        // The hook changes a, which is rolled back; then b is deleted, which changes a again.
         let report = try await peers.sync(["a"], entity: Peer.self, operations: [.insert, .delete])
         #expect(report.skipped == 1 && report.deleted == 1)
         let changes = try #require(store.committedChanges.last?.last)
@@ -78,7 +78,7 @@ private final class KennelDataSource: DataSource<String> {
         }
     }
 
-    @Test func anObjectWhoseChangedKeyWasTakenBackIsFoundByItsOldOne() async throws {
+    @Test func anObjectWhoseChangedKeyWasRolledBackIsFoundByItsOldOne() async throws {
         try await withEmptyGraph { container in
             let source = try container.dataSource(RenamingDataSource.self)
             try await source.perform { context in for key in ["a", "b"] { _ = try context.topic(key) } }
@@ -105,7 +105,7 @@ private final class KennelDataSource: DataSource<String> {
         }
     }
 
-    /// What a hook has linked or unlinked cannot be taken back one by one.
+    /// What a hook has linked or unlinked cannot be rolled back one by one.
     @Test(arguments: ["link", "unlink", "unlink and edit", "relabel"])
     func aLinkThatMayNotBeChangedIsRefused(hook: String) async throws {
         try await withEmptyGraph { container in

@@ -75,7 +75,7 @@ struct ListTiersTests: ItemListSuite {
         }
     }
 
-    @Test func discardedSavesAreTakenBackOut() async throws {
+    @Test func discardedSavesAreRolledBack() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<3))
@@ -90,7 +90,7 @@ struct ListTiersTests: ItemListSuite {
         await container.discardPending()
         store.fail(with: nil)
         #expect(listed(senders, "list") == ["k0 0", "k1 1", "k2 2"])
-        #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .takenBack)
+        #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .rolledBack)
         try await senders.add(items(3..<4), waitFor: .main)
         #expect(listed(senders, "list") == (try fetched(senders)))
         #expect(delegate.complaints == [])

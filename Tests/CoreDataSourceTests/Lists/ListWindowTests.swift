@@ -9,7 +9,7 @@ import Testing
 @MainActor
 struct ListWindowTests: ItemListSuite {
     /// Rows that are left after a save and rows that were read without it do not fit together.
-    @Test func aSaveThatIsDiscardedWhileRowsAreReadOnIsTakenBack() async throws {
+    @Test func aSaveThatIsDiscardedWhileRowsAreReadOnIsRolledBack() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<200))

@@ -142,7 +142,7 @@ struct LiveAggregateTests {
 
     private func items(_ range: Range<Int>) -> [ItemData] { range.map { ItemData(key: "k\($0)", number: Int64($0)) } }
 
-    @Test func discardedSavesAreTakenBackOut() async throws {
+    @Test func discardedSavesAreRolledBack() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         try await senders.add(items(0..<3))
@@ -157,7 +157,7 @@ struct LiveAggregateTests {
         store.fail(with: nil)
         await container.mainTier.listsAreSettled()
         #expect("\(totals.value)" == "\((Int64(3), Int64(3), Int64?(2)))")
-        #expect(totals.lastUpdateReason.kind == .takenBack)
+        #expect(totals.lastUpdateReason.kind == .rolledBack)
         try await container.close()
     }
 

@@ -98,8 +98,8 @@ import Testing
         }
     }
 
-    /// A rollback takes back what a cascade has done in contexts that the work cannot reach.
-    @Test func aRollbackTakesBackCascadesIntoOtherDataSources() async throws {
+    /// A rollback undoes what a cascade has done in contexts that the work cannot reach.
+    @Test func aRollbackUndoesCascadesIntoOtherDataSources() async throws {
         try await withTopicsAndLetters { container, topics, letters in
             try await topics.add("t")
             try await letters.add("a")

@@ -129,7 +129,7 @@ struct GraphSync: Sendable {
         return outcome
     }
 
-    /// Counts what was done to an object, or takes it back.
+    /// Counts what was done to an object, or rolls it back.
     private func count(
         _ name: Name, _ before: GraphReference, _ graph: inout GraphReference, _ report: inout SyncReport,
         _ inserted: WritableKeyPath<SyncReport, Int>, _ updated: WritableKeyPath<SyncReport, Int>

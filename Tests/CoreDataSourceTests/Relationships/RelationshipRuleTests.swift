@@ -32,7 +32,7 @@ import Testing
         }
     }
 
-    /// A sync that leaves updates out takes them back one by one, which is refused for links that were changed.
+    /// A sync that leaves updates out rolls them back one by one, which is refused for links that were changed.
     @Test func noLinkInsteadOfNoneIsNoChange() async throws {
         let container = try await PersistentContainer(model: .graph, store: .inMemory)
         let source = try container.dataSource(UnlinkingDataSource.self)

@@ -207,7 +207,7 @@ import Testing
         }
     }
 
-    @Test func aRollbackTakesLinksBack() async throws {
+    @Test func aRollbackUndoesLinks() async throws {
         let container = try await PersistentContainer(model: .graph, store: .inMemory)
         let source = try container.dataSource(GraphDataSource.self)
         try await source.perform { context in

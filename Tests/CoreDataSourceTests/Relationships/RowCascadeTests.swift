@@ -93,7 +93,7 @@ import Testing
         }
     }
 
-    /// The rows have no objects that could be taken back, and those that others hold are gone already.
+    /// The rows have no objects that could be rolled back, and those that others hold are gone already.
     @Test func aCascadeThatTheStoreRefusesBringsItsRowsBack() async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)

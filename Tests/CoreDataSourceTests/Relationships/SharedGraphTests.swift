@@ -81,7 +81,7 @@ import Testing
         }
     }
 
-    @Test func aSaveThatLinksWhatIsTakenBackIsTakenBackToo() async throws {
+    @Test func aSaveThatLinksWhatIsRolledBackIsRolledBackToo() async throws {
         let layout = ModelLayout(.graph)
         let store = FaultyStore(layout)
         let container = PersistentContainer(layout, store, startup: StoreStartup(reason: .firstLaunch))

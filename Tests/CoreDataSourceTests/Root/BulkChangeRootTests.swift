@@ -29,7 +29,7 @@ struct BulkChangeRootTests {
         _ = try root.accept(insertion(2), from: source)
         let basis = root.feedPosition
         store.base.fail(with: DataSourceError(.diskFull, "full"))
-        expectError(.saveTakenBack) {
+        expectError(.saveRolledBack) {
             try root.make(everything, from: source, basis: basis)
         }
         #expect(store.changeCount == 0)

@@ -169,7 +169,7 @@ struct EarlyWriteTests {
         }
     }
 
-    /// Objects that are edited once they are handed over, deleted again, or taken back.
+    /// Objects that are edited once they are handed over, deleted again, or rolled back.
     @Test func rowsThatChangeAfterTheyWereHandedOverAreStoredAsTheyEnd() async throws {
         let seed = testSeed()
         for number in UInt64(0)..<4 {

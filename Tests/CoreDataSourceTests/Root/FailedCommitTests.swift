@@ -65,7 +65,7 @@ struct FailedCommitTests {
         #expect(report == SaveReport(inserted: 1, updated: 1))
     }
 
-    @Test func laterSavesOfTheSameDataSourceAreTakenBackToo() async throws {
+    @Test func laterSavesOfTheSameDataSourceAreRolledBackToo() async throws {
         let (container, store) = PersistentContainer.faulty()
         let root = container.stack.root
         let sources = (SaveSource("A", origin: 1), SaveSource("B", origin: 2))
@@ -78,7 +78,7 @@ struct FailedCommitTests {
         let other = try root.accept(ChangeSet(entities: []), from: sources.1)
         release()
         await expectError(.diskFull) { try await root.committed(first) }
-        await expectError(.saveTakenBack) { try await root.committed(second) }
+        await expectError(.saveRolledBack) { try await root.committed(second) }
         try await root.committed(other)
         #expect(store.committedGroups == [[other]])
     }
@@ -172,8 +172,8 @@ struct FailedCommitTests {
         #expect(try senders.fetch(Sender.self).map(\.number) == [1, 3, 4])
     }
 
-    /// A batch had begun on rows that were taken back before it ended.
-    @Test func aBatchThatRestsOnWhatIsTakenBackMeanwhileIsRefused() async throws {
+    /// A batch had begun on rows that were rolled back before it ended.
+    @Test func aBatchThatRestsOnWhatIsRolledBackMeanwhileIsRefused() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)
         store.fail(with: noRoom)
@@ -190,12 +190,12 @@ struct FailedCommitTests {
         while !isReady.value { await Task.yield() }
         #expect(await container.discardPending() == 1)
         gate.open()
-        await expectError(.saveTakenBack) { try await resting.value }
+        await expectError(.saveRolledBack) { try await resting.value }
         #expect(container.pendingSaveCount == 0)
         #expect(try senders.count(Sender.self) == 0)
     }
 
-    /// The context had registered an object with a value that was taken back, and missed the one before it.
+    /// The context had registered an object with a value that was rolled back, and missed the one before it.
     @Test func aValueThatIsThereAgainIsTaken() async throws {
         let (container, store) = PersistentContainer.faulty()
         let senders = try container.dataSource(SenderDataSource.self)

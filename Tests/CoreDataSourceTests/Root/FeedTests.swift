@@ -49,19 +49,19 @@ struct FeedTests {
     }
 
     /// Of too many rows it only says which entities they are of.
-    @Test func aLargeTakeBackListsItsEntitiesOnly() {
+    @Test func aLargeRollbackListsItsEntitiesOnly() {
         var feed = Feed()
         var changes = EntityChanges(entity: 1)
         let row = RowSnapshot(columnCount: 3)
         changes.deleted = (0..<Int64(Feed.rowLimit)).map { StoredRow(key: $0, row: row) }
-        feed.append(takeBack: ChangeSet(entities: [changes]), ofOrigins: [7])
+        feed.append(rollback: ChangeSet(entities: [changes]), ofOrigins: [7])
         guard case .changes = feed.events(after: 0).first else {
             return #expect(Bool(false), "few enough for a list of rows")
         }
         changes.deleted.append(StoredRow(key: -1, row: row))
-        feed.append(takeBack: ChangeSet(entities: [changes]), ofOrigins: [8])
+        feed.append(rollback: ChangeSet(entities: [changes]), ofOrigins: [8])
         #expect(entities(feed.events(after: 1)) == [[1]])
-        #expect(feed.hasTakenBack(7, after: 0) && !feed.hasTakenBack(7, after: 1))
-        #expect(feed.hasTakenBack(8, after: 1) && !feed.hasTakenBack(9, after: 0))
+        #expect(feed.hasRolledBack(7, after: 0) && !feed.hasRolledBack(7, after: 1))
+        #expect(feed.hasRolledBack(8, after: 1) && !feed.hasRolledBack(9, after: 0))
     }
 }

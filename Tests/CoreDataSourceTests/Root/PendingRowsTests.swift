@@ -207,7 +207,7 @@ struct PendingRowsTests {
         #expect(try root.rows.rows(query, entity).rows.map(\.key) == Array(31...50))
     }
 
-    /// Random saves, of which some are taken back and some are committed, compared with a dictionary.
+    /// Random saves, of which some are rolled back and some are committed, compared with a dictionary.
     @Test(arguments: 0..<8)
     func pendingRowsAreWhatTheSavesLeft(round: UInt64) throws {
         let seed = testSeed() &+ round

@@ -71,7 +71,7 @@ struct RetryTests {
         await expectError(.diskFull) { try await root.committed(awaited) }
         let reported = [await failures.next(), await failures.next()]
         #expect(reported.map { $0?.kind } == [.saveRefused, .saveDelayed])
-        #expect(reported.first??.error.code == .saveTakenBack)
+        #expect(reported.first??.error.code == .saveRolledBack)
         let failure = "saveDelayed of Other (the container tries the save again): diskFull: "
         #expect(reported.last??.description.hasPrefix(failure) == true)
         #expect(container.pendingSaveCount == 1)

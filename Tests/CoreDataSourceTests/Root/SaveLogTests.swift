@@ -50,13 +50,13 @@ struct SaveLogTests {
         #expect(group?.map(\.number) == [1, 2])
     }
 
-    @Test func aSaveThatIsTakenBackTakesLaterOnesOfItsOriginWithIt() {
+    @Test func aSaveThatIsRolledBackTakesLaterOnesOfItsOriginWithIt() {
         var log = log()
         let sources = [SaveSource("A", origin: 1), SaveSource("B", origin: 2)]
         for place in [0, 1, 0, 1, 0] { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[place])) }
         _ = log.takeForCommit()
         log.noteCommitted(except: [3, 5])
-        let taken = log.takeBack([3])
+        let taken = log.rollBack([3])
         #expect(taken?.saves.map(\.changes.number) == [3, 5])
         #expect(taken?.undoneBy == 6)
         #expect(log.pendingCount == 0)
@@ -193,7 +193,7 @@ struct SaveLogTests {
         #expect(log.takeStaleness() == nil)
     }
 
-    /// Any order of events: main gets each save once, in order, and each save is committed or taken back.
+    /// Any order of events: main gets each save once, in order, and each save is committed or rolled back.
     @Test(arguments: 0..<64)
     func everyReaderSeesEverySaveOnce(seed: UInt64) {
         var random = SeededRandom(seed: seed)
@@ -203,8 +203,8 @@ struct SaveLogTests {
         var group: [Int64] = []
         var reads: [Int64] = []
         let sources = (1...3).map { SaveSource("\($0)", origin: $0) }
-        func takeBack(_ numbers: Set<Int64>) {
-            guard let taken = log.takeBack(numbers) else { return }
+        func rollBack(_ numbers: Set<Int64>) {
+            guard let taken = log.rollBack(numbers) else { return }
             for save in taken.saves { #expect(ended.insert(save.changes.number).inserted, "seed \(seed)") }
             ended.insert(taken.undoneBy)
         }
@@ -213,7 +213,7 @@ struct SaveLogTests {
             let others = Set(waiting.map(\.changes.number)).subtracting(refused)
             log.noteCommitted(except: refused.union(others))
             ended.formUnion(group.filter { !refused.contains($0) && !others.contains($0) })
-            takeBack(refused)
+            rollBack(refused)
             _ = log.postpone(others, at: .now, since: .now)
             _ = log.endCommit()
         }
@@ -246,7 +246,7 @@ struct SaveLogTests {
                 }
             case 4: merged += log.takeForMain().map(\.number)
             case 5: reads.append(log.beginRead())
-            case 6 where log.committing == nil: takeBack(Set(log.pending.map(\.changes.number).suffix(2)))
+            case 6 where log.committing == nil: rollBack(Set(log.pending.map(\.changes.number).suffix(2)))
             case 7: log.resume()
             default: if let read = reads.popLast() { log.endRead(from: read) }
             }

@@ -52,7 +52,7 @@ struct PromotedStandbyTests {
         while true {
             do { return try await source.add(values) } catch let error as DataSourceError {
                 refusals.append(error.code)
-                let isExpected = [.storeUnavailable, .leaseLost, .saveTakenBack].contains(error.code)
+                let isExpected = [.storeUnavailable, .leaseLost, .saveRolledBack].contains(error.code)
                 guard isExpected, refusals.count < 10 else { throw error }
             }
         }

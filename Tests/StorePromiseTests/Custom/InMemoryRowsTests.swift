@@ -40,7 +40,7 @@ struct InMemoryRowsTests {
             let keys = accepted.flatMap(\.entities).flatMap(\.inserted).map(\.key)
             written.withLock { $0 = (keys, firstFreeKey) }
         }
-        #expect(outcome.refused.mapValues(\.code) == [0: .uniquenessViolated, 2: .saveTakenBack])
+        #expect(outcome.refused.mapValues(\.code) == [0: .uniquenessViolated, 2: .saveRolledBack])
         #expect(written.withLock { $0.keys } == [9000])
         #expect(written.withLock { $0.firstFreeKey } == rows.firstFreeKey)
         #expect(rows.firstFreeKey > 9000)

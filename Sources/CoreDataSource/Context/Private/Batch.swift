@@ -39,7 +39,7 @@ struct Batch {
             let saved = try save(isAwaited, use?.epochs ?? [])
             return (result, saved.changes, saved.number)
         } catch {
-            takeBack()
+            rollBack()
             // If a lease was lost, others may have changed rows between two reads of the batch. The error may only be a
             // consequence, so throw `leaseLost` instead.
             if error is DataSourceError, let use { try stack.root.leases?.checkLeases(of: use) }
@@ -83,7 +83,7 @@ struct Batch {
         try followToRead()
         begin()
         defer {
-            takeBack()
+            rollBack()
             end()
         }
         let result = try work(context)
@@ -127,7 +127,7 @@ struct Batch {
     }
 
     /// Discards all edits, and forgets objects that other data sources may change meanwhile.
-    private func takeBack() {
+    private func rollBack() {
         if let earlyWrite = context.early.taken { stack.root.abandon(earlyWrite) }
         for context in [context] + others { context.rollback(isEnd: true) }
     }

@@ -161,7 +161,7 @@ final class EntityBinding {
         object.endEdits()
     }
 
-    /// Registers a deleted object again, because the deletion was taken back.
+    /// Registers a deleted object again, because the deletion was rolled back.
     func revive(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
         object.revive(row, asOf: number)
         objects.insert(object)

@@ -106,7 +106,7 @@ final class RelationshipGraph: Sendable {
     /// Whether a change of rows changes links.
     func changesLinks(_ changes: EntityChanges) -> Bool {
         let columns = columnsOfLinks[changes.entity]
-        // If a deletion is taken back, the row appears as inserted. The links to that row come back, too.
+        // If a deletion is rolled back, the row appears as inserted. The links to that row come back, too.
         if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
             return !columns.isEmpty || isDestination[changes.entity]
         }

@@ -51,7 +51,7 @@ extension DraftContext {
         let known = cascaded
         journal.beginGroup()
         defer {
-            takeBack(journal.abandonGroup())
+            rollBack(journal.abandonGroup())
             cascaded = known
         }
         try applyRules(to: deleted)
@@ -66,7 +66,7 @@ extension DraftContext {
         let known = cascaded
         journal.beginGroup()
         defer {
-            takeBack(journal.abandonGroup())
+            rollBack(journal.abandonGroup())
             cascaded = known
         }
         try applyRules(to: objects)

@@ -118,7 +118,7 @@ public final class DraftContext: EditingContext {
             if !step.isEmpty { settle(step.values.lazy.map(\.object)) }
             return result
         } catch {
-            takeBack(journal.abandonGroup())
+            rollBack(journal.abandonGroup())
             throw error
         }
     }
@@ -206,7 +206,7 @@ extension DraftContext: MainFollower {
         if binding.objects.count == 0 { return }
         for change in changes.updated { take(change.row, change.key, binding, asOf: number) }
         for change in changes.deleted { take(nil, change.key, binding, asOf: number) }
-        // Inserted rows of registered objects are deletions that were taken back.
+        // Inserted rows of registered objects are deletions that were rolled back.
         for change in changes.inserted { take(change.row, change.key, binding, asOf: number) }
     }
 
@@ -299,7 +299,7 @@ extension DraftContext {
     }
 
     /// Undoes an edit that failed.
-    func takeBack(_ step: UndoJournal.Step) {
+    func rollBack(_ step: UndoJournal.Step) {
         if !step.isEmpty { put(step) }
     }
 

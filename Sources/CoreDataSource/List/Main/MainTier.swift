@@ -123,13 +123,13 @@ package final class MainTier {
         if binding.objects.count == 0 { return }
         for change in changes.updated { binding.objects[change.key]?.refresh(change.row, asOf: number) }
         for change in changes.deleted {
-            // If the object was read after the deletion, the deletion was taken back.
+            // If the object was read after the deletion, the deletion was rolled back.
             guard let object = binding.objects[change.key], object.asOf < number else { continue }
             end(object)
         }
     }
 
-    /// Restores the object of a row whose deletion was taken back.
+    /// Restores the object of a row whose deletion was rolled back.
     private func restore(_ stored: StoredRow, _ binding: EntityBinding, _ number: Int64) {
         guard let object = deletedObjects[stored.key], object.layout === binding.layout else { return }
         deletedObjects.remove(stored.key)
@@ -137,7 +137,7 @@ package final class MainTier {
         binding.revive(object, stored.row, asOf: number)
     }
 
-    /// Marks an object as deleted, and keeps it for lists that still show it, and because the deletion may be taken back.
+    /// Marks an object as deleted, and keeps it for lists that still show it, and because the deletion may be rolled back.
     private func end(_ object: ManagedObject) {
         context.bindings[object.layout.index].forget(object)
         deletedObjects.remove(object.key)

@@ -82,7 +82,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
                 let difference =
                     pending.isSmall
                     ? pending.findDifference(reader.layout) : await pending.prepareDifference(reader.layout)
-                let isReportedIfEmpty = ![.save, .takenBack, .outsideWrites, .backlog, .bulkChange].contains(
+                let isReportedIfEmpty = ![.save, .rolledBack, .outsideWrites, .backlog, .bulkChange].contains(
                     pending.reason.kind)
                 if difference.isEmpty && !isReportedIfEmpty { continue }
                 let snapshot = ListSnapshot<Object>(state: pending.new, reader: reader)

@@ -101,7 +101,7 @@ final class AggregateEngine: HubEngine {
         }
         let saves = pending.map(\.save).filter { $0.number > asOf }
         pending = []
-        var reason = newReason(saves.allSatisfy(\.isTakeBack) ? .takenBack : .save)
+        var reason = newReason(saves.allSatisfy(\.isRollback) ? .rolledBack : .save)
         reason.note(saves, ofEntities: worker.query.watched, hub.names)
         reason.rowCount = saves.reduce(0) { $0 + worker.rowCount(of: $1) }
         guard !saves.isEmpty else {

@@ -170,8 +170,8 @@ extension ListReason {
         public static let save = Kind(rawValue: "save")
         /// The store was reset: all earlier rows of the list are gone.
         public static let reset = Kind(rawValue: "reset")
-        /// Saves were taken back, because they could not be written or were discarded.
-        public static let takenBack = Kind(rawValue: "takenBack")
+        /// Saves were rolled back, because they could not be written or were discarded.
+        public static let rolledBack = Kind(rawValue: "rolledBack")
         /// Another program wrote to the store, so all rows were read again.
         public static let outsideWrites = Kind(rawValue: "outsideWrites")
         /// Main skipped saves because too many were waiting, so all rows were read again.

@@ -229,7 +229,7 @@ extension ListSchedule {
         if pending.isEmpty { return .none }
         let saves = isEverySaveWanted ? [pending.removeFirst().changes] : pending.map(\.changes)
         if !isEverySaveWanted { pending = [] }
-        let reason = ListReason(saves.allSatisfy(\.isTakeBack) ? .takenBack : .save)
+        let reason = ListReason(saves.allSatisfy(\.isRollback) ? .rolledBack : .save)
         return begin(reason, query.followsRelatedRows ? .follow(saves, version: version) : .merge(saves))
     }
 

@@ -211,7 +211,7 @@ struct BatchRowsTests {
         }
     }
 
-    @Test func aBatchThatIsDiscardedIsTakenBackEverywhere() async throws {
+    @Test func aBatchThatIsDiscardedIsRolledBackEverywhere() async throws {
         try await withContacts { contacts, container, store in
             try await contacts.add(contactList(0..<100) { _ in "old" })
             let shown = try contacts.fetch(ContactEntity.self)

@@ -7,7 +7,7 @@ import TestSupport
 struct PossibleStates {
     /// What has happened to the store so far.
     struct Moment: Sendable {
-        /// How often something began, and ended, by which a save that was promised to main only may be taken back.
+        /// How often something began, and ended, by which a save that was promised to main only may be rolled back.
         var risksBegun = 0
         var risksEnded = 0
         var resetsBegun = 0

@@ -12,7 +12,7 @@ struct ScheduleClient: Sendable {
 
     /// What calls may throw. Nothing of such a call is left, but for `outcomeUnknown`.
     static let expected: Set<DataSourceError.Code> = [
-        .diskFull, .storeBusy, .storeUnreadable, .uniquenessViolated, .saveTakenBack, .storeReset, .storeClosed,
+        .diskFull, .storeBusy, .storeUnreadable, .uniquenessViolated, .saveRolledBack, .storeReset, .storeClosed,
         .storeUnavailable, .pendingDiscarded, .outcomeUnknown,
     ]
 

@@ -37,7 +37,7 @@ final class SimulatedDisk: Sendable {
     /// What has happened so far.
     var moment: PossibleStates.Moment { state.withLock { $0.moment } }
 
-    /// Saves that were promised to main only may be taken back now, and until it ends.
+    /// Saves that were promised to main only may be rolled back now, and until it ends.
     func beginRisk() { state.withLock { $0.moment.risksBegun += 1 } }
     func endRisk() { state.withLock { $0.moment.risksEnded += 1 } }
 
@@ -157,7 +157,7 @@ final class SimulatedDisk: Sendable {
                 taken.append(set)
             }
         }
-        // They are taken back once this has returned.
+        // They are rolled back once this has returned.
         let isRisk = !refusals.errors.isEmpty
         if isRisk { beginRisk() }
         defer { if isRisk { endRisk() } }

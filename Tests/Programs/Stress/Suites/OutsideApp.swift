@@ -93,10 +93,11 @@ extension OutsideApp.Refusal {
         switch error.code {
         case .uniquenessViolated, .objectGone:
             return history.wasWrittenOutside(table, from: start, to: end)
-        case .saveTakenBack:
+        case .saveRolledBack:
             // Keys of red and green records are unique among both, so their saves rest on each other.
             return others.contains {
-                ($0.table == 2) == (table == 2) && $0.error.code != .saveTakenBack && $0.start <= end && $0.end >= start
+                ($0.table == 2) == (table == 2) && $0.error.code != .saveRolledBack && $0.start <= end
+                    && $0.end >= start
             }
         default:
             return false

@@ -138,7 +138,7 @@ struct SharingChild {
 
     private nonisolated static func mayBeTriedAgain(_ error: DataSourceError) -> Bool {
         // A process is halted for 8 seconds, and a batch waits for 10, of which others take their turns.
-        [.storeBusy, .storeUnavailable, .outcomeUnknown, .leaseLost, .saveTakenBack, .leaseUnavailable].contains(
+        [.storeBusy, .storeUnavailable, .outcomeUnknown, .leaseLost, .saveRolledBack, .leaseUnavailable].contains(
             error.code)
     }
 

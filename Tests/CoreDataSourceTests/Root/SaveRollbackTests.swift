@@ -4,11 +4,11 @@ import TestSupport
 import Testing
 
 /// Random saves of two data sources on a store that fails now and then and refuses single saves: what is visible is what was
-/// saved and not taken back, in every tier and list.
+/// saved and not rolled back, in every tier and list.
 @MainActor
-struct TakeBackTests {
+struct SaveRollbackTests {
     @Test(arguments: 0..<6)
-    func savesThatAreTakenBackAreGoneEverywhere(round: UInt64) async throws {
+    func savesThatAreRolledBackAreGoneEverywhere(round: UInt64) async throws {
         let seed = testSeed() &+ round
         var random = SeededRandom(seed: seed)
         let (container, store, timers) = PersistentContainer.timed()
@@ -39,7 +39,7 @@ struct TakeBackTests {
                 }
                 shown[source]?[item.key] = isDeleted ? nil : item.number
             } catch let error as DataSourceError {
-                #expect([.diskFull, .saveTakenBack].contains(error.code), "seed \(seed)")
+                #expect([.diskFull, .saveRolledBack].contains(error.code), "seed \(seed)")
             }
             if Int.random(in: 0..<4, using: &random) == 0 { timers.fire() }
             let found = ["s": try values(Sender.self, container), "r": try values(Room.self, container)]
