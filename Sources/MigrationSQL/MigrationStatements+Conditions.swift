@@ -6,17 +6,17 @@ extension MigrationStatements {
     /// - Returns: The requirements of the new model that some objects do not meet. The objects are carried over all the same.
     /// - Throws: `notMigratable` with the message of every unmet condition that prevents the migration.
     func checkConditions(_ connection: some SQLConnection) throws(DataSourceError) -> [String] {
-        var (complaints, unmet): ([String], [String]) = ([], [])
+        var (problems, unmet): ([String], [String]) = ([], [])
         for condition in plan.conditions {
-            guard let query = query(condition.kind), !complaints.contains(condition.complaint) else { continue }
+            guard let query = query(condition.kind), !problems.contains(condition.problem) else { continue }
             guard let found = try connection.values(query.sql, query.values).first else { continue }
             if condition.preventsMigration {
-                complaints.append(complaint(condition, found))
+                problems.append(problem(condition, found))
             } else {
-                unmet.append(condition.complaint)
+                unmet.append(condition.problem)
             }
         }
-        guard complaints.isEmpty else { throw DataSourceError(notMigratable: complaints.joined(separator: " ")) }
+        guard problems.isEmpty else { throw DataSourceError(notMigratable: problems.joined(separator: " ")) }
         return unmet
     }
 
@@ -52,12 +52,12 @@ extension MigrationStatements {
     }
 
     /// - Parameter found: The row that the condition's query returned.
-    private func complaint(_ condition: MigrationCondition, _ found: [RowValue]) -> String {
+    private func problem(_ condition: MigrationCondition, _ found: [RowValue]) -> String {
         guard case .isExact(let column) = condition.kind, found.count == 3, case .integer(let key) = found[0],
             case .integer(let count) = found[1]
-        else { return condition.complaint }
+        else { return condition.problem }
         let number: Int64? = if case .integer(let number) = found[2] { number } else { nil }
-        return column.complaint(number, key: key, count: Int(count))
+        return column.problem(number, key: key, count: Int(count))
     }
 
     private func exclusivenessSQL(_ name: RelationshipName) -> String? {
@@ -121,7 +121,7 @@ extension MigrationStatements {
 
     /// A message and a query for each constraint with strings that were derived after the rows were copied. The query reads the
     /// new tables, and returns a row if they violate the constraint.
-    package func derivedConditions(_ copies: [RowCopy]) -> [(complaint: String, sql: String)] {
+    package func derivedConditions(_ copies: [RowCopy]) -> [(problem: String, sql: String)] {
         let derived = Dictionary(uniqueKeysWithValues: copies.map { ($0.new.layout.name, $0.missingStrings) })
         return plan.conditions.compactMap { condition in
             guard case .isUnique(let columns) = condition.kind,
@@ -132,7 +132,7 @@ extension MigrationStatements {
                     select(positions.map { table.terms[$0] }, positions, from: table.name, table)
                 }
             }
-            return doubles(selects, columns.values.first?.count ?? 0).map { (condition.complaint, $0) }
+            return doubles(selects, columns.values.first?.count ?? 0).map { (condition.problem, $0) }
         }
     }
 

@@ -12,7 +12,7 @@ struct WatchedFiles {
     let settingsText: String
 
     /// The error for a file that the build system does not know; nil if it knows all files.
-    var complaint: String? {
+    var problem: String? {
         if let settings, !isUnchanged(settings) {
             return "\(settings): error: This file was edited after SwiftPM had read it. \(WatchedFiles.advice)"
         }

@@ -11,27 +11,27 @@ if words.contains("--help") {
 do {
     try generate(try Arguments(words))
 } catch let error as UsageError {
-    complain("model-codegen: error: \(error.message)\n\(Arguments.usage)")
+    report("model-codegen: error: \(error.message)\n\(Arguments.usage)")
     exit(2)
 } catch let error as ModelReaderError {
-    complain("\(error)")
+    report("\(error)")
     exit(3)
 } catch {
-    complain("model-codegen: error: \(error.localizedDescription)")
+    report("model-codegen: error: \(error.localizedDescription)")
     exit(1)
 }
 
 /// Reads the model, prints its warnings, and writes the files. A file with the same contents is not written, so that no file
 /// that depends on it is built again.
 func generate(_ arguments: Arguments) throws {
-    if let complaint = arguments.watch?.complaint {
-        complain(complaint)
+    if let problem = arguments.watch?.problem {
+        report(problem)
         exit(4)
     }
     let document = try ModelReader.read(URL(fileURLWithPath: arguments.model), version: arguments.version)
-    for diagnostic in document.diagnostics { complain("\(diagnostic)") }
+    for diagnostic in document.diagnostics { report("\(diagnostic)") }
     for warning in arguments.generator.warnings(for: document.model) {
-        complain("\(arguments.model): warning: \(warning)")
+        report("\(arguments.model): warning: \(warning)")
     }
     let paths = [arguments.output] + arguments.parts
     for (path, text) in zip(paths, arguments.generator.sources(for: document.model, parts: paths.count)) {
@@ -44,6 +44,6 @@ func write(_ source: Data, to output: URL) throws {
     try source.write(to: output, options: .atomic)
 }
 
-func complain(_ message: String) {
+func report(_ message: String) {
     FileHandle.standardError.write(Data((message + "\n").utf8))
 }

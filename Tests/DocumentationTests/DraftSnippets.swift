@@ -45,8 +45,8 @@ struct DraftSnippets {
         try await withContact { contacts, _, contact in
             let draft = try contacts.draft(of: contact)
             draft.object.name = ""
-            let complaints = draft.errors(of: draft.object, \.name).map(\.message)
-            #expect(complaints.isEmpty)
+            let messages = draft.errors(of: draft.object, \.name).map(\.message)
+            #expect(messages.isEmpty)
             draft.object.uid = "1"
             #expect(draft.errors(of: draft.object, \.uid).map(\.code) == [.uniquenessViolated])
         }

@@ -24,8 +24,8 @@ struct CorpusCodeTests {
                 try Data(source.utf8).write(to: file)
                 return file.path
             }
-            let complaints = try await Compiler.shared.value.complaints(about: files)
-            #expect(complaints == "", "\(parts) parts")
+            let diagnostics = try await Compiler.shared.value.diagnostics(of: files)
+            #expect(diagnostics == "", "\(parts) parts")
         }
     }
 }

@@ -10,8 +10,8 @@ import Testing
     func generatedCodeCompilesWithoutWarnings(_ golden: GoldenCase) async throws {
         let author = golden.folder.appending(component: "Author.swift").path
         let files = [golden.expected.path] + (FileManager.default.fileExists(atPath: author) ? [author] : [])
-        let complaints = try await Compiler.shared.value.complaints(about: files)
-        #expect(complaints == "")
+        let diagnostics = try await Compiler.shared.value.diagnostics(of: files)
+        #expect(diagnostics == "")
     }
 
     /// A type whose raw values are not of the attribute's type would damage rows.
@@ -30,8 +30,8 @@ import Testing
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(component: "Author.swift")
         try author.replacing(right, with: wrong).write(to: file, atomically: true, encoding: .utf8)
-        let complaints = try await Compiler.shared.value.complaints(about: [golden.expected.path, file.path])
-        #expect(complaints.contains("Expected.swift") && complaints.contains(words), "\(complaints)")
+        let diagnostics = try await Compiler.shared.value.diagnostics(of: [golden.expected.path, file.path])
+        #expect(diagnostics.contains("Expected.swift") && diagnostics.contains(words), "\(diagnostics)")
     }
 
     @Test func propertiesReadTheirColumnsAndTheLiteralIsTheModel() async throws {

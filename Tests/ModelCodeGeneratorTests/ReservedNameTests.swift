@@ -45,8 +45,8 @@ import Testing
         let directory = try TemporaryDirectory()
         let file = directory.url.appending(component: "Generated.swift")
         try Data(ModelCodeGenerator().source(for: model).utf8).write(to: file)
-        let complaints = try await Compiler.shared.value.complaints(about: [file.path])
-        #expect(complaints == "", "\(complaints.prefix(2_000))")
+        let diagnostics = try await Compiler.shared.value.diagnostics(of: [file.path])
+        #expect(diagnostics == "", "\(diagnostics.prefix(2_000))")
     }
 
     /// A public type that the generator doesn't know could be hidden by an entity's class. Add it to `ReservedNames`.

@@ -44,14 +44,14 @@ struct ValidationRules {
             }
         }
         for (column, rule) in checked where !row.isNull(column) {
-            if let complaint = rule.complaint(row, column) { failures.append(failure(layout, column, complaint)) }
+            if let problem = rule.problem(row, column) { failures.append(failure(layout, column, problem)) }
         }
         return failures
     }
 
-    private func failure(_ layout: EntityLayout, _ column: Int, _ complaint: String) -> DataSourceError {
+    private func failure(_ layout: EntityLayout, _ column: Int, _ problem: String) -> DataSourceError {
         DataSourceError(
-            .validationFailed, "\(layout.name).\(layout.columns[column].name) \(complaint)", entityName: layout.name,
+            .validationFailed, "\(layout.name).\(layout.columns[column].name) \(problem)", entityName: layout.name,
             attributeName: layout.columns[column].name)
     }
 }
@@ -77,17 +77,17 @@ struct AttributeRule {
     }
 
     /// The problem of a value, as the end of a sentence; nil if the value is valid.
-    func complaint(_ row: RowSnapshot, _ column: Int) -> String? {
+    func problem(_ row: RowSnapshot, _ column: Int) -> String? {
         switch storage {
-        case .integer: complaint(aboutInteger: row.integer(column))
-        case .real: complaint(aboutReal: row.real(column))
-        case .text where type == .decimal: complaint(aboutDecimal: row.text(column))
-        case .text: complaint(aboutText: row.text(column))
+        case .integer: problem(aboutInteger: row.integer(column))
+        case .real: problem(aboutReal: row.real(column))
+        case .text where type == .decimal: problem(aboutDecimal: row.text(column))
+        case .text: problem(aboutText: row.text(column))
         case .blob: nil
         }
     }
 
-    private func complaint(aboutInteger value: Int64) -> String? {
+    private func problem(aboutInteger value: Int64) -> String? {
         if type == .integer16 && Int16(exactly: value) == nil || type == .integer32 && Int32(exactly: value) == nil {
             return "holds a number outside the range of \(type.rawValue). Use a wider type."
         }
@@ -97,18 +97,18 @@ struct AttributeRule {
             maximum.flatMap(\.asDecimal).map { Decimal(value) > $0 })
     }
 
-    private func complaint(aboutReal value: Double) -> String? {
+    private func problem(aboutReal value: Double) -> String? {
         return outside(minimum.flatMap(\.asDouble).map { value < $0 }, maximum.flatMap(\.asDouble).map { value > $0 })
     }
 
-    private func complaint(aboutDecimal text: String) -> String? {
+    private func problem(aboutDecimal text: String) -> String? {
         guard let value = Decimal(string: text, locale: Locale(identifier: "en_US_POSIX")), !value.isNaN else {
             return "is not a number (NaN), which a store cannot hold. Use nil for no value."
         }
         return outside(minimum.flatMap(\.asDecimal).map { value < $0 }, maximum.flatMap(\.asDecimal).map { value > $0 })
     }
 
-    private func complaint(aboutText text: String) -> String? {
+    private func problem(aboutText text: String) -> String? {
         if minimum != nil || maximum != nil {
             let length = Double(text.count)
             if let minimum = minimum?.asDouble, length < minimum {

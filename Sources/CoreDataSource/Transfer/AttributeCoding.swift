@@ -134,7 +134,7 @@ enum AttributeCoding {
     }
 
     /// What is wrong with a value that does not have the type: the value, and the expected form.
-    static func complaint(_ json: JSONValue, _ type: AttributeType) -> String {
+    static func problem(_ json: JSONValue, _ type: AttributeType) -> String {
         "is \(json.text.shortened), but has to be \(type.codedForm)"
     }
 

@@ -205,7 +205,7 @@ struct GraphImport {
         _ json: JSONValue, _ place: String, _ attribute: AttributeDescription, _ entity: EntityLayout
     ) -> DataSourceError {
         DataSourceError(
-            .invalidGraph, "\(place) \(AttributeCoding.complaint(json, attribute.type)).", entityName: entity.name,
+            .invalidGraph, "\(place) \(AttributeCoding.problem(json, attribute.type)).", entityName: entity.name,
             attributeName: attribute.name)
     }
 

@@ -80,7 +80,7 @@ struct GraphImportLinks {
             let place = relationship.isToMany ? "\(link.place)[\(index)]" : link.place
             guard let value = value(key, of: relationship, column: column, in: context) else {
                 let attribute = context.bindings[relationship.destination].layout.columns[column].attribute
-                throw GraphImportLinks.fault(place, AttributeCoding.complaint(key, attribute?.type ?? .string))
+                throw GraphImportLinks.fault(place, AttributeCoding.problem(key, attribute?.type ?? .string))
             }
             for entity in relationship.destinationFamily {
                 guard let other = try context.look(for: value, column, in: entity) else { continue }
@@ -149,7 +149,7 @@ struct GraphImportLinks {
         }
     }
 
-    private static func fault(_ place: String, _ complaint: String, entity: String? = nil) -> DataSourceError {
-        DataSourceError(.invalidGraph, "\(place) \(complaint).", entityName: entity)
+    private static func fault(_ place: String, _ problem: String, entity: String? = nil) -> DataSourceError {
+        DataSourceError(.invalidGraph, "\(place) \(problem).", entityName: entity)
     }
 }

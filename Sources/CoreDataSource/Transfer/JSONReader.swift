@@ -185,7 +185,7 @@ struct JSONReader {
 
     private func unpaired() -> DataSourceError { fault("a string has half of a surrogate pair") }
 
-    private func fault(_ complaint: String) -> DataSourceError {
-        DataSourceError(.invalidGraph, "The JSON of a graph cannot be read: in line \(line), \(complaint).")
+    private func fault(_ problem: String) -> DataSourceError {
+        DataSourceError(.invalidGraph, "The JSON of a graph cannot be read: in line \(line), \(problem).")
     }
 }

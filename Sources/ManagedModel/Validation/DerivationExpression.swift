@@ -38,7 +38,7 @@ package enum DerivationExpression: Sendable, Hashable {
     }
 
     /// What is wrong with an expression that is not supported, and what to write.
-    package static let complaint =
+    package static let problem =
         "which is not a known derivation. Use now(), another attribute, canonical:(name), lowercase:(name), uppercase:(name), a path such as category.name, articles.@count, or sum, average, min or max as in sum:(articles.words)"
 
     /// The keys of a key path; nil if the string is not a key path.

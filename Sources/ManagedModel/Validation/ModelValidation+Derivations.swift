@@ -64,7 +64,7 @@ extension ModelValidation {
         case nil:
             throw invalid(
                 attribute, entity,
-                "\(text), \(DerivationExpression.complaint)"
+                "\(text), \(DerivationExpression.problem)"
             )
         }
         if startsWithRelationship(path, entity) {
@@ -209,11 +209,11 @@ extension ModelValidation {
     }
 
     private func invalid(
-        _ attribute: AttributeDescription, _ entity: EntityDescription, _ complaint: String
+        _ attribute: AttributeDescription, _ entity: EntityDescription, _ problem: String
     ) -> ModelError {
         ModelError(
             .invalidDerivation, entity: entity.name, property: attribute.name.parts(separatedBy: ".").first,
-            "\(entity.name).\(attribute.name) is derived from \(complaint), or remove the derivation and set the attribute in code."
+            "\(entity.name).\(attribute.name) is derived from \(problem), or remove the derivation and set the attribute in code."
         )
     }
 

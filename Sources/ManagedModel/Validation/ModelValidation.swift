@@ -229,10 +229,10 @@ extension ModelValidation {
     private func checkPatterns(_ attributes: [AttributeDescription], of name: String) throws(ModelError) {
         for attribute in attributes {
             guard let pattern = attribute.pattern, !pattern.isEmpty else { continue }
-            if let complaint = AttributeDescription.complaint(aboutPattern: pattern) {
+            if let problem = AttributeDescription.problem(aboutPattern: pattern) {
                 throw ModelError(
                     .invalidPattern, entity: name, property: attribute.name,
-                    "The pattern \(pattern) of \(name).\(attribute.name) \(complaint)")
+                    "The pattern \(pattern) of \(name).\(attribute.name) \(problem)")
             }
         }
     }
@@ -240,7 +240,7 @@ extension ModelValidation {
 
 extension AttributeDescription {
     /// What is wrong with a pattern, as the end of a sentence; nil if it is a regular expression.
-    package static func complaint(aboutPattern pattern: String) -> String? {
+    package static func problem(aboutPattern pattern: String) -> String? {
         do {
             // The first check is needed because the parentheses could make an unbalanced expression valid.
             _ = try NSRegularExpression(pattern: pattern)

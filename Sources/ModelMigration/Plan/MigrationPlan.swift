@@ -118,7 +118,7 @@ package struct MigrationCondition: Sendable, Equatable {
 
     package let kind: Kind
     /// The error message if the rows do not meet the condition, with advice.
-    package let complaint: String
+    package let problem: String
     /// Whether every row that this library wrote meets the condition, so that only rows of other programs can violate it.
     package internal(set) var isExpected = false
     /// Whether rows that do not meet the condition make the migration impossible. If not, the objects are carried over as they

@@ -94,7 +94,7 @@ extension MigrationPlanner {
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasValues(oldEntity.name, match.column),
-                complaint:
+                problem:
                     "\(path): the attribute is required now and has no default value, but some objects have no value. "
                     + "Give the attribute a default value."))
         return source
@@ -114,7 +114,7 @@ extension MigrationPlanner {
             newType: newType)
         plan.conditions.append(
             MigrationCondition(
-                kind: .isExact(column), complaint: column.complaint,
+                kind: .isExact(column), problem: column.problem,
                 isExpected: widening.holdsEveryValue(of: oldType)))
         return widening
     }
@@ -127,7 +127,7 @@ extension MigrationPlanner {
             plan.conditions.append(
                 MigrationCondition(
                     kind: .isEmpty(oldEntity.name),
-                    complaint:
+                    problem:
                         "\(path): the attribute is new and required, and has no default value for the existing objects. "
                         + "Give the attribute a default value, or make the attribute optional."))
         }

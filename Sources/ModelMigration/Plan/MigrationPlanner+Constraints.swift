@@ -14,7 +14,7 @@ extension MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isUnique(columns),
-                        complaint: "\(entity.name): objects have the same \(constraint.joined(separator: ", ")), which "
+                        problem: "\(entity.name): objects have the same \(constraint.joined(separator: ", ")), which "
                             + "must be unique now. Remove the constraint, or change these objects first."))
             }
         }
@@ -81,7 +81,7 @@ extension MigrationPlanner {
         plan.conditions.append(
             MigrationCondition(
                 kind: .hasCount(name, bounds),
-                complaint:
+                problem:
                     "\(path): the relationship leads to \(bounds.words) now, and some objects have \(bounds.failure). \(advice)",
                 preventsMigration: preventsMigration))
     }

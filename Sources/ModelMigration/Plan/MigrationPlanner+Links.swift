@@ -56,7 +56,7 @@ extension MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isExclusive(name),
-                        complaint:
+                        problem:
                             "\(path): the relationship and \(inverse.entity).\(inverse.name) are one-to-one now, and "
                             + "several objects would be linked to the same object. Make \(inverse.name) to-many."))
             }
@@ -66,7 +66,7 @@ extension MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isSingle(name),
-                        complaint:
+                        problem:
                             "\(path): the relationship is to-one, and objects would have more than one link from "
                             + "\(inverseSource.entity).\(inverseSource.name). Make the relationship to-many."))
             }

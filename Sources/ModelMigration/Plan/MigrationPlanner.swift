@@ -56,7 +56,7 @@ struct MigrationPlanner {
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isEmpty(entity.name),
-                        complaint: "\(name): the entity is abstract now, so its objects would have no entity. "
+                        problem: "\(name): the entity is abstract now, so its objects would have no entity. "
                             + "Keep the entity concrete, or remove the entity to drop the objects."))
                 continue
             }

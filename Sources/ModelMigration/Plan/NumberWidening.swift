@@ -50,7 +50,7 @@ package struct ExactColumn: Sendable, Equatable {
     ///   - number: The value; nil for a value that is not a whole number, because the message does not show it.
     ///   - key: The key of the first object with such a value.
     ///   - count: The number of objects with such a value.
-    package func complaint(_ number: Int64?, key: Int64, count: Int) -> String {
+    package func problem(_ number: Int64?, key: Int64, count: Int) -> String {
         let value = number.map { "the value \($0)" } ?? "a value that is not a whole number"
         let objects =
             count == 1 ? "of the object with the key \(key)" : "of the object with the key \(key), one of \(count)"
@@ -58,7 +58,7 @@ package struct ExactColumn: Sendable, Equatable {
     }
 
     /// The error message for a plan without a store.
-    var complaint: String {
+    var problem: String {
         "\(path): an object has a value that \(newType.rawValue) cannot hold exactly, such as 9007199254740993. \(advice)"
     }
 

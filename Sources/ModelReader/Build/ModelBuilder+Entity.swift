@@ -132,7 +132,7 @@ extension ModelBuilder {
     }
 
     private mutating func take(_ text: ValueText, at element: MarkupElement) -> AttributeValue? {
-        if let complaint = text.complaint { log.warn(element.line, "\(element["name"] ?? ""): \(complaint)") }
+        if let problem = text.problem { log.warn(element.line, "\(element["name"] ?? ""): \(problem)") }
         return text.value
     }
 

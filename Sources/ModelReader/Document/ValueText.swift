@@ -4,7 +4,7 @@ internal import ManagedModel
 /// A default value or a bound, read from a string, with the diagnostic for an unusual string.
 struct ValueText: Equatable {
     var value: AttributeValue?
-    var complaint: String?
+    var problem: String?
 
     /// A default value. A string that is not of the type is read as a flag or as a number; nil if both fail.
     static func defaultValue(_ text: String, of type: AttributeType) -> ValueText {
@@ -58,11 +58,11 @@ struct ValueText: Equatable {
     }
 
     private static func read(_ value: AttributeValue, _ text: String, as words: String) -> ValueText {
-        ValueText(value: value, complaint: "The default value \"\(text)\" is read as \(words).")
+        ValueText(value: value, problem: "The default value \"\(text)\" is read as \(words).")
     }
 
     private static func none(_ text: String, _ why: String) -> ValueText {
-        ValueText(complaint: "The default value \"\(text)\" \(why). The attribute is loaded without a default value.")
+        ValueText(problem: "The default value \"\(text)\" \(why). The attribute is loaded without a default value.")
     }
 }
 
@@ -87,12 +87,12 @@ extension ValueText {
         guard let number = NumberParser.whole(text) else {
             return noBound(text, "is not a whole number, or out of range")
         }
-        let complaint = range.contains(number) ? nil : "The bound \"\(text)\" is outside \(what)."
-        return ValueText(value: .integer(number), complaint: complaint)
+        let problem = range.contains(number) ? nil : "The bound \"\(text)\" is outside \(what)."
+        return ValueText(value: .integer(number), problem: problem)
     }
 
     private static func noBound(_ text: String, _ why: String) -> ValueText {
-        ValueText(complaint: "The bound \"\(text)\" \(why), and is ignored.")
+        ValueText(problem: "The bound \"\(text)\" \(why), and is ignored.")
     }
 }
 

@@ -57,15 +57,15 @@ struct DiffCommand: Command {
     private func models(_ warnings: inout [String]) throws -> (ManagedObjectModel, ManagedObjectModel) {
         var (before, after): ([String], [String]) = ([], [])
         defer {
-            let known = Set(after.map(Self.complaint))
-            warnings += before.filter { !known.contains(Self.complaint($0)) } + after
+            let known = Set(after.map(Self.problem))
+            warnings += before.filter { !known.contains(Self.problem($0)) } + after
         }
         let old = try old.read(&before, followsVersions: false)
         return (old, try new.read(&after))
     }
 
     /// A warning without its place.
-    private static func complaint(_ warning: String) -> Substring {
+    private static func problem(_ warning: String) -> Substring {
         warning.firstRange(of: ": warning: ").map { warning[$0.upperBound...] } ?? warning[...]
     }
 

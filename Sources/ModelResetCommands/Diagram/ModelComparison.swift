@@ -29,14 +29,14 @@ struct ModelComparison {
 
     private func indented(_ line: String) -> String { "  \(line)" }
 
-    /// The complaints about rows that make a migration impossible.
-    private var conditions: [String] { complaints(areBinding: true) }
-    /// The complaints about rows that are carried over nevertheless.
-    private var requirements: [String] { complaints(areBinding: false) }
+    /// The problems of rows that make a migration impossible.
+    private var conditions: [String] { problems(areBinding: true) }
+    /// The problems of rows that are carried over nevertheless.
+    private var requirements: [String] { problems(areBinding: false) }
 
-    private func complaints(areBinding: Bool) -> [String] {
+    private func problems(areBinding: Bool) -> [String] {
         var seen: Set<String> = []
-        return plan.conditions.filter { !$0.isExpected && $0.preventsMigration == areBinding }.map(\.complaint)
+        return plan.conditions.filter { !$0.isExpected && $0.preventsMigration == areBinding }.map(\.problem)
             .filter { seen.insert($0).inserted }
     }
 

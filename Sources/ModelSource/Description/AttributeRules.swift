@@ -42,9 +42,9 @@ struct AttributeRules {
         if found.pattern != nil, found.type != .string {
             arguments.refuse("matching", "Only strings match a pattern. Remove matching:.")
         } else if let pattern = found.pattern,
-            let complaint = AttributeDescription.complaint(aboutPattern: pattern)
+            let problem = AttributeDescription.problem(aboutPattern: pattern)
         {
-            arguments.refuse("matching", "The pattern \(pattern) of \(found.name) \(complaint)")
+            arguments.refuse("matching", "The pattern \(pattern) of \(found.name) \(problem)")
         }
         let label = arguments.has("length") ? "length" : "in"
         guard let range = arguments.range(label) else { return }
@@ -150,7 +150,7 @@ struct AttributeRules {
         }
         if let expression = found.derivationExpression, DerivationExpression(expression) == nil {
             arguments.refuse(
-                "derived", "\(found.name) is derived from \(expression), \(DerivationExpression.complaint).")
+                "derived", "\(found.name) is derived from \(expression), \(DerivationExpression.problem).")
         }
     }
 

@@ -87,7 +87,7 @@ struct GenerationMigration {
         let copies = statements.copies(lookups)
         for copy in copies { try carry(copy, meter) }
         for condition in statements.derivedConditions(copies) where try run(condition.sql).rowCount > 0 {
-            throw DataSourceError(notMigratable: condition.complaint)
+            throw DataSourceError(notMigratable: condition.problem)
         }
         for join in statements.new.joins {
             guard let sql = statements.fill(join, firstKey: key) else { continue }

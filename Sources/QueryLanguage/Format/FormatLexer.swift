@@ -62,9 +62,9 @@ struct FormatLexer {
     }
 
     /// Reads a sign and the name after it.
-    private mutating func named(_ complaint: String) throws(DataSourceError) -> String {
+    private mutating func named(_ problem: String) throws(DataSourceError) -> String {
         position += 1
-        guard let name = word() else { throw source.error(complaint, at: position - 1..<position) }
+        guard let name = word() else { throw source.error(problem, at: position - 1..<position) }
         return name
     }
 

@@ -72,8 +72,8 @@ struct FormatParser {
         return argument
     }
 
-    func error(_ complaint: String, at range: Range<Int>? = nil) -> DataSourceError {
-        lexer.source.error(complaint, at: range ?? token.range)
+    func error(_ problem: String, at range: Range<Int>? = nil) -> DataSourceError {
+        lexer.source.error(problem, at: range ?? token.range)
     }
 
     // MARK: Parts
@@ -148,10 +148,10 @@ struct FormatParser {
     private mutating func textOptions() throws(DataSourceError) -> StringOptions {
         var options: StringOptions = []
         guard try take(.leftBracket) else { return options }
-        let complaint = "The options of an operator are the letters c, d, n, l and u in brackets, as in [cd]."
-        guard case .word(let letters) = token.kind, letters.utf8.count <= 5 else { throw error(complaint) }
+        let problem = "The options of an operator are the letters c, d, n, l and u in brackets, as in [cd]."
+        guard case .word(let letters) = token.kind, letters.utf8.count <= 5 else { throw error(problem) }
         for letter in letters.lowercased() {
-            guard let option = StringOptions(formatLetter: letter) else { throw error(complaint) }
+            guard let option = StringOptions(formatLetter: letter) else { throw error(problem) }
             options.insert(option)
         }
         try advance()

@@ -25,7 +25,7 @@ struct FormatSource {
     }
 
     /// An error with the line and the column, and with a mark below the line.
-    func error(_ complaint: String, at range: Range<Int>) -> DataSourceError {
+    func error(_ problem: String, at range: Range<Int>) -> DataSourceError {
         let start = min(range.lowerBound, bytes.count)
         let lineStart = bytes[..<start].lastIndex(of: newline).map { $0 + 1 } ?? 0
         let lineEnd = bytes[start...].firstIndex(of: newline) ?? bytes.count
@@ -38,7 +38,7 @@ struct FormatSource {
         return DataSourceError(
             .unreadablePredicate,
             """
-            The predicate format cannot be read at line \(line), column \(before.count + 1): \(complaint)
+            The predicate format cannot be read at line \(line), column \(before.count + 1): \(problem)
                 \(String(shown))
                 \(mark)
             """)

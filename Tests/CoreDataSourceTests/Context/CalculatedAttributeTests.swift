@@ -215,7 +215,7 @@ struct CalculatedAttributeTests {
             #expect(updated.allSatisfy { $0.type == .update })
             #expect(updated.compactMap { ($0.object as? Shelf)?.name }.sorted() == ["a", "b"])
             #expect(updated.compactMap { ($0.object as? Shelf)?.bookCount }.sorted() == [1, 2])
-            #expect(plain.complaints + filtered.complaints == [])
+            #expect(plain.problems + filtered.problems == [])
         }
     }
 
@@ -234,7 +234,7 @@ struct CalculatedAttributeTests {
             #expect(library.allObjects(dataKey: "ordered", as: Book.self).map(\.title) == ["2", "0", "1"])
             #expect(plain.takeGroups().isEmpty)
             #expect(library.allObjects(dataKey: "plain", as: Book.self).map(\.shelfName) == ["z", "z", "b"])
-            #expect(plain.complaints + ordered.complaints == [])
+            #expect(plain.problems + ordered.problems == [])
         }
     }
 

@@ -118,7 +118,7 @@ import Testing
                     #expect(try container.main.fetch(request).map(\.title) == shown, "\(change)")
                     #expect(mail.lastUpdateReason(dataKey: "list")?.requeriesStore == false)
                 }
-                #expect(delegate.complaints == [])
+                #expect(delegate.problems == [])
                 return costs
             }
         }

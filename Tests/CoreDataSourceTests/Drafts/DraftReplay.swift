@@ -64,8 +64,8 @@ import Testing
         return view
     }
 
-    private func expect(_ condition: Bool, _ complaint: String) {
-        if !condition { Issue.record("\(complaint); after \(steps.suffix(60).joined(separator: ", "))") }
+    private func expect(_ condition: Bool, _ problem: String) {
+        if !condition { Issue.record("\(problem); after \(steps.suffix(60).joined(separator: ", "))") }
     }
 
     // MARK: Steps
@@ -275,39 +275,39 @@ import Testing
 
     private func isAsInTheModel() throws -> Bool {
         let view = self.view
-        var complaints: [String] = []
+        var problems: [String] = []
         for (key, letter) in letters.sorted(by: { $0.key < $1.key }) {
             guard let row = view.letters[key] else {
-                if !letter.isDeleted { complaints.append("\(key) is not deleted") }
+                if !letter.isDeleted { problems.append("\(key) is not deleted") }
                 continue
             }
             if letter.isDeleted {
-                complaints.append("\(key) is deleted")
+                problems.append("\(key) is deleted")
                 continue
             }
-            if letter.topic?.key != row.topic { complaints.append("\(key) has topic \(letter.topic?.key ?? "nil")") }
+            if letter.topic?.key != row.topic { problems.append("\(key) has topic \(letter.topic?.key ?? "nil")") }
             if letter.author?.key != row.author {
-                complaints.append("\(key) has author \(letter.author?.key ?? "nil")")
+                problems.append("\(key) has author \(letter.author?.key ?? "nil")")
             }
-            if letter.subject != row.subject { complaints.append("\(key) has subject \(letter.subject)") }
+            if letter.subject != row.subject { problems.append("\(key) has subject \(letter.subject)") }
             let labels = Set(view.links.filter { $0.letter == key }.map(\.label))
-            if Set(letter.labels.map(\.key)) != labels { complaints.append("\(key) has other labels") }
+            if Set(letter.labels.map(\.key)) != labels { problems.append("\(key) has other labels") }
         }
         for (key, topic) in topics.sorted(by: { $0.key < $1.key }) {
             guard let title = view.topics[key] else {
-                if !topic.isDeleted { complaints.append("\(key) is not deleted") }
+                if !topic.isDeleted { problems.append("\(key) is not deleted") }
                 continue
             }
             if topic.isDeleted {
-                complaints.append("\(key) is deleted")
+                problems.append("\(key) is deleted")
                 continue
             }
-            if topic.title != title { complaints.append("\(key) has title \(topic.title)") }
+            if topic.title != title { problems.append("\(key) has title \(topic.title)") }
             let letters = Set(view.letters.filter { $0.value.topic == key }.keys)
-            if Set(topic.letters.map(\.key)) != letters { complaints.append("\(key) has other letters") }
+            if Set(topic.letters.map(\.key)) != letters { problems.append("\(key) has other letters") }
         }
-        if draft.hasChanges == model.draft.isEmpty { complaints.append("hasChanges is \(draft.hasChanges)") }
-        for complaint in complaints { expect(false, complaint) }
-        return complaints.isEmpty
+        if draft.hasChanges == model.draft.isEmpty { problems.append("hasChanges is \(draft.hasChanges)") }
+        for problem in problems { expect(false, problem) }
+        return problems.isEmpty
     }
 }

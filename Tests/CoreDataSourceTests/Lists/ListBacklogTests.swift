@@ -33,7 +33,7 @@ struct ListBacklogTests: ItemListSuite {
         #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .backlog)
         try await senders.add(ItemData(key: "k0", number: 77), waitFor: .main)
         #expect(listed(senders, "list") == (try fetched(senders)))
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 
     /// A list of a million rows was read twice then, and a search that is long enough was refused by its budget.
@@ -72,6 +72,6 @@ struct ListBacklogTests: ItemListSuite {
         await container.mainTier.listsAreSettled()
         #expect(listed(senders, "list") == (try fetched(senders)))
         #expect(container.mainTier.keptListBytes == 0)
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 }

@@ -19,9 +19,9 @@ struct ListEngineTests {
         while done < Self.batches {
             var list = FollowedList(&random)
             for step in 0..<min(200, Self.batches - done) {
-                let complaint = step % 25 == 24 ? try list.move(&random) ?? list.save(&random) : try list.save(&random)
-                if let complaint {
-                    Issue.record("\(complaint) (seed \(Self.seed), save \(done + step))")
+                let problem = step % 25 == 24 ? try list.move(&random) ?? list.save(&random) : try list.save(&random)
+                if let problem {
+                    Issue.record("\(problem) (seed \(Self.seed), save \(done + step))")
                     return
                 }
             }
@@ -77,11 +77,11 @@ private struct FollowedList {
         plan.start = world.place(&random)
         state = world.state(plan)
         let expected = world.shown(plan)
-        if let complaint = check(expected) { return complaint }
+        if let problem = check(expected) { return problem }
         let difference = RowDifference(
             from: old, to: state, NetChanges.comparing(old.rows, with: state.rows, of: state.query).net)
-        if let complaint = Self.follow(difference, old, state, &shown, expected, plan) {
-            return "after a move: \(complaint)"
+        if let problem = Self.follow(difference, old, state, &shown, expected, plan) {
+            return "after a move: \(problem)"
         }
         updatedInPause = []
         // One that is paused is moved at once.
@@ -116,10 +116,10 @@ private struct FollowedList {
             state = longer
         }
         let expected = world.shown(plan)
-        if let complaint = check(expected) { return complaint }
+        if let problem = check(expected) { return problem }
         let report = ListReport(from: old, to: state, net, places, ListReason(.save), since: .now)
-        let complaint = Self.follow(report.difference, old, state, &shown, expected, plan, updated: updated)
-        if let complaint { return complaint }
+        let problem = Self.follow(report.difference, old, state, &shown, expected, plan, updated: updated)
+        if let problem { return problem }
         if paused.take(report) != nil { return "a report was shown in a pause" }
         return random.next(below: 5) == 0 ? catchUp(expected).map { "after a pause: \($0)" } : nil
     }
@@ -153,8 +153,8 @@ private struct FollowedList {
         _ plan: ListWorld.Plan, updated: Set<Int64> = []
     ) -> String? {
         if let excess = excess(difference, shown, expected, plan, updated) { return excess }
-        let complaint = shown.replay(difference, from: old, to: new, result: expected)
-        return complaint ?? (shown == expected ? nil : "it shows \(shown) instead of \(expected)")
+        let problem = shown.replay(difference, from: old, to: new, result: expected)
+        return problem ?? (shown == expected ? nil : "it shows \(shown) instead of \(expected)")
     }
 
     /// What is reported though it need not be, or is not reported though its object may have been drawn in between.

@@ -293,8 +293,8 @@ struct ListScheduleTests {
     func everyOrderOfEventsEndsWithTheNewestSave(seed: UInt64) throws {
         var random = SeededRandom(seed: seed)
         var list = ScheduledList(&random)
-        for _ in 0..<400 where list.complaints.isEmpty { try list.happen(&random) }
-        if list.complaints.isEmpty { try list.settle(&random) }
-        #expect(list.complaints == [], "seed \(seed)")
+        for _ in 0..<400 where list.problems.isEmpty { try list.happen(&random) }
+        if list.problems.isEmpty { try list.settle(&random) }
+        #expect(list.problems == [], "seed \(seed)")
     }
 }

@@ -227,7 +227,7 @@ struct ListSectionsTests {
                         #expect(
                             try shown == expected(plan, request, mail),
                             "\(index): \(request), round \(round), seed \(Self.seed)")
-                        #expect(delegates[index].complaints == [], "\(index), seed \(Self.seed)")
+                        #expect(delegates[index].problems == [], "\(index), seed \(Self.seed)")
                     }
                 }
             }

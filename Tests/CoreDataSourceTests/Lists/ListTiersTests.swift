@@ -22,7 +22,7 @@ struct ListTiersTests: ItemListSuite {
             try await senders.add(ItemData(key: "k0", number: 7), waitFor: .main)
             #expect(senders.lastUpdateReason(dataKey: "list")?.ranOffMain == false)
             #expect(listed(senders, "list") == (try fetched(senders)))
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -50,7 +50,7 @@ struct ListTiersTests: ItemListSuite {
             try await senders.add(ItemData(key: "last", number: 5_000), waitFor: .main)
             #expect(listed(senders, "list") == (try fetched(senders)))
             #expect(listed(senders, "other") == (try fetched(senders)))
-            #expect(delegate.complaints + other.complaints == [])
+            #expect(delegate.problems + other.problems == [])
             #expect(other.calls == ["will", "insert - [0, 900]", "did"])
         }
     }
@@ -71,7 +71,7 @@ struct ListTiersTests: ItemListSuite {
             try await senders.add(items(7..<9), waitFor: .main)
             #expect(delegate.takeCalls() == ["will", "insert - [0, 0]", "insert - [0, 1]", "did"])
             #expect(await updates.next()?.snapshot.count == 2)
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -93,7 +93,7 @@ struct ListTiersTests: ItemListSuite {
         #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .rolledBack)
         try await senders.add(items(3..<4), waitFor: .main)
         #expect(listed(senders, "list") == (try fetched(senders)))
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 
     @Test func aDiscardBetweenTwoSavesNeedsNoReading() async throws {
@@ -108,7 +108,7 @@ struct ListTiersTests: ItemListSuite {
         try await senders.add(ItemData(key: "k0", number: 5), waitFor: .main)
         #expect(listed(senders, "list") == ["k1 1", "k2 2", "k0 5"])
         #expect(senders.lastUpdateReason(dataKey: "list")?.didReadStore == false)
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 
     @Test func aFailedReadIsReportedAndTriedAgain() async throws {
@@ -125,7 +125,7 @@ struct ListTiersTests: ItemListSuite {
         store.failReads(with: nil)
         try await senders.add(items(4..<5), waitFor: .main)
         #expect(listed(senders, "list") == (try fetched(senders)))
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 
     @Test func savesDuringAFailedReadAreNotForgotten() async throws {
@@ -209,7 +209,7 @@ struct ListTiersTests: ItemListSuite {
                 #expect(
                     listed(senders, "window behind") == (try fetched(senders, limit: 2, after: late)), "step \(step)")
             }
-            #expect(delegates.flatMap(\.complaints) == [])
+            #expect(delegates.flatMap(\.problems) == [])
         }
     }
 
@@ -245,7 +245,7 @@ struct ListTiersTests: ItemListSuite {
             #expect(listed(senders, "all") == (try fetched(senders)))
             #expect(listed(rooms, "window") == (try fetched(rooms, limit: 20)))
             #expect(await follower.value == (try fetched(senders)))
-            #expect(delegates.flatMap(\.complaints) == [])
+            #expect(delegates.flatMap(\.problems) == [])
         }
     }
 

@@ -28,7 +28,7 @@ struct ListWindowTests: ItemListSuite {
         try await saving.value
         await container.mainTier.listsAreSettled()
         #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 
     /// Rows that are left of the old store and rows that were read in the new one were never there together.
@@ -56,7 +56,7 @@ struct ListWindowTests: ItemListSuite {
         await container.mainTier.listsAreSettled()
         #expect(shown.value == [(1000..<1005).map { "new \($0) \($0)" }])
         #expect(senders.lastUpdateReason(dataKey: "list")?.kind == .reset)
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 
     @Test(arguments: StoreKind.allCases)
@@ -77,7 +77,7 @@ struct ListWindowTests: ItemListSuite {
             try await senders.delete(items(0..<100), waitFor: .main)
             #expect(senders.lastUpdateReason(dataKey: "list")?.didReadStore == true)
             #expect(listed(senders, "list") == (try fetched(senders, limit: 10)))
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -102,7 +102,7 @@ struct ListWindowTests: ItemListSuite {
             try await senders.delete(items(0..<150), waitFor: .main)
             #expect(listed(senders, "list") == (try fetched(senders, limit: 10, after: place)))
             #expect(listed(senders, "list").count == 10)
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -121,7 +121,7 @@ struct ListWindowTests: ItemListSuite {
             #expect(deleted.calls == [])
             try await senders.add(ItemData(key: "l", number: 9), waitFor: .main)
             #expect(listed(senders, "deleted") == ["l 9", "k10 10", "k11 11"])
-            #expect(moved.complaints + deleted.complaints == [])
+            #expect(moved.problems + deleted.problems == [])
         }
     }
 
@@ -145,7 +145,7 @@ struct ListWindowTests: ItemListSuite {
             delegate.follow(senders, "list")
             try await senders.delete(items(5..<6), waitFor: .main)
             #expect(delegate.takeCalls() == ["will", "delete [0, 1] -", "insert - [0, 3]", "did"])
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -280,12 +280,12 @@ struct ListWindowTests: ItemListSuite {
         #expect(query.predicate.last == 41)
         #expect(query.limit.map { $0 < 42 + 16 && $0 >= 35 } == true)
         #expect(senders.lastUpdateReason(dataKey: "list")?.didReadStore == true)
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
         let found = try senders.fetch(Sender.self, order: [SortDescriptor(\.number)], limit: 10)
         #expect(senders.allObjects(dataKey: "list", as: Sender.self).map(\.key) == found.map(\.key))
         try await senders.delete(items(39..<150), waitFor: .main)
         #expect(listed(senders, "list").count == 10)
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 }
 

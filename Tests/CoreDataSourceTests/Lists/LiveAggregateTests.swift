@@ -51,7 +51,7 @@ struct LiveAggregateTests {
             sizes = try mail.liveAggregate(request, groupBy: \.size, .count(), .max(\.sent))
         }
 
-        @MainActor func complaints(_ mail: MailDataSource) throws -> [String] {
+        @MainActor func problems(_ mail: MailDataSource) throws -> [String] {
             let all = try mail.main.fetch(request)
             let sizes = all.map(\.size)
             let sum = sizes.reduce(0, +)
@@ -108,8 +108,8 @@ struct LiveAggregateTests {
                     container.mainTier.merge()
                     await container.mainTier.listsAreSettled()
                     for follower in followed {
-                        let complaints = try follower.complaints(mail)
-                        #expect(complaints == [], "\(place), round \(round), \(follower.request), seed \(Self.seed)")
+                        let problems = try follower.problems(mail)
+                        #expect(problems == [], "\(place), round \(round), \(follower.request), seed \(Self.seed)")
                     }
                 }
             }
@@ -134,7 +134,7 @@ struct LiveAggregateTests {
             }
             container.mainTier.merge()
             await container.mainTier.listsAreSettled()
-            for follower in followed { #expect(try follower.complaints(mail) == []) }
+            for follower in followed { #expect(try follower.problems(mail) == []) }
         }
     }
 

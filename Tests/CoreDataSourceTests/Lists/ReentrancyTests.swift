@@ -33,7 +33,7 @@ struct ReentrancyTests {
             try await contacts.add(ContactData(uid: "b", name: "zz"), waitFor: .main)
             #expect(found == 5)
             #expect(delegate.calls == ["will", "insert - [0, 3]", "did", "will", "insert - [0, 0]", "did"])
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -90,7 +90,7 @@ struct ReentrancyTests {
             try await contacts.add(contactList(5..<6), waitFor: .main)
             #expect(other.calls == ["will", "insert - [0, 5]", "did"])
             #expect(delegate.takeCalls().suffix(3) == ["will", "insert - [0, 5]", "did"])
-            #expect(delegate.complaints + other.complaints == [])
+            #expect(delegate.problems + other.problems == [])
         }
     }
 
@@ -136,7 +136,7 @@ struct ReentrancyTests {
             #expect(delegate.takeCalls() == ["will", "insert - [0, 3]", "did"])
             contacts.pausedDataKeys = []
             #expect(delegate.takeCalls() == ["will", "insert - [0, 4]", "did"])
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 

@@ -22,7 +22,7 @@ struct RegisterOffMainTests: ItemListSuite {
             try await senders.add(ItemData(key: "k0", number: 7_000), waitFor: .main)
             #expect(listed(senders, "list") == (try fetched(senders)))
             #expect(delegate.calls.isEmpty == false)
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
             // It shares the rows of the first one.
             let other = RecordingDelegate()
             try await senders.registerOffMain(other, dataKey: "other", request)
@@ -53,7 +53,7 @@ struct RegisterOffMainTests: ItemListSuite {
         try await senders.add(ItemData(key: "last", number: 9_000), waitFor: .main)
         #expect(listed(senders, "list") == (try fetched(senders)))
         #expect(listed(senders, "list").count == 111)
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 
     @Test func rowsThatCannotBeReadRegisterNothing() async throws {

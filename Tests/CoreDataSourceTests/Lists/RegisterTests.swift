@@ -20,7 +20,7 @@ struct RegisterTests {
                 sectionBy: \.firstLetter)
             delegate.follow(contacts, "list")
             try await body(contacts, delegate, container)
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -99,7 +99,7 @@ struct RegisterTests {
                 contacts.lastUpdateReason(dataKey: "asking")?.saves == 3...3, "it is not asked about other entities")
             try await contacts.add(contact(3, "ann"), waitFor: .main)
             #expect(names() == ["Bob", "Zoe"])
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
             #expect(contacts.lastUpdateReason(dataKey: "list")?.requeriesStore == false)
         }
     }
@@ -195,7 +195,7 @@ struct RegisterTests {
                 try context.first(ContactEntity.self, where: \.uid, equals: "uid-0")?.phone = nil
             }
             #expect(delegate.takeCalls() == ["will", "delete [0, 0] -", "did"])
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 

@@ -28,7 +28,7 @@ struct ReloadTests {
             #expect(few.table == more.table && few.table?.sections.first?.rows.count == 5)
             try await contacts.add(contactList(5..<7) { "\($0)" }, waitFor: .main)
             #expect(few.takeCalls() == ["will", "insert - [0, 5]", "insert - [0, 6]", "did"])
-            #expect(few.complaints + more.complaints == [])
+            #expect(few.problems + more.problems == [])
         }
     }
 

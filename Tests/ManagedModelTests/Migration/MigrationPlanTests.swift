@@ -40,7 +40,7 @@ import Testing
     struct Case: Sendable, CustomTestStringConvertible {
         let testDescription: String
         var model = MigrationPlanTests.old
-        /// The beginnings of the obstacles, and of the complaints of the conditions.
+        /// The beginnings of the obstacles, and of the problems of the conditions.
         var obstacles: [String] = []
         var conditions: [String] = []
 
@@ -292,7 +292,7 @@ import Testing
         let conditions = plan.conditions.filter { !$0.isExpected }
         #expect(conditions.count == change.conditions.count, "\(plan.conditions)")
         for (condition, beginning) in zip(conditions, change.conditions) {
-            #expect(condition.complaint.hasPrefix(beginning), "\(condition.complaint)")
+            #expect(condition.problem.hasPrefix(beginning), "\(condition.problem)")
         }
         if change.testDescription == "nothing" { #expect(plan.changes == []) } else { #expect(plan.changes != []) }
     }

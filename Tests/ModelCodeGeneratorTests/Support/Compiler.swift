@@ -23,7 +23,7 @@ struct Compiler: Sendable {
     }
 
     /// What the compiler says about the files, or nothing.
-    func complaints(about files: [String]) async throws -> String {
+    func diagnostics(of files: [String]) async throws -> String {
         let options = ["-I", modules.path, "-parse-as-library", "-typecheck"]
         let run = try await Subprocess("swiftc", Self.flags + options + files)
         return run.status == 0 ? run.errors : run.errors + "\nstatus \(run.status)"

@@ -232,10 +232,10 @@ extension EditingContext {
     }
 
     private func failure(
-        _ entity: String, _ relationship: RelationshipLayout, _ complaint: String
+        _ entity: String, _ relationship: RelationshipLayout, _ problem: String
     ) -> DataSourceError {
         DataSourceError(
-            .validationFailed, "\(entity).\(relationship.name) \(complaint)", entityName: entity,
+            .validationFailed, "\(entity).\(relationship.name) \(problem)", entityName: entity,
             attributeName: relationship.name)
     }
 }

@@ -15,7 +15,7 @@ extension ListReplay {
             // What delegates have resumed and paused again.
             if resumes { resumeAll() }
         } while newest != container.stack.root.newestSave
-        if isOpen { complain("door: a group of \(openTable?.dataKey ?? "none") has not ended") }
+        if isOpen { recordProblem("door: a group of \(openTable?.dataKey ?? "none") has not ended") }
     }
 
     private func resumeAll() {
@@ -31,33 +31,35 @@ extension ListReplay {
             try table.request.register(fresh, "fresh", letters)
             fresh.reload()
             if table.shown != fresh.shown {
-                complain(
+                recordProblem(
                     "\(table.shown.keys == fresh.shown.keys ? "cells" : "table"): \(dataKey) of \(table.request) shows \(table.shown) instead of \(fresh.shown)"
                 )
             }
             let answered = shown(dataKey, table.request)
-            if answered != fresh.shown { complain("objects: \(dataKey) answers \(answered) instead of \(fresh.shown)") }
+            if answered != fresh.shown {
+                recordProblem("objects: \(dataKey) answers \(answered) instead of \(fresh.shown)")
+            }
             letters.unregister(dataKey: "fresh")
             // A fresh list may be wrong as the other one is.
             let keys = try reading { try table.request.fetchedKeys(letters) }
             if let keys, keys != table.shown.keys.flatMap(\.self) {
-                complain("fetch: \(dataKey) of \(table.request) shows \(table.shown.keys) instead of \(keys)")
+                recordProblem("fetch: \(dataKey) of \(table.request) shows \(table.shown.keys) instead of \(keys)")
             }
         }
         for window in windows where !window.list.isPaused { try compare(window) }
-        for complaint in try totals?.complaints(letters) ?? [] { complain(complaint) }
+        for problem in try totals?.problems(letters) ?? [] { recordProblem(problem) }
         try await compareObjects()
     }
 
     private func compare(_ window: ReplayWindow) throws {
         for (index, row) in window.list.snapshot.enumerated() where window.list.object(index)?.subject != row.subject {
-            complain("window: \(row) has the object \(String(describing: window.list.object(index)))")
+            recordProblem("window: \(row) has the object \(String(describing: window.list.object(index)))")
         }
         let fresh = try letters.list(ReplayWindow.request(after: window.cursor)).snapshot.map {
             "\($0.key) \($0.subject)"
         }
         let shown = window.list.snapshot.map { "\($0.key) \($0.subject)" }
-        if shown != fresh { complain("window: \(shown) instead of \(fresh)") }
+        if shown != fresh { recordProblem("window: \(shown) instead of \(fresh)") }
     }
 
     /// What a list shows is read page by page, and so is what its objects lead to, whatever was saved.
@@ -72,7 +74,7 @@ extension ListReplay {
         let count = container.statementCount - before
         // A page of objects, and of what its relationships lead to; and what tidies up the log at the same time.
         let most = 6 * ((rows + 63) / 64) + 10
-        if count > most { complain("statements: \(count) for \(rows) rows of \(dataKey)") }
+        if count > most { recordProblem("statements: \(count) for \(rows) rows of \(dataKey)") }
     }
 
     /// Every object that is held is main's, and what another context finds.
@@ -86,13 +88,13 @@ extension ListReplay {
         for object in held {
             let cell = cells[object.objectID]
             if object.isDeleted != (cell == nil) {
-                complain("objects: \(object) says that it is \(object.isDeleted ? "" : "not ")deleted")
+                recordProblem("objects: \(object) says that it is \(object.isDeleted ? "" : "not ")deleted")
             } else if let cell, object.replayCell != cell {
-                complain("objects: \(object.replayCell) instead of \(cell)")
+                recordProblem("objects: \(object.replayCell) instead of \(cell)")
             }
             guard !object.isDeleted else { continue }
             let own = try letters.main.object(ManagedObject.self, id: object.objectID)
-            if own !== object { complain("objects: \(object) is not main's") }
+            if own !== object { recordProblem("objects: \(object) is not main's") }
         }
     }
 }

@@ -67,7 +67,7 @@ extension ListReplay {
         let subject = "\(random.next(below: 10))"
         let found = try reading { try letters.main.fetch(Letter.self, where: \.subject == subject) }
         for letter in found where letter.subject != subject || letter.isDeleted {
-            complain("fetch: \(letter) was found by the subject \(subject)")
+            recordProblem("fetch: \(letter) was found by the subject \(subject)")
         }
         for letter in found.prefix(4) { hold(letter) }
         for topic in try reading({ try topics.main.fetch(Topic.self) }).prefix(2) { hold(topic) }
@@ -113,11 +113,11 @@ extension ListReplay {
         let refused = ReplayTable(.letters(request, sectionBy: nil, showsTitle: false), "refused", self)
         do {
             try letters.register(refused, dataKey: "refused", request)
-            complain("refused: a list follows relationships that it does not see")
+            recordProblem("refused: a list follows relationships that it does not see")
         } catch let error as DataSourceError where error.code == .unsupportedQuery {
             // As documented.
         } catch {
-            complain("error: \(error)")
+            recordProblem("error: \(error)")
         }
     }
 

@@ -25,7 +25,7 @@ final class ListReplay {
     /// Whether a group of calls has begun and not ended, and whose it is.
     private(set) var isOpen = false
     private(set) weak var openTable: ReplayTable?
-    private(set) var complaints: [String] = []
+    private(set) var problems: [String] = []
 
     init(
         _ container: PersistentContainer, _ topics: TopicDataSource, _ letters: LetterDataSource, _ url: URL?,
@@ -45,7 +45,7 @@ final class ListReplay {
         }
     }
 
-    func complain(_ complaint: String) { complaints.append(complaint) }
+    func recordProblem(_ problem: String) { problems.append(problem) }
 
     /// Lets go of everything.
     func end() {
@@ -89,8 +89,8 @@ final class ListReplay {
     // MARK: Groups of calls
 
     func enter(_ table: ReplayTable) {
-        if isReading { complain("door: \(table.dataKey) reports in the middle of a read") }
-        if isOpen { complain("door: \(table.dataKey) reports inside a report of \(openTable?.dataKey ?? "none")") }
+        if isReading { recordProblem("door: \(table.dataKey) reports in the middle of a read") }
+        if isOpen { recordProblem("door: \(table.dataKey) reports inside a report of \(openTable?.dataKey ?? "none")") }
         (isOpen, openTable) = (true, table)
     }
 
@@ -123,7 +123,7 @@ final class ListReplay {
         } catch let error as DataSourceError where error.code == .storeReset {
             // The lists show a reset before its call has ended.
         } catch {
-            complain("error: \(error)")
+            recordProblem("error: \(error)")
         }
     }
 

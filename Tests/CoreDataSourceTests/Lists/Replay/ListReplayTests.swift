@@ -18,17 +18,17 @@ struct ListReplayTests {
 
     @Test(arguments: StoreKind.allCases)
     func everyTableAndEveryObjectIsWhatAFreshFetchFinds(kind: StoreKind) async throws {
-        var complaints: [String] = []
-        for round in 0..<max(1, Self.stepCount / 2 / Self.stepsOfAStore) where complaints.isEmpty {
+        var problems: [String] = []
+        for round in 0..<max(1, Self.stepCount / 2 / Self.stepsOfAStore) where problems.isEmpty {
             let seed = Self.seed &+ UInt64(round)
             try await withTopicsAndLetters(kind) { container, url, topics, letters in
                 let replay = ListReplay(container, topics, letters, kind == .sqlite ? url : nil, seed: seed)
-                for _ in 0..<Self.stepsOfAStore where replay.complaints.isEmpty { try await replay.step() }
-                complaints = replay.complaints.map { "\(kind), COREDATASOURCE_SEED \(seed): \($0)" }
+                for _ in 0..<Self.stepsOfAStore where replay.problems.isEmpty { try await replay.step() }
+                problems = replay.problems.map { "\(kind), COREDATASOURCE_SEED \(seed): \($0)" }
                 replay.end()
             }
         }
-        #expect(complaints == [])
+        #expect(problems == [])
     }
 
     private func withTopicsAndLetters(

@@ -138,16 +138,16 @@ final class ReplayTable: DataSourceDelegate {
 
     func didChangeContent(dataKey: String) {
         let result = replay.shown(dataKey, request)
-        let complaint = shown.replay(
+        let problem = shown.replay(
             deletedSections: deletedSections, insertedSections: insertedSections, changes, result: result)
-        if let complaint { replay.complain("table: \(complaint)") }
+        if let problem { replay.recordProblem("table: \(problem)") }
         // Objects may be newer than the list, but what it shows is in its place.
-        if shown.keys != result.keys { replay.complain("table: \(shown.keys) instead of \(result.keys)") }
+        if shown.keys != result.keys { replay.recordProblem("table: \(shown.keys) instead of \(result.keys)") }
         replay.act(in: self)
         replay.leave(self)
     }
 
-    func didFail(_ error: DataSourceError, dataKey: String) { replay.complain("failure: \(error)") }
+    func didFail(_ error: DataSourceError, dataKey: String) { replay.recordProblem("failure: \(error)") }
 }
 
 extension ShownList {

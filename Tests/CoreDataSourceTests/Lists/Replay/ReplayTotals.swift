@@ -16,7 +16,7 @@ struct ReplayTotals {
         topicCount = try letters.liveAggregate(ObjectRequest<Topic>(where: \.title != "3"), .count())
     }
 
-    func complaints(_ letters: LetterDataSource) throws -> [String] {
+    func problems(_ letters: LetterDataSource) throws -> [String] {
         let all = try letters.main.fetch(Letter.self)
         let some = all.filter { $0.subject < "5" }
         var found: [String] = []

@@ -22,7 +22,7 @@ struct ChangedLinkTests {
                 try source.register(recorders[index], dataKey: "\(index)", request)
             }
             try await body(container, source, recorders)
-            #expect(recorders.flatMap(\.complaints) == [])
+            #expect(recorders.flatMap(\.problems) == [])
         }
     }
 

@@ -43,7 +43,7 @@ struct ReportDoorTests: ItemListSuite {
             letters.pausedDataKeys = []
             await container.mainTier.listsAreSettled()
             container.mainTier.merge()
-            #expect(first.complaints + second.complaints + third.complaints == [])
+            #expect(first.problems + second.problems + third.problems == [])
             #expect(first.groups.map(\.count) == [300, 1])
             #expect(second.changes.count == (act == .resume || !isCatchUp ? second.changes.count : 300))
         }
@@ -108,11 +108,11 @@ struct ReportDoorTests: ItemListSuite {
                 senders.pausedDataKeys = []
             }
             try await senders.add(ItemData(key: "k0", number: 3), waitFor: .main)
-            #expect(first.complaints + second.complaints == [])
+            #expect(first.problems + second.problems == [])
             #expect(second.takeCalls().filter { $0 == "will" }.count == 1)
             #expect(listed(senders, "b") == (try fetched(senders, limit: limit)))
             try await senders.add(ItemData(key: "k9", number: -1), waitFor: .main)
-            #expect(first.complaints + second.complaints == [])
+            #expect(first.problems + second.problems == [])
             #expect(second.takeCalls().first == "will")
         }
     }

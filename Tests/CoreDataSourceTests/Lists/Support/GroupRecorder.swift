@@ -15,7 +15,7 @@ final class GroupRecorder: DataSourceDelegate {
     /// What has been reported, group by group.
     private(set) var groups: [[Change]] = []
     /// Calls that came inside a group, or outside of any.
-    private(set) var complaints: [String] = []
+    private(set) var problems: [String] = []
     /// Called for each object.
     var onObject: @MainActor (ManagedObject) -> Void = { _ in }
     /// Called at the beginning and at the end of each group.
@@ -42,8 +42,8 @@ final class GroupRecorder: DataSourceDelegate {
     }
 
     func willChangeContent(dataKey: String) {
-        if isInGroup { complaints.append("a group began inside a group") }
-        if shared.isOpen { complaints.append("a group began inside a group of another delegate") }
+        if isInGroup { problems.append("a group began inside a group") }
+        if shared.isOpen { problems.append("a group began inside a group of another delegate") }
         (isInGroup, shared.isOpen) = (true, true)
         groups.append([])
         onWill()
@@ -53,14 +53,14 @@ final class GroupRecorder: DataSourceDelegate {
         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
         dataKey: String
     ) {
-        if !isInGroup { complaints.append("an object was reported outside of a group") }
+        if !isInGroup { problems.append("an object was reported outside of a group") }
         if groups.isEmpty { groups.append([]) }
         groups[groups.count - 1].append(Change(type: type, object: object, old: indexPath, new: newIndexPath))
         onObject(object)
     }
 
     func didChangeContent(dataKey: String) {
-        if !isInGroup { complaints.append("a group ended twice") }
+        if !isInGroup { problems.append("a group ended twice") }
         onDid()
         (isInGroup, shared.isOpen) = (false, false)
     }

@@ -8,7 +8,7 @@ final class RecordingDelegate: DataSourceDelegate {
     /// What the table shows; nil until it is asked to follow.
     private(set) var table: ShownList?
     /// What a table view would have complained about.
-    private(set) var complaints: [String] = []
+    private(set) var problems: [String] = []
     private(set) var failures: [DataSourceError] = []
     /// How many changes are reported one by one.
     var changeLimit = Int.max
@@ -60,9 +60,9 @@ final class RecordingDelegate: DataSourceDelegate {
             ShownList.Change(
                 old: indexPath.map { ($0.section, $0.item) }, new: newIndexPath.map { ($0.section, $0.item) },
                 isUpdate: type == .update))
-        if (type == .insert) != (indexPath == nil) { complaints.append("\(type) from \(indexPath as Any)") }
+        if (type == .insert) != (indexPath == nil) { problems.append("\(type) from \(indexPath as Any)") }
         if (type == .delete || type == .update) != (newIndexPath == nil) {
-            complaints.append("\(type) to \(newIndexPath as Any)")
+            problems.append("\(type) to \(newIndexPath as Any)")
         }
         onObject()
     }
@@ -71,10 +71,10 @@ final class RecordingDelegate: DataSourceDelegate {
         calls.append("did")
         if let source, var table {
             let result = source.shown(dataKey)
-            let complaint = table.replay(
+            let problem = table.replay(
                 deletedSections: deletedSections, insertedSections: insertedSections, changes, result: result)
-            if let complaint { complaints.append(complaint) }
-            if table != result { complaints.append("\(table) is shown instead of \(result)") }
+            if let problem { problems.append(problem) }
+            if table != result { problems.append("\(table) is shown instead of \(result)") }
             self.table = table
         }
         onDidChange()

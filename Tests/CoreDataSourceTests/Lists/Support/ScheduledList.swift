@@ -5,7 +5,7 @@ import TestSupport
 /// A schedule that follows a world, and an observer that has on the screen what it was notified of.
 ///
 /// It does what the schedule says, at moments that are drawn at random: notices come late, and work takes its time. Whatever
-/// breaks a promise of the schedule is a complaint.
+/// breaks a promise of the schedule is a problem.
 struct ScheduledList {
     private var world = ListWorld()
     private let plan: ListWorld.Plan
@@ -26,7 +26,7 @@ struct ScheduledList {
     /// Whether the observer waits for the rows after a reset.
     private var owesReset = false
     private var isFinished = false
-    private(set) var complaints: [String] = []
+    private(set) var problems: [String] = []
 
     /// Work off the main actor.
     private struct Running {
@@ -86,7 +86,7 @@ struct ScheduledList {
             // Rows that were read one by one may be newer than others.
             if plan.query.followsRelatedRows { continue }
             if !moments[first.moment...].contains(screen) {
-                complain("notice \(first.notice) is settled, but not shown")
+                recordProblem("notice \(first.notice) is settled, but not shown")
             }
         }
     }
@@ -110,17 +110,17 @@ struct ScheduledList {
                 running?.isBeforeReset = true
             }
             let count = schedule.noticeCount
-            guard case .none = schedule.take(notice) else { return complain("a notice made something happen") }
+            guard case .none = schedule.take(notice) else { return recordProblem("a notice made something happen") }
             if schedule.noticeCount > count { unsettled.append((schedule.noticeCount, moment)) }
         }
         notices = []
-        if schedule.pendingByteCount > pendingByteLimit { complain("\(schedule.pendingByteCount) bytes wait") }
+        if schedule.pendingByteCount > pendingByteLimit { recordProblem("\(schedule.pendingByteCount) bytes wait") }
     }
 
     private mutating func turn() throws {
         let isReady = schedule.isReady
         let action = schedule.take(.turn(isEverySaveWanted: isEverySaveWanted))
-        if !isReady, case .run = action { complain("it was not ready, and began work") }
+        if !isReady, case .run = action { recordProblem("it was not ready, and began work") }
         try perform(action)
     }
 
@@ -141,14 +141,14 @@ struct ScheduledList {
 
     private mutating func finish() {
         let action = schedule.take(.finish)
-        if case .stop = action {} else if !isFinished { complain("it did not stop") }
+        if case .stop = action {} else if !isFinished { recordProblem("it did not stop") }
         isFinished = true
     }
 
     // MARK: Actions
 
     private mutating func perform(_ action: ListSchedule.Action, isBeforeReset: Bool = false) throws {
-        if case .none = action {} else if isFinished { complain("something happened after the end") }
+        if case .none = action {} else if isFinished { recordProblem("something happened after the end") }
         switch action {
         case .none: break
         // What could not be read is settled, too.
@@ -164,36 +164,38 @@ struct ScheduledList {
             show(report)
             let isFilled = report.reason.kind == .reset || report.reason.kind == .initial
             if isFilled && !isBeforeReset { owesReset = false }
-        case .stop: complain("it stopped")
+        case .stop: recordProblem("it stopped")
         }
-        if ShownList(schedule.state) != screen { complain("it shows \(ShownList(schedule.state)) without a report") }
+        if ShownList(schedule.state) != screen {
+            recordProblem("it shows \(ShownList(schedule.state)) without a report")
+        }
     }
 
     private mutating func check(_ work: ListWork) {
-        if running != nil { complain("a second piece of work began") }
+        if running != nil { recordProblem("a second piece of work began") }
         switch work.task {
         case .merge(let saves), .follow(let saves, _):
-            if isEverySaveWanted && saves.count > 1 { complain("saves were taken together") }
+            if isEverySaveWanted && saves.count > 1 { recordProblem("saves were taken together") }
             let numbers = [work.state.asOf] + saves.map(\.number)
             if zip(numbers, numbers.dropFirst()).contains(where: { $0 >= $1 }) {
-                complain("\(numbers) are out of order")
+                recordProblem("\(numbers) are out of order")
             }
         case .read, .readOn, .join, .redraw: break
         }
     }
 
     private mutating func show(_ report: ListReport) {
-        if ShownList(report.old) != screen { complain("a report begins with \(ShownList(report.old))") }
+        if ShownList(report.old) != screen { recordProblem("a report begins with \(ShownList(report.old))") }
         let new = ShownList(report.new)
-        if let complaint = screen.replay(report.difference, from: report.old, to: report.new, result: new) {
-            complain(complaint)
+        if let problem = screen.replay(report.difference, from: report.old, to: report.new, result: new) {
+            recordProblem(problem)
         }
         // Rows that were read one by one may be newer than others.
         if plan.query.followsRelatedRows { return }
-        if past[report.new.asOf]?.contains(new) != true { complain("the list never was as in \(report.reason)") }
+        if past[report.new.asOf]?.contains(new) != true { recordProblem("the list never was as in \(report.reason)") }
     }
 
-    private mutating func complain(_ complaint: String) { complaints.append(complaint) }
+    private mutating func recordProblem(_ problem: String) { problems.append(problem) }
 
     // MARK: The end
 
@@ -211,9 +213,9 @@ struct ScheduledList {
             try endWork()
         }
         if isFinished { return }
-        if schedule.isBehind { complain("it does not come to rest") }
-        if screen != world.shown(plan) { complain("it shows \(screen) instead of \(world.shown(plan))") }
-        if owesReset { complain("a reset was not reported") }
+        if schedule.isBehind { recordProblem("it does not come to rest") }
+        if screen != world.shown(plan) { recordProblem("it shows \(screen) instead of \(world.shown(plan))") }
+        if owesReset { recordProblem("a reset was not reported") }
     }
 }
 

@@ -265,7 +265,7 @@ struct BatchRowsTests {
             #expect(names == Array(repeating: "1", count: 50) + Array(repeating: "2", count: 50))
             try await contacts.delete(ContactEntity.self, where: nil, waitFor: .main)
             #expect(contacts.allObjects(dataKey: "list", as: ContactEntity.self).isEmpty)
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 }

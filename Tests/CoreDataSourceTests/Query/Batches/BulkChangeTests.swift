@@ -40,7 +40,7 @@ struct BulkChangeTests {
             await container.mainTier.listsAreSettled()
             #expect(contacts.allObjects(dataKey: "list", as: ContactEntity.self).count == 5)
             #expect(contacts.lastUpdateReason(dataKey: "list")?.kind == .bulkChange)
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
             // The private context does not continue with what it knew.
             let names = try await contacts.perform { context in
                 try context.fetch(ContactEntity.self, where: .isIn(\.uid, uids)).map(\.name)
@@ -68,7 +68,7 @@ struct BulkChangeTests {
             #expect(gone.isDeleted)
             await container.mainTier.listsAreSettled()
             #expect(contacts.allObjects(dataKey: "list", as: ContactEntity.self).map(\.uid) == ["kept"])
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
             // Adding them again makes new objects.
             #expect(try await contacts.add(contactList(0..<10)) == SaveReport(inserted: 10))
             try await contacts.add(contactList(0..<Self.count))

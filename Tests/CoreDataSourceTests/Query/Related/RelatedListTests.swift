@@ -49,7 +49,7 @@ struct RelatedListTests {
                         #expect(
                             shown.map(\.objectID) == fetched.map(\.objectID),
                             "\(list.request), round \(round), seed \(Self.seed)")
-                        #expect(list.delegate.complaints == [], "\(list.request), seed \(Self.seed)")
+                        #expect(list.delegate.problems == [], "\(list.request), seed \(Self.seed)")
                     }
                 }
                 saves += 10
@@ -112,7 +112,7 @@ struct RelatedListTests {
             #expect(mail.sectionIndexTitles(dataKey: "list") == ["A", "B"])
             #expect(mail.lastUpdateReason(dataKey: "list")?.requeriesStore == false)
             #expect(mail.lastUpdateReason(dataKey: "list")?.entities == ["Thread"])
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -151,7 +151,7 @@ struct RelatedListTests {
             try await mail.perform { try $0.delete(MailMessage.self, where: \.subject == "d1") }
             await container.mainTier.listsAreSettled()
             try expect(["d2", "b1"])
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -184,7 +184,7 @@ struct RelatedListTests {
                 #expect(mail.allObjects(dataKey: "list", as: MailMessage.self).map(\.size) == shown)
                 #expect(try mail.main.fetch(request).map(\.size) == shown)
             }
-            #expect(delegate.complaints == [])
+            #expect(delegate.problems == [])
         }
     }
 
@@ -223,7 +223,7 @@ struct RelatedListTests {
         await container.mainTier.listsAreSettled()
         #expect(counts.value == [0])
         #expect(mail.lastUpdateReason(dataKey: "list")?.kind == .reset)
-        #expect(delegate.complaints == [])
+        #expect(delegate.problems == [])
     }
 
     /// The rows that are read for a change are those that it reaches, however many are shown.
