@@ -57,10 +57,10 @@ extension LinkTable.EndEntity {
         switch self {
         case .always(let entity):
             return numbers[entity].map(String.init)
-        case .column(let term):
+        case .column(let expression):
             guard !numbers.isEmpty else { return nil }
             let cases = numbers.sorted { $0.key < $1.key }.map { "WHEN \($0) THEN \($1)" }
-            return "CASE \(term) \(cases.joined(separator: " ")) END"
+            return "CASE \(expression) \(cases.joined(separator: " ")) END"
         }
     }
 }
@@ -94,13 +94,16 @@ extension StoredModel {
         family(name.entity).compactMap { number in
             guard let table = tables[number] else { return nil }
             let entity = layout.entities[number]
-            guard let column = entity.column(named: relationship.name), column < table.terms.count else { return nil }
-            let position = entity.column(named: "\(relationship.name).position").map { table.terms[$0] }
+            guard let column = entity.column(named: relationship.name), column < table.expressions.count else {
+                return nil
+            }
+            let position = entity.column(named: "\(relationship.name).position").map { table.expressions[$0] }
             return LinkTable(
                 name: table.name,
                 source: .init(key: StoredTable.key, entity: .always(number), position: position),
                 destination: .init(
-                    key: table.terms[column], entity: destinationEntity(table, column, relationship), position: nil))
+                    key: table.expressions[column], entity: destinationEntity(table, column, relationship),
+                    position: nil))
         }
     }
 
@@ -113,7 +116,7 @@ extension StoredModel {
         if column + 1 < columns.count, case .destinationEntity(let other) = columns[column + 1].role,
             other.name == relationship.name
         {
-            return .column(table.terms[column + 1])
+            return .column(table.expressions[column + 1])
         }
         return .always(layout.entity(named: relationship.destinationName)?.index ?? -1)
     }

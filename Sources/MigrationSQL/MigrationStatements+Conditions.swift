@@ -27,7 +27,7 @@ extension MigrationStatements {
             return old.table(name).map { SQLStatement("SELECT 1 FROM \($0.name) LIMIT 1") }
         case .hasValues(let name, let column):
             return old.table(name).map {
-                SQLStatement("SELECT 1 FROM \($0.name) WHERE \($0.terms[column]) IS NULL LIMIT 1")
+                SQLStatement("SELECT 1 FROM \($0.name) WHERE \($0.expressions[column]) IS NULL LIMIT 1")
             }
         case .isSingle(let name):
             let selects = linkSelects(name)
@@ -43,10 +43,10 @@ extension MigrationStatements {
             return uniquenessQuery(columns)
         case .isExact(let column):
             guard let table = old.table(column.entity) else { return nil }
-            let term = table.terms[column.column]
+            let expression = table.expressions[column.column]
             return SQLStatement(
-                "SELECT \(StoredTable.key), count(*) OVER (), \(term) FROM \(table.name) "
-                    + "WHERE \(term) IS NOT NULL AND \(dialect.widened(term, column.widening)) IS NULL "
+                "SELECT \(StoredTable.key), count(*) OVER (), \(expression) FROM \(table.name) "
+                    + "WHERE \(expression) IS NOT NULL AND \(dialect.widened(expression, column.widening)) IS NULL "
                     + "ORDER BY \(StoredTable.key) LIMIT 1")
         }
     }
@@ -111,12 +111,12 @@ extension MigrationStatements {
                 let copy = RowCopy(
                     entity, self, lookups: lookedUp, columns: Set(positions), firstParameter: values.count + 1)
             else { continue }
-            let terms = positions.map { copy.terms[$0] ?? StoredTable.missing }
-            guard !terms.contains(where: { $0.hasPrefix("(SELECT ") }) else { return nil }
-            selects.append(select(terms, positions, from: copy.old.name, copy.new))
+            let expressions = positions.map { copy.expressions[$0] ?? StoredTable.missing }
+            guard !expressions.contains(where: { $0.hasPrefix("(SELECT ") }) else { return nil }
+            selects.append(select(expressions, positions, from: copy.old.name, copy.new))
             values += copy.values
         }
-        return doubles(selects, columns.values.first?.count ?? 0).map { SQLStatement($0, values) }
+        return duplicatesSQL(selects, columns.values.first?.count ?? 0).map { SQLStatement($0, values) }
     }
 
     /// A message and a query for each constraint with strings that were derived after the rows were copied. The query reads the
@@ -129,15 +129,16 @@ extension MigrationStatements {
             else { return nil }
             let selects = columns.sorted { $0.key < $1.key }.compactMap { name, positions in
                 new.table(name).map { table in
-                    select(positions.map { table.terms[$0] }, positions, from: table.name, table)
+                    select(positions.map { table.expressions[$0] }, positions, from: table.name, table)
                 }
             }
-            return doubles(selects, columns.values.first?.count ?? 0).map { (condition.problem, $0) }
+            return duplicatesSQL(selects, columns.values.first?.count ?? 0).map { (condition.problem, $0) }
         }
     }
 
-    private func select(_ terms: [String], _ positions: [Int], from name: String, _ table: StoredTable) -> String {
-        let list = zip(terms, positions).enumerated().map { number, column in
+    private func select(_ expressions: [String], _ positions: [Int], from name: String, _ table: StoredTable) -> String
+    {
+        let list = zip(expressions, positions).enumerated().map { number, column in
             // Without a type, the server takes a column of nothing but NULL for strings.
             let type = dialect.type(table.layout.columns[column.1].storage)
             return (column.0 == StoredTable.missing ? "CAST(NULL AS \(type))" : column.0) + " AS c\(number)"
@@ -146,7 +147,7 @@ extension MigrationStatements {
     }
 
     /// A query that returns a row if two rows of the queries have the same values without NULL.
-    private func doubles(_ selects: [String], _ count: Int) -> String? {
+    private func duplicatesSQL(_ selects: [String], _ count: Int) -> String? {
         guard count > 0, !selects.isEmpty else { return nil }
         let names = (0..<count).map { "c\($0)" }
         return "SELECT 1 FROM (\(selects.joined(separator: " UNION ALL "))) AS objects WHERE "

@@ -187,8 +187,8 @@ extension MigrationStatements {
         let isSymmetric = new.layout.isSymmetric(join.relationship)
         func place(_ name: String, ownLink: Int) -> String {
             guard isSymmetric else { return "max(\(name))" }
-            let terms = [ownLink, 1 - ownLink].map { "max(CASE is_mirrored WHEN \($0) THEN \(name) END)" }
-            return "coalesce(\(terms.joined(separator: ", ")))"
+            let expressions = [ownLink, 1 - ownLink].map { "max(CASE is_mirrored WHEN \($0) THEN \(name) END)" }
+            return "coalesce(\(expressions.joined(separator: ", ")))"
         }
         var columns = [(join.source.key, "source"), (join.destination.key, "destination")]
         if let entity = join.source.entity { columns.append((entity, "max(source_entity)")) }

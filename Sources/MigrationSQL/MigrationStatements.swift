@@ -105,9 +105,9 @@ package protocol SQLDialect: Sendable {
     ///   - storage: The storage of the parameter's value.
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String
     /// SQL that converts a number to a wider type; NULL if the conversion would change the number.
-    func widened(_ term: String, _ widening: NumberWidening) -> String
+    func widened(_ expression: String, _ widening: NumberWidening) -> String
     /// SQL that derives a string from another string. Called only if ``derivesStrings`` is true.
-    func changed(_ term: String, _ change: StringTransformation) -> String
+    func changed(_ expression: String, _ change: StringTransformation) -> String
 }
 
 /// A connection to a database, for queries that do not run for each row.
@@ -175,7 +175,7 @@ extension MigrationStatements {
                 let keys = ends[start...].prefix(MigrationStatements.termLimit).map {
                     "SELECT \(StoredTable.key) FROM \($0.name)"
                 }
-                return "\(table.terms[column]) IN (\(keys.joined(separator: " UNION ALL ")))"
+                return "\(table.expressions[column]) IN (\(keys.joined(separator: " UNION ALL ")))"
             }
             return (name, tests.joined(separator: " OR "))
         }

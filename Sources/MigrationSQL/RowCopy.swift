@@ -9,7 +9,7 @@ package struct RowCopy {
     package let old: StoredTable
     package let new: StoredTable
     /// The unqualified SQL expression for each stored column of the new table, by the column's index.
-    private(set) var terms: [Int: String] = [:]
+    private(set) var expressions: [Int: String] = [:]
     /// The values of the parameters, in the order of the parameters' numbers.
     package private(set) var values: [RowValue] = []
     /// The derivations that the store's SQL cannot express, by column.
@@ -35,14 +35,14 @@ package struct RowCopy {
         self.old = old
         self.new = new
         for column in new.layout.storedColumns where new.layout.columns[column].attribute != nil {
-            if columns?.contains(column) ?? true { terms[column] = term(column) }
+            if columns?.contains(column) ?? true { expressions[column] = expression(column) }
         }
         addLinks(migration, lookups)
     }
 
     /// Whether the copy would equal the old table, so that the old table can stay.
     package var changesNothing: Bool {
-        old.createSQL.hasBytes(of: new.createSQL) && terms.allSatisfy { $1.hasBytes(of: new.terms[$0]) }
+        old.createSQL.hasBytes(of: new.createSQL) && expressions.allSatisfy { $1.hasBytes(of: new.expressions[$0]) }
     }
 
     /// The statement that copies rows in the order of their keys. Parameter 1 is the key after which it begins, and parameter 2
@@ -53,23 +53,23 @@ package struct RowCopy {
         let columns = new.layout.storedColumns
         let key = StoredTable.key
         let (after, limit) = (dialect.parameter(1, .integer), dialect.parameter(2, .integer))
-        let names = ([key] + columns.map { new.terms[$0] }).joined(separator: ", ")
-        let list = ([key] + columns.map { terms[$0] ?? "NULL" }).joined(separator: ", ")
+        let names = ([key] + columns.map { new.expressions[$0] }).joined(separator: ", ")
+        let list = ([key] + columns.map { expressions[$0] ?? "NULL" }).joined(separator: ", ")
         return "INSERT INTO \(new.name) (\(names)) SELECT \(list) FROM \(table) WHERE \(key) > \(after) "
             + "ORDER BY \(key) LIMIT \(limit)"
     }
 
     // MARK: Attributes
 
-    private mutating func term(_ column: Int) -> String {
+    private mutating func expression(_ column: Int) -> String {
         switch entity.attributes[column] {
-        case .column(let source): old.terms[source]
-        case .columnOrDefault(let source): "coalesce(\(old.terms[source]), \(defaultTerm(column)))"
-        case .widened(let source, let widening): dialect.widened(old.terms[source], widening)
+        case .column(let source): old.expressions[source]
+        case .columnOrDefault(let source): "coalesce(\(old.expressions[source]), \(defaultExpression(column)))"
+        case .widened(let source, let widening): dialect.widened(old.expressions[source], widening)
         case .widenedOrDefault(let source, let widening):
-            "coalesce(\(dialect.widened(old.terms[source], widening)), \(defaultTerm(column)))"
-        case .defaultValue: defaultTerm(column)
-        case .copy(let source): storage(source) == storage(column) ? term(source) : "NULL"
+            "coalesce(\(dialect.widened(old.expressions[source], widening)), \(defaultExpression(column)))"
+        case .defaultValue: defaultExpression(column)
+        case .copy(let source): storage(source) == storage(column) ? expression(source) : "NULL"
         case .changed(let source, let change): changed(column, source, change)
         case .now:
             storage(column) == .real ? parameter(.real(Date().timeIntervalSinceReferenceDate), column) : "NULL"
@@ -79,14 +79,14 @@ package struct RowCopy {
 
     private mutating func changed(_ column: Int, _ source: Int, _ change: StringTransformation) -> String {
         guard storage(column) == .text else { return "NULL" }
-        if dialect.derivesStrings { return dialect.changed(term(source), change) }
+        if dialect.derivesStrings { return dialect.changed(expression(source), change) }
         missingStrings[column] = (source, change)
         return "NULL"
     }
 
     private func storage(_ column: Int) -> ColumnStorage { new.layout.columns[column].storage }
 
-    private mutating func defaultTerm(_ column: Int) -> String {
+    private mutating func defaultExpression(_ column: Int) -> String {
         new.layout.columns[column].attribute.flatMap { RowValue(defaultOf: $0) }.map { parameter($0, column) } ?? "NULL"
     }
 
@@ -110,10 +110,10 @@ package struct RowCopy {
             let hasEntity =
                 column + 1 < columns.count && columns[column + 1].role == .destinationEntity(relationship)
             let link = link(name, relationship, in: migration, lookup: lookups[name])
-            terms[column] = link.key
-            if hasEntity { terms[column + 1] = link.entity }
+            expressions[column] = link.key
+            if hasEntity { expressions[column + 1] = link.entity }
             if let position = new.layout.column(named: "\(relationship.name).position") {
-                terms[position] = link.position
+                expressions[position] = link.position
             }
         }
     }
@@ -132,8 +132,8 @@ package struct RowCopy {
             !source.isReversed, let oldOne = oldModel.relationship(source.relationship),
             let column = old.layout.column(named: oldOne.name)
         else { return ("NULL", "NULL", "NULL") }
-        let key = old.terms[column]
-        let position = old.layout.column(named: "\(oldOne.name).position").map { old.terms[$0] } ?? "NULL"
+        let key = old.expressions[column]
+        let position = old.layout.column(named: "\(oldOne.name).position").map { old.expressions[$0] } ?? "NULL"
         let numbers = migration.numbers(under: relationship.destinationName)
         let entity = migration.old.destinationEntity(old, column, oldOne)
         guard let number = entity.number(numbers) else { return ("NULL", "NULL", "NULL") }
@@ -141,10 +141,10 @@ package struct RowCopy {
         switch entity {
         case .always:
             return (key, "CASE WHEN \(key) IS NOT NULL THEN \(number) END", position)
-        case .column(let term):
+        case .column(let expression):
             // If all numbers stay the same, the plain columns let `changesNothing` keep the table.
-            if family.allSatisfy({ numbers[$0] == $0 }) { return (key, term, position) }
-            func linked(_ term: String) -> String { "CASE WHEN (\(number)) IS NOT NULL THEN \(term) END" }
+            if family.allSatisfy({ numbers[$0] == $0 }) { return (key, expression, position) }
+            func linked(_ expression: String) -> String { "CASE WHEN (\(number)) IS NOT NULL THEN \(expression) END" }
             return (linked(key), number, linked(position))
         }
     }

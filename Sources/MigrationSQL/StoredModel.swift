@@ -31,7 +31,7 @@ package struct StoredTable: Sendable {
     package let layout: EntityLayout
     package let name: String
     /// The SQL for each column of the layout; ``missing`` for a column that is not stored.
-    package let terms: [String]
+    package let expressions: [String]
     /// The SQL that made the table, with the columns in a fixed order.
     let createSQL: String
 
@@ -40,10 +40,10 @@ package struct StoredTable: Sendable {
     /// The SQL for a column that is not stored.
     package static let missing = "NULL"
 
-    package init(_ layout: EntityLayout, name: String, terms: [String], createSQL: String) {
+    package init(_ layout: EntityLayout, name: String, expressions: [String], createSQL: String) {
         self.layout = layout
         self.name = name
-        self.terms = terms
+        self.expressions = expressions
         self.createSQL = createSQL
     }
 }
@@ -89,8 +89,8 @@ package struct StoredJoin: Sendable {
         let columns = table.layout.pairColumns(isReversed: false)
         func end(_ column: LinkColumn) -> End {
             End(
-                key: table.terms[column.key], entity: column.entity.map { table.terms[$0] },
-                position: column.position.map { table.terms[$0] })
+                key: table.expressions[column.key], entity: column.entity.map { table.expressions[$0] },
+                position: column.position.map { table.expressions[$0] })
         }
         self.init(
             relationship, name: table.name, source: end(columns.own), destination: end(columns.other),
@@ -118,7 +118,7 @@ extension StoredModel {
         var counts: [String: Int] = [:]
         for table in tables.compactMap(\.self) {
             for (name, column, family) in linkColumns(table.layout) {
-                let key = "link.\(table.terms[column])"
+                let key = "link.\(table.expressions[column])"
                 let ends = family.compactMap { tables[$0]?.name }.map { end in
                     "NOT EXISTS (SELECT 1 FROM \(end) AS found WHERE found.\(StoredTable.key) = \(key))"
                 }

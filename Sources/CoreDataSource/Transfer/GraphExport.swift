@@ -11,7 +11,7 @@ struct GraphExport {
     private var objects: [Int: [ManagedObject]] = [:]
     private var met: Set<Int64> = []
     /// The keys that two exported objects share, by the destination entity of a relationship.
-    private var doubles: [Int: Set<JSONValue>] = [:]
+    private var sharedKeys: [Int: Set<JSONValue>] = [:]
 
     init(_ context: ManagedObjectContext, _ keys: [String: String], _ links: GraphLinks) throws {
         self.context = context
@@ -63,9 +63,9 @@ struct GraphExport {
             }
             made.sort { $0.order < $1.order }
             if let column = keys[layout],
-                let double = zip(made, made.dropFirst()).first(where: { $0.order == $1.order })
+                let duplicate = zip(made, made.dropFirst()).first(where: { $0.order == $1.order })
             {
-                throw TransferKeys.duplicateError(layout.name, double.0.order, of: layout, column: column)
+                throw TransferKeys.duplicateError(layout.name, duplicate.0.order, of: layout, column: column)
             }
             records[layout.name] = made.map(\.record)
         }
@@ -126,10 +126,10 @@ struct GraphExport {
         let place = "\(object.layout.name).\(relationship.name)"
         let column = try keys.destination(relationship, layout, place)
         var keys = try shown.map { try key(of: $0, column) }
-        let doubles = try doubleKeys(relationship, column)
-        if let double = keys.first(where: doubles.contains) {
+        let shared = try findSharedKeys(relationship, column)
+        if let duplicate = keys.first(where: shared.contains) {
             throw TransferKeys.duplicateError(
-                place, double, of: layout.entities[relationship.destination], column: column)
+                place, duplicate, of: layout.entities[relationship.destination], column: column)
         }
         guard relationship.isToMany else { return keys[0] }
         if !relationship.description.isOrdered { keys.sort() }
@@ -139,10 +139,10 @@ struct GraphExport {
 
 extension GraphExport {
     /// The keys that two of the exported objects share, among those that a relationship can lead to.
-    private mutating func doubleKeys(_ relationship: RelationshipLayout, _ column: Int) throws -> Set<JSONValue> {
+    private mutating func findSharedKeys(_ relationship: RelationshipLayout, _ column: Int) throws -> Set<JSONValue> {
         let destination = layout.entities[relationship.destination]
         if TransferKeys.isUnique(column, destination) { return [] }
-        if let known = doubles[relationship.destination] { return known }
+        if let known = sharedKeys[relationship.destination] { return known }
         var (once, twice) = (Set<JSONValue>(), Set<JSONValue>())
         for entity in relationship.destinationFamily {
             for object in objects[entity] ?? [] {
@@ -150,7 +150,7 @@ extension GraphExport {
                 if !once.insert(key).inserted { twice.insert(key) }
             }
         }
-        doubles[relationship.destination] = twice
+        sharedKeys[relationship.destination] = twice
         return twice
     }
 }

@@ -82,7 +82,7 @@ struct GraphImport {
                     try context.preload(context.bindings[concrete], column, named.lazy.compactMap(\.key))
                 }
             }
-            try checkNotDouble(named.map { ($0.place, $0.key) }, column, of: entity, in: context)
+            try checkNoDuplicate(named.map { ($0.place, $0.key) }, column, of: entity, in: context)
         }
         for (index, (place, key, record)) in named.enumerated() {
             try checkCancellation(index)
@@ -122,16 +122,17 @@ struct GraphImport {
     }
 
     /// Throws if two stored objects share a key of the graph, for an entity without a constraint on the key.
-    private func checkNotDouble(
+    private func checkNoDuplicate(
         _ named: [(place: String, key: RowValue?)], _ column: Int, of entity: EntityLayout, in context: PrivateContext
     ) throws {
         guard !TransferKeys.isUnique(column, entity), let attribute = entity.columns[column].attribute,
-            let double = try context.double(of: named.compactMap(\.key), column, in: [entity.index])
+            let duplicate = try context.duplicate(of: named.compactMap(\.key), column, in: [entity.index])
         else { return }
-        let value = double.row.value(column, entity.columns[column].storage)
+        let value = duplicate.row.value(column, entity.columns[column].storage)
         let place = named.first { $0.key == value }?.place ?? entity.name
         throw TransferKeys.duplicateError(
-            place, try AttributeCoding.json(double.row, column, as: attribute, in: entity), of: entity, column: column)
+            place, try AttributeCoding.json(duplicate.row, column, as: attribute, in: entity), of: entity,
+            column: column)
     }
 
     /// The entities under the same uniqueness constraint on the key.

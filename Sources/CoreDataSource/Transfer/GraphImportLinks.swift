@@ -51,7 +51,9 @@ struct GraphImportLinks {
             let named = links.first { !$0.keys.isEmpty }
             let column = try named.map { try keys.destination(relationship, layout, $0.place) } ?? 0
             try preload(links, of: relationship, column: column, in: context)
-            if named != nil { try checkNotDouble(links, of: relationship, column: column, layout: layout, in: context) }
+            if named != nil {
+                try checkNoDuplicate(links, of: relationship, column: column, layout: layout, in: context)
+            }
             FetchGroup.gather(links.map(\.object))
             var ends: [(link: Link, ends: [Int64])] = []
             // Two links may contradict each other if a destination can have only one source, or if the graph has both sides.
@@ -117,7 +119,7 @@ struct GraphImportLinks {
     }
 
     /// Throws if a link leads to a key that two objects share, for an entity without a constraint on the key.
-    private func checkNotDouble(
+    private func checkNoDuplicate(
         _ links: [Link], of relationship: RelationshipLayout, column: Int, layout: ModelLayout,
         in context: PrivateContext
     ) throws {
@@ -127,10 +129,11 @@ struct GraphImportLinks {
         }
         let values = Set(
             links.lazy.flatMap(\.keys).compactMap { value($0, of: relationship, column: column, in: context) })
-        guard let double = try context.double(of: Array(values), column, in: relationship.destinationFamily) else {
+        guard let duplicate = try context.duplicate(of: Array(values), column, in: relationship.destinationFamily)
+        else {
             return
         }
-        let json = try AttributeCoding.json(double.row, column, as: attribute, in: double.layout)
+        let json = try AttributeCoding.json(duplicate.row, column, as: attribute, in: duplicate.layout)
         let place = links.first { $0.keys.contains(json) }?.place ?? relationship.name
         throw TransferKeys.duplicateError(place, json, of: destination, column: column)
     }

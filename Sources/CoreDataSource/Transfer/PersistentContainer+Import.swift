@@ -102,7 +102,7 @@ extension PrivateContext {
     /// two objects have the same value.
     ///
     /// - Complexity: One statement for each 1,000 values and each entity, which returns at most one row more than values.
-    func double(of values: [RowValue], _ column: Int, in family: [Int]) throws -> ManagedObject? {
+    func duplicate(of values: [RowValue], _ column: Int, in family: [Int]) throws -> ManagedObject? {
         for start in stride(from: 0, to: values.count, by: 1000) {
             let part = Array(values[start..<min(start + 1000, values.count)])
             var met: Set<RowValue> = []

@@ -54,7 +54,7 @@ struct GenerationMigration {
     /// - Throws: `storeBusy` if a transaction keeps the tables locked for too long.
     func lock() throws(DataSourceError) {
         try run("SET LOCAL lock_timeout = '10s'")
-        let shared = [PostgreSQLSchema.keys, PostgreSQLSchema.feed, PostgreSQLSchema.members].map(old.term)
+        let shared = [PostgreSQLSchema.keys, PostgreSQLSchema.feed, PostgreSQLSchema.members].map(old.qualified)
         let tables = old.tables.compactMap { $0?.name } + shared
         try run("LOCK TABLE \(tables.joined(separator: ", ")) IN ACCESS EXCLUSIVE MODE")
     }
@@ -74,12 +74,12 @@ struct GenerationMigration {
 
     private func fill(_ progress: ((MigrationProgress) -> Void)?) throws(DataSourceError) -> Outcome {
         let report = try report()
-        var key = try run("SELECT \(old.firstFreeKey) FROM \(old.term(PostgreSQLSchema.keys))").integer(0, 0)
+        var key = try run("SELECT \(old.firstFreeKey) FROM \(old.qualified(PostgreSQLSchema.keys))").integer(0, 0)
         let dropped = try statements.dropped(connection)
         let meter = MigrationMeter(totalRowCount: report.rowsCarried, report: progress)
         var lookups: [RelationshipName: String] = [:]
         for (number, link) in statements.lookedUpLinks.enumerated() {
-            let table = new.term("_migrated links \(number)")
+            let table = new.qualified("_migrated links \(number)")
             lookups[link] = table
             let index = "_migrated index \(number)".quoted
             for sql in statements.collect(link, into: table, index: index) { try run(sql) }
@@ -137,7 +137,7 @@ struct GenerationMigration {
     private func deriveStrings(_ copy: RowCopy) throws(DataSourceError) {
         let table = try new.table(copy.new.layout.index)
         let strings = copy.missingStrings.sorted { $0.key < $1.key }
-        let sql = sourceSQL(strings.map { copy.new.terms[$0.value.source] }, copy.new.name)
+        let sql = sourceSQL(strings.map { copy.new.expressions[$0.value.source] }, copy.new.name)
         var last = Int64.min
         while true {
             let found = try run(sql, [WireValue(last), WireValue(GenerationMigration.derivedRows)])
@@ -185,18 +185,19 @@ struct PostgreSQLDialect: SQLDialect {
 
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String { "$\(number)::\(storage.typeName)" }
 
-    func widened(_ term: String, _ widening: NumberWidening) -> String {
+    func widened(_ expression: String, _ widening: NumberWidening) -> String {
         switch widening {
-        case .unchanged: return term
-        case .decimal: return "\(term)::text"
+        case .unchanged: return expression
+        case .decimal: return "\(expression)::text"
         case .double, .float:
-            let number = "\(term)::\(widening == .float ? "real" : "double precision")"
+            let number = "\(expression)::\(widening == .float ? "real" : "double precision")"
             // A larger integer becomes 2^63 as a floating-point number, which is too large for the cast back to an integer.
             let bound = widening == .float ? "9223371487098961920" : "9223372036854774784"
-            return "CASE WHEN \(term) <= \(bound) AND \(number)::bigint = \(term) THEN \(number)::double precision END"
+            return
+                "CASE WHEN \(expression) <= \(bound) AND \(number)::bigint = \(expression) THEN \(number)::double precision END"
         }
     }
 
-    func changed(_ term: String, _ change: StringTransformation) -> String { StoredTable.missing }
+    func changed(_ expression: String, _ change: StringTransformation) -> String { StoredTable.missing }
 }
 #endif

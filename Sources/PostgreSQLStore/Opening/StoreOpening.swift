@@ -133,7 +133,7 @@ struct StoreOpening {
         try connection.transaction { () throws(DataSourceError) in
             for sql in schema.tableSQL { _ = try connection.pipeline([Request(sql, isKept: false)]) }
             _ = try connection.rows(
-                "INSERT INTO \(schema.term(PostgreSQLSchema.keys)) VALUES (1, $1)", [WireValue(firstFreeKey)])
+                "INSERT INTO \(schema.qualified(PostgreSQLSchema.keys)) VALUES (1, $1)", [WireValue(firstFreeKey)])
             for (name, value) in metadata.rows.sorted(by: { $0.key < $1.key }) {
                 try write(value, as: name, on: connection, in: schema)
             }
@@ -151,7 +151,7 @@ struct StoreOpening {
         let text: WireValue = if case .text = value { WireValue(value) } else { .null }
         _ = try connection.rows(
             """
-            INSERT INTO \(schema.term(PostgreSQLSchema.metadata)) VALUES ($1, $2, $3) \
+            INSERT INTO \(schema.qualified(PostgreSQLSchema.metadata)) VALUES ($1, $2, $3) \
             ON CONFLICT (name) DO UPDATE SET number = excluded.number, text = excluded.text
             """, [WireValue(name), number, text])
     }
@@ -201,7 +201,7 @@ struct StoreOpening {
     func firstFreeKey(
         _ connection: Connection, _ schema: PostgreSQLSchema
     ) throws(DataSourceError) -> Int64 {
-        max(1, try connection.rows("SELECT next FROM \(schema.term(PostgreSQLSchema.keys))").integer(0, 0))
+        max(1, try connection.rows("SELECT next FROM \(schema.qualified(PostgreSQLSchema.keys))").integer(0, 0))
     }
 
     // MARK: Joining
@@ -211,7 +211,7 @@ struct StoreOpening {
         _ connection: Connection, _ schema: PostgreSQLSchema, _ own: Membership
     ) throws(DataSourceError) {
         _ = try connection.rows(
-            "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET members = $1", [WireValue(own.member.number)])
+            "UPDATE \(schema.qualified(PostgreSQLSchema.feed)) SET members = $1", [WireValue(own.member.number)])
         try Members(connection, schema).add(own)
     }
 
@@ -235,7 +235,7 @@ struct StoreOpening {
             try connection.run("SET LOCAL synchronous_commit = on")
             let joined = try connection.rows(
                 """
-                UPDATE \(schema.term(PostgreSQLSchema.feed)) SET members = members + 1 RETURNING members, \(schema.position)
+                UPDATE \(schema.qualified(PostgreSQLSchema.feed)) SET members = members + 1 RETURNING members, \(schema.position)
                 """)
             guard joined.rowCount == 1 else { throw DataSourceError(damagedSharing: options.name) }
             let member = StoreMember(
@@ -371,7 +371,7 @@ extension StoreOpening {
             (startup.rowsDropped, startup.dropped) = (outcome.dropped.objectCount, outcome.dropped)
             if purpose.isMigration { startup.migration = outcome.report }
             _ = try connection.rows(
-                "UPDATE \(new.term(PostgreSQLSchema.keys)) SET next = $1", [WireValue(outcome.firstFreeKey)])
+                "UPDATE \(new.qualified(PostgreSQLSchema.keys)) SET next = $1", [WireValue(outcome.firstFreeKey)])
             if keep > 0 { try registry.retire(old, of: options.name, keeping: keep) } else { try migration.dropOld() }
         }
         return (entry, startup)

@@ -44,7 +44,7 @@ final class Reader: @unchecked Sendable {
     func begin() throws(DataSourceError) {
         let results = try pipeline([
             Request("BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"),
-            Request("SELECT \(schema.position) FROM \(schema.term(PostgreSQLSchema.feed))"),
+            Request("SELECT \(schema.position) FROM \(schema.qualified(PostgreSQLSchema.feed))"),
         ])
         guard results[1].rowCount == 1 else { throw DataSourceError(damagedSharing: schema.name) }
         position = results[1].integer(0, 0)

@@ -26,7 +26,7 @@ struct GenerationTables {
                 WireValue(schema.name), WireValue(PostgreSQLSchema.outsideName),
                 WireValue(PostgreSQLSchema.outsideTrigger),
             ])
-        return (0..<found.rowCount).map { schema.term(found.text($0, 0)) }
+        return (0..<found.rowCount).map { schema.qualified(found.text($0, 0)) }
     }
 
     /// The number of objects. Links with separate rows are not counted.
@@ -58,7 +58,7 @@ struct GenerationTables {
     ///
     /// - Throws: `modelChanged` if an object of another program would be dropped, too. The cause lists such objects.
     func drop() throws(DataSourceError) {
-        let own = try names() + PostgreSQLSchema.names.map(schema.term)
+        let own = try names() + PostgreSQLSchema.names.map(schema.qualified)
         do throws(DataSourceError) {
             for sql in [
                 "DROP TABLE IF EXISTS \(own.joined(separator: ", "))",

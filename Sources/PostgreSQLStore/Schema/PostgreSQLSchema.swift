@@ -61,11 +61,11 @@ struct PostgreSQLSchema: Sendable {
 
     /// The position of the newest save, as an SQL expression; 0 before the first save. The feed always keeps the newest save.
     var position: String {
-        "(SELECT coalesce(max(position), 0) FROM \(term(PostgreSQLSchema.changes)) WHERE position > 0)"
+        "(SELECT coalesce(max(position), 0) FROM \(qualified(PostgreSQLSchema.changes)) WHERE position > 0)"
     }
 
     /// The name of a table with its schema, quoted.
-    func term(_ table: String) -> String { name.quoted + "." + table.quoted }
+    func qualified(_ table: String) -> String { name.quoted + "." + table.quoted }
 
     func table(_ entity: Int) throws(DataSourceError) -> PostgreSQLTable {
         guard let table = tables[entity] else {
@@ -89,42 +89,42 @@ struct PostgreSQLSchema: Sendable {
         var sql = [
             "CREATE SCHEMA \(name.quoted)",
             """
-            CREATE TABLE \(term(PostgreSQLSchema.feed)) (id integer PRIMARY KEY CHECK (id = 1), \
+            CREATE TABLE \(qualified(PostgreSQLSchema.feed)) (id integer PRIMARY KEY CHECK (id = 1), \
             \(numbers("lowest", "leases", "members")))
             """,
             """
-            CREATE TABLE \(term(PostgreSQLSchema.changes)) (position bigint PRIMARY KEY, member bigint NOT NULL, \
+            CREATE TABLE \(qualified(PostgreSQLSchema.changes)) (position bigint PRIMARY KEY, member bigint NOT NULL, \
             made timestamptz NOT NULL, size bigint NOT NULL, unknown text, changes bytea, \
             token uuid NOT NULL DEFAULT gen_random_uuid())
             """,
-            "ALTER TABLE \(term(PostgreSQLSchema.changes)) ALTER COLUMN changes SET STORAGE EXTERNAL",
+            "ALTER TABLE \(qualified(PostgreSQLSchema.changes)) ALTER COLUMN changes SET STORAGE EXTERNAL",
             """
-            CREATE TABLE \(term(PostgreSQLSchema.leases)) (entity text PRIMARY KEY, holder bigint, \(numbers("epoch")), \
+            CREATE TABLE \(qualified(PostgreSQLSchema.leases)) (entity text PRIMARY KEY, holder bigint, \(numbers("epoch")), \
             source text NOT NULL, \(numbers("since")))
             """,
             """
-            CREATE TABLE \(term(PostgreSQLSchema.tickets)) (number bigint PRIMARY KEY, member bigint NOT NULL, \
+            CREATE TABLE \(qualified(PostgreSQLSchema.tickets)) (number bigint PRIMARY KEY, member bigint NOT NULL, \
             entities text NOT NULL, source text NOT NULL, \(numbers("since")), answered text NOT NULL)
             """,
             """
-            CREATE TABLE \(term(PostgreSQLSchema.members)) (number bigint PRIMARY KEY, process integer NOT NULL, \
+            CREATE TABLE \(qualified(PostgreSQLSchema.members)) (number bigint PRIMARY KEY, process integer NOT NULL, \
             name text NOT NULL, seen timestamptz NOT NULL, token bigint NOT NULL)
             """,
             """
-            CREATE TABLE \(term(PostgreSQLSchema.writers)) (member bigint NOT NULL, token bigint NOT NULL, \
+            CREATE TABLE \(qualified(PostgreSQLSchema.writers)) (member bigint NOT NULL, token bigint NOT NULL, \
             refused bigint NOT NULL, keys bigint NOT NULL, PRIMARY KEY (member, token))
             """,
             """
-            CREATE TABLE \(term(PostgreSQLSchema.saves)) (member bigint NOT NULL, token bigint NOT NULL, number bigint NOT NULL, \
+            CREATE TABLE \(qualified(PostgreSQLSchema.saves)) (member bigint NOT NULL, token bigint NOT NULL, number bigint NOT NULL, \
             made timestamptz NOT NULL, PRIMARY KEY (member, token, number))
             """,
-            "CREATE TABLE \(term(PostgreSQLSchema.metadata)) (name text PRIMARY KEY, number bigint, text text)",
-            "CREATE TABLE \(term(PostgreSQLSchema.keys)) (id integer PRIMARY KEY CHECK (id = 1), next bigint NOT NULL)",
+            "CREATE TABLE \(qualified(PostgreSQLSchema.metadata)) (name text PRIMARY KEY, number bigint, text text)",
+            "CREATE TABLE \(qualified(PostgreSQLSchema.keys)) (id integer PRIMARY KEY CHECK (id = 1), next bigint NOT NULL)",
             """
-            CREATE TABLE \(term(PostgreSQLSchema.outside)) (transaction bigint NOT NULL, entity text NOT NULL, \
+            CREATE TABLE \(qualified(PostgreSQLSchema.outside)) (transaction bigint NOT NULL, entity text NOT NULL, \
             PRIMARY KEY (transaction, entity))
             """,
-            "INSERT INTO \(term(PostgreSQLSchema.feed)) VALUES (1, 1, 0, 0)",
+            "INSERT INTO \(qualified(PostgreSQLSchema.feed)) VALUES (1, 1, 0, 0)",
         ]
         sql.append(contentsOf: tables.compactMap { $0?.createSQL })
         return sql
@@ -139,11 +139,11 @@ struct PostgreSQLSchema: Sendable {
     static let (outsideName, outsideTrigger) = ("_note_outside_write", "_outside")
 
     /// The function that records outside writes, as SQL.
-    var outsideFunction: String { term(PostgreSQLSchema.outsideName) }
+    var outsideFunction: String { qualified(PostgreSQLSchema.outsideName) }
     /// The function that makes a save of the recorded writes, as SQL.
-    var publishingFunction: String { term("_publish_outside_write") }
+    var publishingFunction: String { qualified("_publish_outside_write") }
 
-    /// The first key that no object has, also above keys that another program has inserted, as an SQL term over the table of
+    /// The first key that no object has, also above keys that another program has inserted, as an SQL expression over the table of
     /// keys.
     var firstFreeKey: String {
         let highest = tables.compactMap { $0?.name }.map { name in
@@ -203,14 +203,14 @@ extension PostgreSQLSchema {
             CREATE FUNCTION \(function)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
             BEGIN
                 IF current_setting('coredatasource.member', true) = 'on' THEN RETURN NULL; END IF;
-                INSERT INTO \(term(PostgreSQLSchema.outside)) VALUES (pg_current_xact_id()::text::bigint, TG_ARGV[0]) \
+                INSERT INTO \(qualified(PostgreSQLSchema.outside)) VALUES (pg_current_xact_id()::text::bigint, TG_ARGV[0]) \
                 ON CONFLICT DO NOTHING;
                 RETURN NULL;
             END $body$
             """,
             publishingSQL,
             """
-            CREATE CONSTRAINT TRIGGER \(PostgreSQLSchema.outsideTrigger) AFTER INSERT ON \(term(PostgreSQLSchema.outside)) \
+            CREATE CONSTRAINT TRIGGER \(PostgreSQLSchema.outsideTrigger) AFTER INSERT ON \(qualified(PostgreSQLSchema.outside)) \
             DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION \(publishing)()
             """,
         ]
@@ -230,19 +230,19 @@ extension PostgreSQLSchema {
         CREATE FUNCTION \(publishingFunction)() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = '' AS $body$
         DECLARE kept bigint; found bigint;
         BEGIN
-            SELECT lowest INTO STRICT kept FROM \(term(PostgreSQLSchema.feed)) FOR UPDATE;
+            SELECT lowest INTO STRICT kept FROM \(qualified(PostgreSQLSchema.feed)) FOR UPDATE;
             found := \(position) + 1;
             BEGIN
-                INSERT INTO \(term(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, NEW.entity, NULL, DEFAULT);
+                INSERT INTO \(qualified(PostgreSQLSchema.changes)) VALUES (found, 0, clock_timestamp(), 0, NEW.entity, NULL, DEFAULT);
             EXCEPTION WHEN unique_violation THEN
                 RAISE EXCEPTION 'could not serialize access due to a concurrent save' USING ERRCODE = 'serialization_failure';
             END;
             IF found - kept >= \(FeedRetention.saveLimit + FeedRetention.saveLimit / 64) THEN
-                UPDATE \(term(PostgreSQLSchema.feed)) SET lowest = found - \(FeedRetention.saveLimit - 1);
-                DELETE FROM \(term(PostgreSQLSchema.changes)) \
+                UPDATE \(qualified(PostgreSQLSchema.feed)) SET lowest = found - \(FeedRetention.saveLimit - 1);
+                DELETE FROM \(qualified(PostgreSQLSchema.changes)) \
                 WHERE position BETWEEN kept AND found - \(FeedRetention.saveLimit);
             END IF;
-            DELETE FROM \(term(PostgreSQLSchema.outside)) WHERE transaction = NEW.transaction AND entity = NEW.entity;
+            DELETE FROM \(qualified(PostgreSQLSchema.outside)) WHERE transaction = NEW.transaction AND entity = NEW.entity;
             PERFORM pg_notify(\(channel.quotedText), '');
             RETURN NULL;
         END $body$

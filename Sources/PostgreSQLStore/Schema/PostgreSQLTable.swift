@@ -42,8 +42,8 @@ struct PostgreSQLTable: Sendable {
         let columns: [Int]
 
         /// Deferred: the server checks it only at the end of a save, because rows may exchange unique values.
-        fileprivate func definition(_ term: (Int) -> String) -> String {
-            "CONSTRAINT \(name.quoted) UNIQUE (\(columns.map(term).joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"
+        fileprivate func definition(_ expression: (Int) -> String) -> String {
+            "CONSTRAINT \(name.quoted) UNIQUE (\(columns.map(expression).joined(separator: ", "))) DEFERRABLE INITIALLY DEFERRED"
         }
     }
 
@@ -75,14 +75,14 @@ struct PostgreSQLTable: Sendable {
         self.stored = stored
         constraints = PostgreSQLTable.constraints(layout, bareName, names)
         let key = PostgreSQLTable.keyName.quoted
-        func term(_ column: Int) -> String { columns[column] ?? "NULL" }
-        let columnTerms = stored.map { column in
+        func expression(_ column: Int) -> String { columns[column] ?? "NULL" }
+        let columnDefinitions = stored.map { column in
             let storage = layout.columns[column].storage
-            return "\(term(column)) \(storage.typeName)\(storage == .text ? " COLLATE \"C\"" : "")"
+            return "\(expression(column)) \(storage.typeName)\(storage == .text ? " COLLATE \"C\"" : "")"
         }
-        let parts = ["\(key) bigint PRIMARY KEY"] + columnTerms + constraints.map { $0.definition(term) }
+        let parts = ["\(key) bigint PRIMARY KEY"] + columnDefinitions + constraints.map { $0.definition(expression) }
         createSQL = "CREATE TABLE \(name) (\(parts.joined(separator: ", ")))"
-        let list = ([key] + stored.map(term)).joined(separator: ", ")
+        let list = ([key] + stored.map(expression)).joined(separator: ", ")
         let numbers = (1...stored.count + 1).map { "$\($0)" }
         insertSQL = "INSERT INTO \(name) (\(list)) VALUES (\(numbers.joined(separator: ", ")))"
         let arrays = zip(numbers, [ColumnStorage.integer] + stored.map { layout.columns[$0].storage })
@@ -94,7 +94,7 @@ struct PostgreSQLTable: Sendable {
         selectSQL = select
         keySQL = select + " WHERE \(key) = $1"
         constraintSQL = layout.constraints.map { columns in
-            let tests = columns.enumerated().map { "\(term($1)) = $\($0 + 1)" }
+            let tests = columns.enumerated().map { "\(expression($1)) = $\($0 + 1)" }
             return select + " WHERE " + tests.joined(separator: " AND ")
         }
         indexes = PostgreSQLTable.indexes(of: layout, on: name, columns: columns, declared: declared)
@@ -154,16 +154,16 @@ extension PostgreSQLTable {
             }
         }
         for elements in all {
-            guard let first = elements.first, let term = columns[first.column] else { continue }
+            guard let first = elements.first, let expression = columns[first.column] else { continue }
             if layout.columns[first.column].isLong {
-                definitions.append("USING hash (\(term))")
+                definitions.append("USING hash (\(expression))")
                 continue
             }
             let short = elements.prefix { !layout.columns[$0.column].isLong && columns[$0.column] != nil }
-            let terms = short.map { element in
+            let expressions = short.map { element in
                 (columns[element.column] ?? "") + (element.isAscending ? " NULLS FIRST" : " DESC NULLS LAST")
             }
-            definitions.append("USING btree (\(terms.joined(separator: ", ")))")
+            definitions.append("USING btree (\(expressions.joined(separator: ", ")))")
         }
         return Set(definitions).sorted().map { definition in
             let name = Identifiers.fitting("_index \(layout.name) \(definition)")
@@ -190,7 +190,7 @@ extension StoredTable {
     init(_ table: PostgreSQLTable) {
         self.init(
             table.layout, name: table.name,
-            terms: table.layout.columns.indices.map { table.columns[$0] ?? StoredTable.missing },
+            expressions: table.layout.columns.indices.map { table.columns[$0] ?? StoredTable.missing },
             createSQL: table.createSQL)
     }
 }

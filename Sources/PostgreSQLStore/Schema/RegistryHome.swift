@@ -107,7 +107,7 @@ extension PostgreSQLSchema {
     }
 
     func metadataRows(_ connection: Connection) throws(DataSourceError) -> [String: RowValue] {
-        let found = try connection.rows("SELECT name, number, text FROM \(term(PostgreSQLSchema.metadata))")
+        let found = try connection.rows("SELECT name, number, text FROM \(qualified(PostgreSQLSchema.metadata))")
         var rows: [String: RowValue] = [:]
         for row in 0..<found.rowCount {
             rows[found.text(row, 0)] =

@@ -100,10 +100,10 @@ final class FeedReader {
         return try connection.rows(
             """
             SELECT \(schema.position), f.lowest, f.leases, c.position, c.member, c.unknown, c.changes, c.token, \
-            (SELECT token FROM \(schema.term(PostgreSQLSchema.changes)) WHERE position = $1) \
-            FROM \(schema.term(PostgreSQLSchema.feed)) f LEFT JOIN LATERAL (SELECT p.position, p.member, p.unknown, p.token, \
+            (SELECT token FROM \(schema.qualified(PostgreSQLSchema.changes)) WHERE position = $1) \
+            FROM \(schema.qualified(PostgreSQLSchema.feed)) f LEFT JOIN LATERAL (SELECT p.position, p.member, p.unknown, p.token, \
             CASE WHEN p.member = $2 THEN NULL ELSE p.changes END AS changes FROM (SELECT *, \
-            sum(size) OVER (ORDER BY position) - size AS before FROM \(schema.term(PostgreSQLSchema.changes)) \
+            sum(size) OVER (ORDER BY position) - size AS before FROM \(schema.qualified(PostgreSQLSchema.changes)) \
             WHERE position > $1 ORDER BY position LIMIT \(FeedReader.pageSize)) p \
             WHERE p.before < \(FeedReader.pageBytes)) c ON true ORDER BY c.position
             """, [WireValue(start), own.map { WireValue($0) } ?? .null])

@@ -10,7 +10,7 @@ extension LeaseFacts {
         _ connection: Connection, _ schema: PostgreSQLSchema, _ heartbeats: Heartbeats?
     ) throws(DataSourceError) {
         let count = Request(
-            "SELECT leases, \(PostgreSQLSchema.milliseconds) FROM \(schema.term(PostgreSQLSchema.feed))")
+            "SELECT leases, \(PostgreSQLSchema.milliseconds) FROM \(schema.qualified(PostgreSQLSchema.feed))")
         let results = try connection.pipeline([count] + schema.leaseTables.selects.map { Request($0) })
         let version = results[0].rowCount == 1 ? results[0].integer(0, 0) : -1
         guard version >= 0, let desk = LeaseDesk(results[1...].map(\.values), version: version) else {
@@ -47,7 +47,7 @@ extension LeaseFacts {
     func write(_ changed: LeaseDesk, _ connection: Connection, _ schema: PostgreSQLSchema) throws(DataSourceError) {
         let requests = schema.leaseTables.changes(from: desk, to: changed).map { Request($0) }
         let count = Request(
-            "UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = $1", [WireValue(version + 1)])
+            "UPDATE \(schema.qualified(PostgreSQLSchema.feed)) SET leases = $1", [WireValue(version + 1)])
         _ = try connection.pipeline(requests + [count])
     }
 }
@@ -58,7 +58,7 @@ extension PostgreSQLSchema {
 
     fileprivate var leaseTables: LeaseTables {
         LeaseTables(
-            leases: term(PostgreSQLSchema.leases), tickets: term(PostgreSQLSchema.tickets),
+            leases: qualified(PostgreSQLSchema.leases), tickets: qualified(PostgreSQLSchema.tickets),
             time: PostgreSQLSchema.milliseconds)
     }
 }

@@ -166,7 +166,7 @@ final class Listener: Sendable {
         let sent = ContinuousClock.now
         try connection.ofGeneration(schema, options.name) { () throws(DataSourceError) in
             if let membership { return try Members(connection, schema).beat(membership) }
-            _ = try connection.rows("SELECT 1 FROM \(schema.term(PostgreSQLSchema.feed))")
+            _ = try connection.rows("SELECT 1 FROM \(schema.qualified(PostgreSQLSchema.feed))")
         }
         trust.didBeat(at: sent)
     }

@@ -37,10 +37,10 @@ struct Members {
     init(_ connection: Connection, _ schema: PostgreSQLSchema) {
         self.connection = connection
         namespace = schema.name
-        table = schema.term(PostgreSQLSchema.members)
-        writers = schema.term(PostgreSQLSchema.writers)
-        saves = schema.term(PostgreSQLSchema.saves)
-        feed = schema.term(PostgreSQLSchema.feed)
+        table = schema.qualified(PostgreSQLSchema.members)
+        writers = schema.qualified(PostgreSQLSchema.writers)
+        saves = schema.qualified(PostgreSQLSchema.saves)
+        feed = schema.qualified(PostgreSQLSchema.feed)
     }
 
     /// A member in the store's tables.

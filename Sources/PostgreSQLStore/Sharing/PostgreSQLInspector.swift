@@ -52,7 +52,8 @@ private struct InspectedGeneration: InspectedState {
     }
 
     func positions() throws(DataSourceError) -> (newest: Int64, lowest: Int64)? {
-        let found = try connection.rows("SELECT \(schema.position), lowest FROM \(schema.term(PostgreSQLSchema.feed))")
+        let found = try connection.rows(
+            "SELECT \(schema.position), lowest FROM \(schema.qualified(PostgreSQLSchema.feed))")
         guard found.rowCount == 1 else { throw DataSourceError(damagedSharing: schema.name) }
         return (found.integer(0, 0), found.integer(0, 1))
     }
@@ -65,7 +66,7 @@ private struct InspectedGeneration: InspectedState {
         try connection.rows(
             """
             SELECT position, member, extract(epoch FROM made)::double precision, unknown, changes \
-            FROM \(schema.term(PostgreSQLSchema.changes)) WHERE position > $1 ORDER BY position LIMIT $2
+            FROM \(schema.qualified(PostgreSQLSchema.changes)) WHERE position > $1 ORDER BY position LIMIT $2
             """, [WireValue(position), WireValue(Int64(limit))]
         ).values.compactMap { NotedSave($0) }
     }

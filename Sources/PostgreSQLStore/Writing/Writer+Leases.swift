@@ -6,7 +6,7 @@ internal import RowStore
 extension Writer {
     /// Reserves keys that no other member uses; fewer or no keys near the highest possible key.
     func reserveKeys(_ count: Int64) throws(DataSourceError) -> Range<Int64> {
-        let keys = schema.term(PostgreSQLSchema.keys)
+        let keys = schema.qualified(PostgreSQLSchema.keys)
         let first = schema.firstFreeKey
         return try reconnecting { (connection) throws(DataSourceError) in
             let results = try connection.pipeline([
@@ -24,7 +24,7 @@ extension Writer {
                 // noticed.
                 Request(
                     """
-                    UPDATE \(schema.term(PostgreSQLSchema.writers)) SET keys = (SELECT next FROM \(keys)) \
+                    UPDATE \(schema.qualified(PostgreSQLSchema.writers)) SET keys = (SELECT next FROM \(keys)) \
                     WHERE member = $1 AND token = $2 AND keys >= $3
                     """, membership.values + [WireValue(self.keys.bound)]),
             ])
@@ -45,7 +45,7 @@ extension Writer {
     /// to other members, inserts with these keys are refused.
     func checkKeys(_ connection: Connection) throws(DataSourceError) {
         if keys.bound == 0 { return }
-        let (writers, table) = (schema.term(PostgreSQLSchema.writers), schema.term(PostgreSQLSchema.keys))
+        let (writers, table) = (schema.qualified(PostgreSQLSchema.writers), schema.qualified(PostgreSQLSchema.keys))
         try connection.transaction { () throws(DataSourceError) in
             try connection.run("SET LOCAL synchronous_commit = on")
             let next = try connection.rows("SELECT next FROM \(table) FOR UPDATE")
@@ -76,7 +76,7 @@ extension Writer {
             try connection.run("SET LOCAL synchronous_commit = on")
             try Members(connection, schema).lockFeed(membership, opening.options.name)
             let own = try connection.rows(
-                "SELECT max(number) FROM \(schema.term(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2",
+                "SELECT max(number) FROM \(schema.qualified(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2",
                 membership.values)
             guard own.rowCount == 1, !own.isNull(0, 0) else {
                 throw DataSourceError(damagedSharing: opening.options.name)
@@ -96,9 +96,9 @@ extension Writer {
 
     /// Releases all leases of this member. The feed must be locked.
     func giveUpLeases(_ connection: Connection) throws(DataSourceError) {
-        try connection.run("UPDATE \(schema.term(PostgreSQLSchema.feed)) SET leases = leases + 1")
+        try connection.run("UPDATE \(schema.qualified(PostgreSQLSchema.feed)) SET leases = leases + 1")
         _ = try connection.rows(
-            "UPDATE \(schema.term(PostgreSQLSchema.leases)) SET holder = NULL WHERE holder = $1",
+            "UPDATE \(schema.qualified(PostgreSQLSchema.leases)) SET holder = NULL WHERE holder = $1",
             [WireValue(membership.member.number)])
         hasEventsForOthers = true
     }

@@ -170,12 +170,12 @@ extension Writer {
         let settled = try connected().pipeline([
             Request(
                 """
-                UPDATE \(schema.term(PostgreSQLSchema.writers)) SET refused = greatest(refused, $3) \
+                UPDATE \(schema.qualified(PostgreSQLSchema.writers)) SET refused = greatest(refused, $3) \
                 WHERE member = $1 AND token = $2 RETURNING 1
                 """, transaction),
             // A separate statement, which sees the commits that the first statement has waited for.
             Request(
-                "SELECT 1 FROM \(schema.term(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2 AND number = $3",
+                "SELECT 1 FROM \(schema.qualified(PostgreSQLSchema.saves)) WHERE member = $1 AND token = $2 AND number = $3",
                 transaction),
         ])
         if settled[0].rowCount == 1 { return settled[1].rowCount == 1 }

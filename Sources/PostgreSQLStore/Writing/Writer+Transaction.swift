@@ -97,14 +97,14 @@ extension Writer {
     /// The statements that mark the transaction, lock the feed, check the leases, and give the feed entries their positions. A
     /// statement divides by zero if the transaction must not be committed.
     private func placing(_ written: Written, _ number: Int64) -> [Request] {
-        let (saves, feed) = (schema.term(PostgreSQLSchema.saves), schema.term(PostgreSQLSchema.feed))
+        let (saves, feed) = (schema.qualified(PostgreSQLSchema.saves), schema.qualified(PostgreSQLSchema.feed))
         let count = WireValue(Int64(written.saves.count))
         return [
             // These rows are locked only during one message.
             Connection.lockTimeout,
             Request(
                 """
-                INSERT INTO \(saves) SELECT member, token, $3, clock_timestamp() FROM \(schema.term(PostgreSQLSchema.writers)) \
+                INSERT INTO \(saves) SELECT member, token, $3, clock_timestamp() FROM \(schema.qualified(PostgreSQLSchema.writers)) \
                 WHERE member = $1 AND token = $2 AND refused < $3 AND keys >= $4 \
                 AND EXISTS (SELECT FROM \(saves) WHERE member = $1 AND token = $2 AND number = $5) FOR SHARE
                 """, membership.values + [WireValue(number), WireValue(keys.bound), WireValue(committedNumber)]),
@@ -116,7 +116,7 @@ extension Writer {
             checkingLeases(of: written.saves),
             Request(
                 """
-                UPDATE \(schema.term(PostgreSQLSchema.changes)) SET position = \(schema.position) + 1 + ($2::bigint - position) \
+                UPDATE \(schema.qualified(PostgreSQLSchema.changes)) SET position = \(schema.position) + 1 + ($2::bigint - position) \
                 WHERE position BETWEEN $2::bigint - $1::bigint + 1 AND $2::bigint
                 """, [count, WireValue(written.firstNote)]),
             Request(
@@ -134,7 +134,7 @@ extension Writer {
         return Request(
             """
             SELECT 1 / (NOT EXISTS (SELECT FROM unnest($1::text[], $2::bigint[]) AS used(entity, epoch) \
-            LEFT JOIN \(schema.term(PostgreSQLSchema.leases)) l ON l.entity = used.entity AND l.epoch = used.epoch \
+            LEFT JOIN \(schema.qualified(PostgreSQLSchema.leases)) l ON l.entity = used.entity AND l.epoch = used.epoch \
             AND l.holder = $3 WHERE l.entity IS NULL))::integer
             """, [WireValue(names), WireValue(used.map(\.value)), WireValue(membership.member.number)])
     }
@@ -152,7 +152,7 @@ extension Writer {
 
     var epochsRequest: Request {
         Request(
-            "SELECT entity, epoch FROM \(schema.term(PostgreSQLSchema.leases)) WHERE holder = $1",
+            "SELECT entity, epoch FROM \(schema.qualified(PostgreSQLSchema.leases)) WHERE holder = $1",
             [WireValue(membership.member.number)])
     }
 
@@ -207,7 +207,7 @@ extension Writer {
         }
         return Request(
             """
-            INSERT INTO \(schema.term(PostgreSQLSchema.changes)) \
+            INSERT INTO \(schema.qualified(PostgreSQLSchema.changes)) \
             SELECT position, $2::bigint, clock_timestamp(), size, names, bytes \
             FROM unnest($1::bigint[], $3::bigint[], $4::text[], $5::bytea[]) AS saves(position, size, names, bytes)
             """,
@@ -221,7 +221,7 @@ extension Writer {
     private func forgetting(_ saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) -> [Request] {
         retention.note(saves: saves.count, bytes: 0)
         guard retention.takeTurn() else { return [] }
-        let (changes, feed) = (schema.term(PostgreSQLSchema.changes), schema.term(PostgreSQLSchema.feed))
+        let (changes, feed) = (schema.qualified(PostgreSQLSchema.changes), schema.qualified(PostgreSQLSchema.feed))
         let found = try connection.rows(
             """
             SELECT greatest((SELECT max(position) FROM (SELECT position, sum(size) OVER (ORDER BY position DESC) AS total \

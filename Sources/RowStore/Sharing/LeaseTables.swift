@@ -52,9 +52,9 @@ package struct LeaseTables: Sendable {
         into table: String, _ columns: String, _ values: [RowValue], since: Int64, orUpdate changed: [String]
     ) -> SQLStatement {
         let values = time == nil ? values + [.integer(since)] : values
-        let terms = values.indices.map { "$\($0 + 1)" } + [time].compactMap(\.self)
+        let expressions = values.indices.map { "$\($0 + 1)" } + [time].compactMap(\.self)
         return SQLStatement(
-            "INSERT INTO \(table) (\(columns), since) VALUES (\(terms.joined(separator: ", "))) "
+            "INSERT INTO \(table) (\(columns), since) VALUES (\(expressions.joined(separator: ", "))) "
                 + "ON CONFLICT (\(columns.prefix { $0 != "," })) DO UPDATE SET "
                 + changed.map { "\($0) = excluded.\($0)" }.joined(separator: ", "), values)
     }

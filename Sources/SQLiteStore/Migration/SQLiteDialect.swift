@@ -12,10 +12,10 @@ struct SQLiteDialect: SQLDialect {
 
     func parameter(_ number: Int, _ storage: ColumnStorage) -> String { "?\(number)" }
 
-    func widened(_ term: String, _ widening: NumberWidening) -> String { widening.sql(term) }
+    func widened(_ expression: String, _ widening: NumberWidening) -> String { widening.sql(expression) }
 
-    func changed(_ term: String, _ change: StringTransformation) -> String {
-        "\(StringTransformation.functionName)(\(change.rawValue.quotedText), \(term))"
+    func changed(_ expression: String, _ change: StringTransformation) -> String {
+        "\(StringTransformation.functionName)(\(change.rawValue.quotedText), \(expression))"
     }
 }
 
@@ -29,7 +29,7 @@ extension StoreSchema {
 
 extension StoredTable {
     init(_ table: EntityTable) {
-        self.init(table.layout, name: table.name.quoted, terms: table.terms, createSQL: table.shape.sql)
+        self.init(table.layout, name: table.name.quoted, expressions: table.expressions, createSQL: table.shape.sql)
     }
 }
 
@@ -60,8 +60,8 @@ extension NumberWidening {
     fileprivate static let functionName = "widen_number"
 
     /// SQL that converts a number to the wider type; NULL if the conversion would change the number.
-    func sql(_ term: String) -> String {
-        self == .unchanged ? term : "\(NumberWidening.functionName)(\(rawValue.quotedText), \(term))"
+    func sql(_ expression: String) -> String {
+        self == .unchanged ? expression : "\(NumberWidening.functionName)(\(rawValue.quotedText), \(expression))"
     }
 }
 

@@ -29,16 +29,16 @@ struct QueryStatement {
     enum Result: Equatable {
         case rows
         case count
-        case aggregates([AggregateTerm])
+        case aggregates([AggregateExpression])
         /// Nothing. The SQL is only the predicate, for a statement that changes the matching rows.
         case nothing
 
         /// The expressions to select; nil if they depend on the columns of the query.
-        fileprivate func terms(_ table: EntityTable) -> String? {
+        fileprivate func expressions(_ table: EntityTable) -> String? {
             switch self {
             case .rows, .nothing: nil
             case .count: "count(*)"
-            case .aggregates(let terms): terms.map { $0.sql(table) }.joined(separator: ", ")
+            case .aggregates(let expressions): expressions.map { $0.sql(table) }.joined(separator: ", ")
             }
         }
     }
@@ -55,7 +55,7 @@ struct QueryStatement {
         let predicate = self.predicate(of: query, writer: &writer, columns: &wanted, limits: limits)
         isKept = writer.parameters.count <= 38 && predicate.utf8.count <= QueryStatement.keptLength
         guard result == .rows else {
-            let start = result.terms(table).map {
+            let start = result.expressions(table).map {
                 "SELECT \($0) FROM \(table.quotedName)" + QueryStatement.alias(writer)
             }
             sql = start.map { $0 + QueryStatement.clause(predicate) } ?? predicate
@@ -68,7 +68,7 @@ struct QueryStatement {
                 isJoinedHere = true
                 return
             }
-            names = (names ?? table.columns.map { table.terms[$0.index] }) + selected
+            names = (names ?? table.columns.map { table.expressions[$0.index] }) + selected
         }
         if isJoinedHere { return }
         let start =
@@ -135,14 +135,14 @@ struct QueryStatement {
         if let wanted {
             let all = Set(wanted + sort.map(\.column))
             columns = table.columns.filter { all.contains($0.index) }
-            return columns.count == table.columns.count ? nil : columns.map { table.terms[$0.index] }
+            return columns.count == table.columns.count ? nil : columns.map { table.expressions[$0.index] }
         }
         // A filter, or a sort by deferred values, needs whole rows.
-        guard query.defersValues, filter == nil, let terms = table.deferredTerms,
+        guard query.defersValues, filter == nil, let expressions = table.deferredExpressions,
             !sort.contains(where: { table.layout.deferredColumns.contains($0.column) })
         else { return nil }
         columns = table.deferredColumns
-        return terms
+        return expressions
     }
 
     /// The expressions for the joined columns that the rows need; nil if SQL cannot express them.
@@ -150,12 +150,12 @@ struct QueryStatement {
         var wanted = (query.columns ?? []) + sort.map(\.column)
         if query.returnsJoined { wanted += query.joined.enumerated().map { $1.number(at: $0) } }
         joined = Set(wanted).filter(JoinedColumn.isJoined).sorted()
-        var terms: [String] = []
+        var expressions: [String] = []
         for column in joined {
-            guard let term = writer.column(column) else { return nil }
-            terms.append("\(term) AS \(QueryStatement.alias(column))")
+            guard let expression = writer.column(column) else { return nil }
+            expressions.append("\(expression) AS \(QueryStatement.alias(column))")
         }
-        return terms
+        return expressions
     }
 
     /// The name of a joined column in SQL. No attribute can have this name.
@@ -166,7 +166,7 @@ struct QueryStatement {
         // The sign makes the key an expression. SQLite then finds the few rows with an index and sorts them, instead of reading
         // all rows in the order of the keys.
         if sort.isEmpty, !hasWindow, query.predicate.isInRange(table) { return " ORDER BY +\(key)" }
-        return " ORDER BY " + (sort.map { table.sortTerm($0) } + [key]).joined(separator: ", ")
+        return " ORDER BY " + (sort.map { table.sortExpression($0) } + [key]).joined(separator: ", ")
     }
 
     private mutating func window(_ query: RowQuery, _ writer: inout PredicateWriter) -> String {
@@ -190,16 +190,16 @@ extension Connection {
 }
 
 extension EntityTable {
-    fileprivate func sortTerm(_ key: SortKey) -> String {
+    fileprivate func sortExpression(_ key: SortKey) -> String {
         let direction = key.isAscending ? " ASC" : " DESC"
         let order = layout.order(of: key.column)
-        let term = JoinedColumn.isJoined(key.column) ? QueryStatement.alias(key.column) : terms[key.column]
+        let expression = JoinedColumn.isJoined(key.column) ? QueryStatement.alias(key.column) : expressions[key.column]
         switch key.order {
         case .folded(let options) where order.storage == .text:
-            return "text_sort_key(\(term), \(options.rawValue))" + direction
+            return "text_sort_key(\(expression), \(options.rawValue))" + direction
         case .collation(let collation) where order.storage == .text:
-            return term + " COLLATE " + collation.name.quoted + direction
-        default: return term + (order.isDecimal ? " COLLATE decimal" : "") + direction
+            return expression + " COLLATE " + collation.name.quoted + direction
+        default: return expression + (order.isDecimal ? " COLLATE decimal" : "") + direction
         }
     }
 }

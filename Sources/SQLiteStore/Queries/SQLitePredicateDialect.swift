@@ -14,7 +14,7 @@ struct SQLitePredicateDialect: PredicateDialect {
 
     init(_ limits: SQLLimits, _ table: EntityTable) {
         // With more values, the SQL would be too long.
-        mostValues = min(10_000, limits.variables - 2, limits.length / (table.longestTerm + 64))
+        mostValues = min(10_000, limits.variables - 2, limits.length / (table.longestExpression + 64))
         mostArguments = limits.arguments
     }
 

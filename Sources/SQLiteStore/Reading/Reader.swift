@@ -107,10 +107,10 @@ final class Reader: @unchecked Sendable {
 extension Reader: AggregatingReader {
     func results(_ aggregations: [Aggregation], of query: RowQuery) throws(DataSourceError) -> [RowValue]? {
         guard let table = schema.tables[query.entity], query.joined.isEmpty, !aggregations.isEmpty else { return nil }
-        let terms = aggregations.compactMap { AggregateTerm($0, table.layout) }
-        guard terms.count == aggregations.count else { return nil }
+        let expressions = aggregations.compactMap { AggregateExpression($0, table.layout) }
+        guard expressions.count == aggregations.count else { return nil }
         let sql = QueryStatement(
-            query, selecting: .aggregates(terms), from: table, schema: schema, limits: connection.limits)
+            query, selecting: .aggregates(expressions), from: table, schema: schema, limits: connection.limits)
         if sql.filter != nil || sql.isJoinedHere { return nil }
         let statement = try connection.statement(sql)
         return try withFirstStep(statement, query.budget) { code throws(DataSourceError) in
@@ -120,8 +120,8 @@ extension Reader: AggregatingReader {
                 throw error(code, sql)
             }
             var values = (0..<sqlite3_column_count(statement.handle)).map(statement.value)[...]
-            let results = terms.compactMap { $0.result(&values, table.layout) }
-            return results.count == terms.count ? results : nil
+            let results = expressions.compactMap { $0.result(&values, table.layout) }
+            return results.count == expressions.count ? results : nil
         }
     }
 }

@@ -27,16 +27,16 @@ final class EntityTable: Sendable {
     /// The names that predicates use.
     let queryTable: QueryTable
     let columns: ContiguousArray<Column>
-    /// The stored columns, with the columns of ``deferredTerms`` that may be deferred.
+    /// The stored columns, with the columns of ``deferredExpressions`` that may be deferred.
     let deferredColumns: ContiguousArray<Column>
     /// The number of columns of a row in memory, including transient columns.
     let columnCount: Int
     /// The number of stored columns with strings or blobs.
     let byteColumnCount: Int
     /// The quoted name of each column of the layout; `NULL` for a column that is not stored.
-    let terms: [String]
-    /// The length of the longest of ``terms``, in bytes.
-    let longestTerm: Int
+    let expressions: [String]
+    /// The length of the longest of ``expressions``, in bytes.
+    let longestExpression: Int
     /// The unquoted names of the stored columns, to compare with SQLite's messages.
     private let names: [Int: String]
     /// The columns with an index for ranges of their values.
@@ -54,7 +54,7 @@ final class EntityTable: Sendable {
     let selectSQL: String
     /// The expressions to select for a row with deferred values: the sizes of large values in place of the values. Nil if no
     /// column may be deferred.
-    let deferredTerms: [String]?
+    let deferredExpressions: [String]?
     /// The SQL that finds a row by its key.
     let keySQL: String
     /// The SQL that finds a row by its values, for each uniqueness constraint.
@@ -87,28 +87,29 @@ final class EntityTable: Sendable {
             layout.storedColumns.map { Column($0, layout.columns[$0].storage, mayBeDeferred: isDeferred.contains($0)) })
         columnCount = layout.columns.count
         byteColumnCount = columns.count { $0.isBytes }
-        let terms = layout.columns.indices.map { names[$0]?.quoted ?? EntityTable.missing }
-        self.terms = terms
-        longestTerm = terms.reduce(0) { max($0, $1.utf8.count) }
+        let expressions = layout.columns.indices.map { names[$0]?.quoted ?? EntityTable.missing }
+        self.expressions = expressions
+        longestExpression = expressions.reduce(0) { max($0, $1.utf8.count) }
 
         let table = name.quoted
         quotedName = table
         let key = EntityTable.quotedKey
         queryTable = QueryTable(layout, name: table, key: key, columns: names.mapValues(\.quoted))
-        let declarations = EntityTable.declarations(layout, terms)
+        let declarations = EntityTable.declarations(layout, expressions)
         createSQL = "CREATE TABLE \(table) (" + declarations.joined(separator: ", ") + ")"
         shape = TableShape(name: name, declarations)
 
-        let list = ([key] + layout.storedColumns.map { terms[$0] }).joined(separator: ", ")
+        let list = ([key] + layout.storedColumns.map { expressions[$0] }).joined(separator: ", ")
         let marks = (1...layout.storedColumns.count + 1).map { "?\($0)" }.joined(separator: ", ")
         insertSQL = "INSERT INTO \(table) (\(list)) VALUES (\(marks))"
         deleteSQL = "DELETE FROM \(table) WHERE \(key) = ?1"
         let select = "SELECT \(list) FROM \(table)"
         selectSQL = select
-        deferredTerms = layout.deferredColumns.isEmpty ? nil : deferredColumns.map { $0.term(terms[$0.index]) }
+        deferredExpressions =
+            layout.deferredColumns.isEmpty ? nil : deferredColumns.map { $0.expression(expressions[$0.index]) }
         keySQL = "\(select) WHERE \(key) = ?1"
         constraintSQL = layout.constraints.map { columns in
-            let tests = columns.enumerated().map { "\(terms[$1]) = ?\($0 + 1)" }.joined(separator: " AND ")
+            let tests = columns.enumerated().map { "\(expressions[$1]) = ?\($0 + 1)" }.joined(separator: " AND ")
             return "\(select) WHERE \(tests)"
         }
     }
@@ -116,10 +117,10 @@ final class EntityTable: Sendable {
 
 extension EntityTable {
     /// The columns of a new table, sorted by name. Their order in the model can change without a change of the model.
-    private static func declarations(_ layout: EntityLayout, _ terms: [String]) -> [String] {
+    private static func declarations(_ layout: EntityLayout, _ expressions: [String]) -> [String] {
         let isDeferred = Set(layout.deferredColumns)
         func sorted(_ columns: [Int]) -> [String] {
-            columns.map { "\(terms[$0]) \(layout.columns[$0].storage.typeName)" }
+            columns.map { "\(expressions[$0]) \(layout.columns[$0].storage.typeName)" }
                 .sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
         }
         return ["\(quotedKey) INTEGER PRIMARY KEY"]
@@ -130,7 +131,7 @@ extension EntityTable {
 extension EntityTable.Column {
     /// The expression to select for the column. For a large deferred value it is the size, which SQLite knows without reading
     /// the value.
-    fileprivate func term(_ name: String) -> String {
+    fileprivate func expression(_ name: String) -> String {
         guard mayBeDeferred else { return name }
         return "CASE WHEN length(\(name)) > \(RowSnapshot.longestInlineValue) THEN length(\(name)) ELSE \(name) END"
     }

@@ -48,7 +48,7 @@ struct JoinTable: Sendable {
         self.destination = end(columns.other)
         index = StoreIndex(
             table: name, isUnique: false,
-            elements: [columns.other.key, columns.own.key].map { .init(term: table.terms[$0]) })
+            elements: [columns.other.key, columns.own.key].map { .init(expression: table.expressions[$0]) })
     }
 
     private static func entities(_ model: ManagedObjectModel, _ source: String, _ destination: String) -> Set<String> {
@@ -104,6 +104,6 @@ extension JoinTable {
         columns.append("PRIMARY KEY (\"source\", \"destination\")")
         createSQL = "CREATE TABLE \(name.quoted) (" + columns.joined(separator: ", ") + ") WITHOUT ROWID"
         index = StoreIndex(
-            table: name, isUnique: false, elements: ["destination", "source"].map { .init(term: $0.quoted) })
+            table: name, isUnique: false, elements: ["destination", "source"].map { .init(expression: $0.quoted) })
     }
 }

@@ -5,7 +5,7 @@ internal import RowStore
 struct StoreIndex: Sendable {
     struct Element: Sendable, Hashable {
         /// The quoted column.
-        let term: String
+        let expression: String
         var isAscending = true
     }
 
@@ -17,7 +17,8 @@ struct StoreIndex: Sendable {
     static let prefixes = ["_unique ", "_index "]
 
     private var definition: String {
-        "\(table.quoted) (" + elements.map { $0.isAscending ? $0.term : $0.term + " DESC" }.joined(separator: ", ")
+        "\(table.quoted) ("
+            + elements.map { $0.isAscending ? $0.expression : $0.expression + " DESC" }.joined(separator: ", ")
             + ")"
     }
 
@@ -63,7 +64,7 @@ struct StoreIndex: Sendable {
         var elements: [Element] = []
         for (column, isAscending) in columns {
             guard let column, table.layout.columns[column].isStored else { return nil }
-            elements.append(Element(term: table.terms[column], isAscending: isAscending))
+            elements.append(Element(expression: table.expressions[column], isAscending: isAscending))
         }
         return elements.isEmpty ? nil : elements
     }

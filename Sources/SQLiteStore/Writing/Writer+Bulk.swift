@@ -115,10 +115,12 @@ private struct BulkStatement {
             return
         }
         let columns = table.columns.filter { new[$0.index] != nil }
-        let terms = columns.enumerated().map { (name: table.terms[$1.index], parameter: "?\(first.count + 1 + $0)") }
-        let settings = terms.map { "\($0.name) = \($0.parameter)" }.joined(separator: ", ")
+        let assignments = columns.enumerated().map {
+            (name: table.expressions[$1.index], parameter: "?\(first.count + 1 + $0)")
+        }
+        let settings = assignments.map { "\($0.name) = \($0.parameter)" }.joined(separator: ", ")
         // Leave out rows that already have the values.
-        let differs = terms.map { "\($0.name) IS NOT \($0.parameter)" }.joined(separator: " OR ")
+        let differs = assignments.map { "\($0.name) IS NOT \($0.parameter)" }.joined(separator: " OR ")
         let tests = [predicate, differs].filter { !$0.isEmpty }.map { "(\($0))" }.joined(separator: " AND ")
         sql = "UPDATE \(table.quotedName) SET \(settings) WHERE \(tests)"
         values = first + columns.map { .value(new[$0.index] ?? .null) }

@@ -54,7 +54,7 @@ extension Writer {
         }
         let columns = table.columns.filter { shared.contains($0.index) }
         let row = changes.updated[0].row
-        let settings = columns.enumerated().map { "\(table.terms[$1.index]) = ?\($0 + 2)" }
+        let settings = columns.enumerated().map { "\(table.expressions[$1.index]) = ?\($0 + 2)" }
         let keys = "\(EntityTable.quotedKey) IN \(ListedValues.sql("?1"))"
         let count = try run(
             "UPDATE \(table.quotedName) SET \(settings.joined(separator: ", ")) WHERE \(keys)",
@@ -123,7 +123,7 @@ extension Writer {
         _ columns: ColumnSet, _ stored: ContiguousArray<EntityTable.Column>, _ table: EntityTable
     ) throws(DataSourceError) -> Statement {
         if let statement = updates[table.layout.index][columns] { return statement }
-        let settings = stored.enumerated().map { "\(table.terms[$1.index]) = ?\($0 + 2)" }.joined(separator: ", ")
+        let settings = stored.enumerated().map { "\(table.expressions[$1.index]) = ?\($0 + 2)" }.joined(separator: ", ")
         let statement = try connection.prepare(
             "UPDATE \(table.quotedName) SET \(settings) WHERE \(EntityTable.quotedKey) = ?1")
         if updates[table.layout.index].count >= Writer.updateLimit { updates[table.layout.index] = [:] }
@@ -189,7 +189,7 @@ extension Statement {
         _ key: Int64, _ row: RowSnapshot, columns: ContiguousArray<EntityTable.Column>, of table: EntityTable
     ) -> Int32 {
         let count = row.columnCount
-        precondition(count == table.terms.count, "A row of \(count) columns was saved as \(table.layout.name).")
+        precondition(count == table.expressions.count, "A row of \(count) columns was saved as \(table.layout.name).")
         let firstSlot = RowSnapshot.firstSlot(count)
         return row.withWords { words in
             var code = sqlite3_bind_int64(handle, 1, key)

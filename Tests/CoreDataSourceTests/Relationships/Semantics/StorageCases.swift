@@ -14,9 +14,9 @@ extension SemanticsCase {
             // Core Data refuses it, because it merges conflicts. Here a conflict is an error, so both rules hold.
             try await source.perform { try $0.passport("1").holder = $0.person("p") }
             try await source.expectRefusal(.uniquenessViolated, "Person", "key") { context in
-                let double = try context.insert(Person.self)
-                double.key = "p"
-                try context.passport("2").holder = double
+                let second = try context.insert(Person.self)
+                second.key = "p"
+                try context.passport("2").holder = second
             }
             #expect(try container.main.fetch(Passport.self).map { $0.holder?.key } == ["p"])
             let bundle = PackageFiles.tests.appending(path: "Fixtures/Graph.xcdatamodeld")

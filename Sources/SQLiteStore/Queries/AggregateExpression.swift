@@ -1,7 +1,7 @@
 internal import RowStore
 
 /// A calculation over all rows of a query for which SQLite has the same result as ``Aggregation``.
-struct AggregateTerm: Hashable {
+struct AggregateExpression: Hashable {
     private let operation: Aggregation.Operation
     /// The column of the values; nil to count rows.
     private let column: Int?
@@ -27,14 +27,14 @@ struct AggregateTerm: Hashable {
     /// The SQL expressions to select: for an average, the sum and the number of values; otherwise one expression.
     func sql(_ table: EntityTable) -> String {
         guard let column else { return "count(*)" }
-        let term = table.terms[column]
-        let sum = isReal ? "\(Connection.exactSum)(\(term))" : "sum(\(term))"
+        let expression = table.expressions[column]
+        let sum = isReal ? "\(Connection.exactSum)(\(expression))" : "sum(\(expression))"
         return switch operation {
-        case .count: "count(\(term))"
-        case .min: "min(\(term))"
-        case .max: "max(\(term))"
+        case .count: "count(\(expression))"
+        case .min: "min(\(expression))"
+        case .max: "max(\(expression))"
         case .sum: sum
-        case .average: "\(sum), count(\(term))"
+        case .average: "\(sum), count(\(expression))"
         }
     }
 
