@@ -164,10 +164,10 @@ extension MigrationStatements {
     }
 
     /// Whether the old entity's whole family is in the new entity's family, with the same numbers if the table stores numbers.
-    private func isKept(_ oldName: String, _ newName: String, _ holdsNumbers: Bool) -> Bool {
+    private func isKept(_ oldName: String, _ newName: String, _ storesNumbers: Bool) -> Bool {
         let numbers = numbers(under: newName)
         return old.family(oldName).allSatisfy { number in
-            numbers[number].map { !holdsNumbers || $0 == number } ?? false
+            numbers[number].map { !storesNumbers || $0 == number } ?? false
         }
     }
 

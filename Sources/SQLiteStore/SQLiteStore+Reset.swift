@@ -75,7 +75,7 @@ extension SQLiteStore {
 
     private func replaceFiles(_ didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
         try writer.withLock { (writer) throws(DataSourceError) in
-            let old = try openWriter(&writer, holdsGate: true)
+            let old = try openWriter(&writer, hasGate: true)
             try checkLock()
             // Make sure that the file at the path is this store, because the reset removes that file.
             try old.checkFiles()
@@ -112,18 +112,18 @@ extension SQLiteStore {
         }
         writer = .lost(isEmptied: isEmptied)
         if isEmptied { identifier.withLock { $0 = UUID().uuidString } }
-        _ = try? openWriter(&writer, holdsGate: true)
+        _ = try? openWriter(&writer, hasGate: true)
         return (startup, isEmptied ? nil : failure)
     }
 
     /// The writer. If a reset left no writer, opens the store again.
     ///
     /// - Parameters:
-    ///   - holdsGate: Whether the caller has locked the gate, which keeps other processes from opening a shared store.
+    ///   - hasGate: Whether the caller has locked the gate, which keeps other processes from opening a shared store.
     ///   - keepsEarlyWrite: Whether rows that were written early for a save may stay. They must go before any other work.
     /// - Throws: `storeClosed`, `storeReadOnly`, or the error of opening the store.
     func openWriter(
-        _ writer: inout WriterState, holdsGate: Bool = false, keepsEarlyWrite: Bool = false
+        _ writer: inout WriterState, hasGate: Bool = false, keepsEarlyWrite: Bool = false
     ) throws(DataSourceError) -> Writer {
         switch writer {
         case .open(let writer):
@@ -134,7 +134,7 @@ extension SQLiteStore {
         case .lost(let isEmptied):
             // Use a separate lock on the gate, because a reset of this container may wait for the writer while it has locked
             // the gate.
-            let gate = access == nil || holdsGate ? nil : try FileLock(files.gate, files)
+            let gate = access == nil || hasGate ? nil : try FileLock(files.gate, files)
             try gate?.take()
             defer { gate?.release() }
             let new = try reopened(isEmptied: isEmptied)

@@ -173,7 +173,7 @@ package final class SQLiteStore: PersistentStore {
 
     /// Copies the log into the main file if the log is long enough. That can take milliseconds.
     package func upkeep() {
-        writer.withLock { if let writer = $0.current, writer.holdsLock { writer.checkpointIfNeeded() } }
+        writer.withLock { if let writer = $0.current, writer.hasLock { writer.checkpointIfNeeded() } }
     }
 
     package func willClose() { ClosingStores.shared.add(files.main, self) }
@@ -199,7 +199,7 @@ package final class SQLiteStore: PersistentStore {
             writer.current?.abandonEarlyWrite()
             // A process that has lost its lock, or cannot get its turn, must not write.
             let isTurn = access.map { (try? $0.turn.take()) != nil } ?? true
-            if !isTurn || writer.current?.holdsLock == false {
+            if !isTurn || writer.current?.hasLock == false {
                 try? writer.current?.connection.set(closingCopiesLog: false)
             }
             writer.current?.close()

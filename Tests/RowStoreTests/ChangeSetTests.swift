@@ -26,7 +26,7 @@ struct ChangeSetTests {
                 var set = ChangeSet(entities: [])
                 set.add(changes(3, [(first, 1)]))
                 set.add(changes(3, [(second, 1), (second, 2)]))
-                #expect(set.holdsEachRowOnce && set.entities.count == 1 && set.rowCount == 2)
+                #expect(set.hasEachRowOnce && set.entities.count == 1 && set.rowCount == 2)
                 // The first change stands.
                 let kept = changes(3, [(first, 1), (second, 2)])
                 #expect(set.entities[0].inserted.map(\.key) == kept.inserted.map(\.key))
@@ -56,15 +56,15 @@ struct ChangeSetTests {
                     changes(entity, keys.map { (Kind.allCases[random.next(below: 3)], $0) }))
                 for key in keys { met.insert([Int64(entity), key]) }
             }
-            #expect(set.holdsEachRowOnce && set.rowCount == met.count, "seed \(seed)")
+            #expect(set.hasEachRowOnce && set.rowCount == met.count, "seed \(seed)")
         }
     }
 
     @Test func aSetWithARowTwiceIsKnownAsOne() {
-        #expect(!ChangeSet(entities: [changes(1, [(.inserted, 1), (.deleted, 1)])]).holdsEachRowOnce)
+        #expect(!ChangeSet(entities: [changes(1, [(.inserted, 1), (.deleted, 1)])]).hasEachRowOnce)
         #expect(
-            !ChangeSet(entities: [changes(1, [(.inserted, 1)]), changes(1, [(.inserted, 2)])]).holdsEachRowOnce)
+            !ChangeSet(entities: [changes(1, [(.inserted, 1)]), changes(1, [(.inserted, 2)])]).hasEachRowOnce)
         #expect(
-            ChangeSet(entities: [changes(1, [(.inserted, 1)]), changes(2, [(.inserted, 1)])]).holdsEachRowOnce)
+            ChangeSet(entities: [changes(1, [(.inserted, 1)]), changes(2, [(.inserted, 1)])]).hasEachRowOnce)
     }
 }

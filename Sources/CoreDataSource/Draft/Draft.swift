@@ -24,7 +24,7 @@ public final class Draft<Object: ManagedObject> {
     /// The copy of the object that the draft was made for, or the new object.
     public let object: Object
     private weak let main: MainTier?
-    private weak var held: DraftContext?
+    private weak var openContext: DraftContext?
     private let number: Int
     private var isDiscarded = false
     /// Lets one call of ``save(resolving:waitFor:)`` run at a time.
@@ -42,7 +42,7 @@ public final class Draft<Object: ManagedObject> {
         context.journal.removeAll()
         self.main = main
         self.number = number
-        held = context
+        openContext = context
     }
 
     deinit {
@@ -61,7 +61,7 @@ public final class Draft<Object: ManagedObject> {
     /// - Throws: `draftDiscarded`; `storeClosed` after the container is released.
     public var context: DraftContext {
         get throws {
-            if let held, !isDiscarded { return held }
+            if let openContext, !isDiscarded { return openContext }
             if isDiscarded {
                 throw DataSourceError(.draftDiscarded, "The draft was discarded. Make a new draft.")
             }

@@ -19,14 +19,14 @@ extension ManagedObject {
     /// Traps if the column has no stored value because it is calculated when it is read.
     @inline(__always)
     final func checkIsKept(_ column: Int) {
-        if home.hasCalculatedColumns, layout.calculatedPaths[column] != nil, !home.holdsAnyValue {
+        if home.hasCalculatedColumns, layout.calculatedPaths[column] != nil, !home.storesAnyValue {
             refuseColumn(column, nil)
         }
     }
 
     @inline(never)
     private func refuse(_ column: Int, _ type: Any.Type?) {
-        if !home.holdsAnyValue { refuseColumn(column, type) }
+        if !home.storesAnyValue { refuseColumn(column, type) }
     }
 
     @inline(never)

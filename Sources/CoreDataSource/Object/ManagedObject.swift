@@ -214,7 +214,7 @@ extension ManagedObject {
     @inline(never)
     private func deferredReads(_ column: Int) -> Bool {
         // A number in a result may look like a deferred value.
-        if home.holdsAnyValue { return true }
+        if home.storesAnyValue { return true }
         home.context?.bringValues(of: self, column)
         return !row.isDeferred(column) && !row.isNull(column)
     }
@@ -223,7 +223,7 @@ extension ManagedObject {
     ///
     /// The deferred values are then still valid: a save that changes them brings a whole row, and any other change makes all
     /// objects read their rows again.
-    final func holdsDeferredValues(of newer: RowSnapshot) -> Bool {
+    final func hasDeferredValues(of newer: RowSnapshot) -> Bool {
         guard layout.hasDeferredValues(newer) else { return false }
         return layout.columns.indices.allSatisfy { column in
             if layout.deferredColumns.contains(column) {
@@ -359,7 +359,7 @@ extension ManagedObject {
     /// Replaces the row by a newer row, or by a row of the same save without deferred values.
     final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
         guard number > asOf || number == asOf && hasDeferredValues && !layout.hasDeferredValues(newer) else { return }
-        if holdsDeferredValues(of: newer) { return }
+        if hasDeferredValues(of: newer) { return }
         row = newer
         asOf = number
     }

@@ -19,7 +19,7 @@ final class ObjectHome {
     weak let context: (any ObjectContext)?
     let editing: ObjectEditing
     /// Whether the objects stand for values of any type, not for rows of the entity.
-    let holdsAnyValue: Bool
+    let storesAnyValue: Bool
     /// Whether the context looks the objects up by values that need not be unique.
     var hasValueIndexes = false
     /// For each to-one relationship, by its index, the table of the objects that it leads to. Only relationships that were
@@ -37,7 +37,7 @@ final class ObjectHome {
     private var tables: [ObjectTable] = []
 
     init(
-        _ layout: EntityLayout, in context: (any ObjectContext)?, _ editing: ObjectEditing, holdsAnyValue: Bool = false
+        _ layout: EntityLayout, in context: (any ObjectContext)?, _ editing: ObjectEditing, storesAnyValue: Bool = false
     ) {
         self.layout = layout
         firstColumns = layout.firstColumns
@@ -45,7 +45,7 @@ final class ObjectHome {
         storages = hasCalculatedColumns ? ObjectHome.storages(layout) : layout.storages
         self.context = context
         self.editing = editing
-        self.holdsAnyValue = holdsAnyValue
+        self.storesAnyValue = storesAnyValue
     }
 
     private static func storages(_ layout: EntityLayout) -> ContiguousArray<ColumnStorage> {
@@ -55,7 +55,7 @@ final class ObjectHome {
     }
 
     /// An object that has a value only while the value is read as the type of a property.
-    private(set) lazy var scratch: ManagedObject = RowObject.make(layout, nil, holdsAnyValue: true)
+    private(set) lazy var scratch: ManagedObject = RowObject.make(layout, nil, storesAnyValue: true)
 
     /// Makes ``registeredDestination(of:at:)`` find the objects that a relationship leads to.
     ///

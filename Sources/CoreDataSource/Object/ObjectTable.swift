@@ -165,9 +165,9 @@ final class RowObject: ManagedObject {
     /// The column of the first value that could not be read.
     var damage: Int?
 
-    static func make(_ layout: EntityLayout, _ context: (any ObjectContext)?, holdsAnyValue: Bool) -> RowObject {
+    static func make(_ layout: EntityLayout, _ context: (any ObjectContext)?, storesAnyValue: Bool) -> RowObject {
         make(
-            ObjectHome(layout, in: context, .not, holdsAnyValue: holdsAnyValue), key: 0,
+            ObjectHome(layout, in: context, .not, storesAnyValue: storesAnyValue), key: 0,
             row: RowSnapshot(columnCount: max(1, layout.columns.count)), .gone, asOf: 0)
     }
 

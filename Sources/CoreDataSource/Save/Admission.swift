@@ -27,7 +27,7 @@ package final class Admission: Sendable {
     }
 
     /// The number of waiting calls.
-    package var heldCount: Int { state.withLock { $0.waiting.count } }
+    package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
     /// The number of values of the admitted calls whose batch has not ended.
     package var queuedValueCount: Int { state.withLock { $0.queuedValues } }
@@ -166,10 +166,10 @@ package final class Admission: Sendable {
 
     /// Refuses a waiting call.
     private func end(_ id: Int, _ error: DataSourceError) {
-        let held = state.withLock { state in
+        let waiter = state.withLock { state in
             state.waiting.firstIndex { $0.id == id }.map { state.waiting.remove(at: $0).waiter }
         }
-        held?(.failure(error))
+        waiter?(.failure(error))
     }
 
     private func takeAdmitted(_ state: inout State) -> [Waiter] {

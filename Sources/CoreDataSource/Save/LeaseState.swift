@@ -8,7 +8,7 @@ package struct LeaseState {
     private(set) var table = LeaseTable(version: -1, leases: [], tickets: [])
     /// The number of resets of the store. Answers from before a reset are ignored.
     package private(set) var generation = 0
-    var held: [Int: Held] = [:]
+    var leases: [Int: HeldLease] = [:]
     /// The entities whose leases other members wait for.
     var asked: Set<Int> = []
     /// The time at which each unanswered ticket of another member was first seen, by the number of the ticket.
@@ -25,7 +25,7 @@ package struct LeaseState {
     /// The time just before the last read in which the store confirmed that the table is the newest.
     private var confirmed: ContinuousClock.Instant?
 
-    struct Held {
+    struct HeldLease {
         let epoch: Int64
         let since: ContinuousClock.Instant
         /// The last time at which a batch ended its use, or at which a save under the lease was pending.
@@ -52,7 +52,7 @@ package struct LeaseState {
     ) -> LeaseUse? {
         var isAsked = false
         for entity in entities {
-            guard let lease = held[entity], !lease.isLeaving else { return nil }
+            guard let lease = leases[entity], !lease.isLeaving else { return nil }
             isAsked = isAsked || asked.contains(entity)
         }
         if isAsked, !isTurn(of: entities, times, at: .now) { return nil }
@@ -62,7 +62,7 @@ package struct LeaseState {
     /// Whether this container may still use leases that other members wait for.
     private func isTurn(of entities: [Int], _ times: LeaseTimes, at now: ContinuousClock.Instant) -> Bool {
         entities.allSatisfy { entity in
-            guard asked.contains(entity), let lease = held[entity] else { return true }
+            guard asked.contains(entity), let lease = leases[entity] else { return true }
             return now - lease.since < times.turn && !isPromised(entity)
         }
     }
@@ -70,9 +70,9 @@ package struct LeaseState {
     private mutating func begin(_ entities: [Int], for source: String) -> LeaseUse {
         let batch = LongBatch(source: source, begin: .now)
         let epochs = entities.compactMap { entity -> LeaseEpoch? in
-            guard let epoch = held[entity]?.epoch else { return nil }
-            if held[entity]?.users == 0 { held[entity]?.batch = batch }
-            held[entity]?.users += 1
+            guard let epoch = leases[entity]?.epoch else { return nil }
+            if leases[entity]?.users == 0 { leases[entity]?.batch = batch }
+            leases[entity]?.users += 1
             return LeaseEpoch(entity: entity, epoch: epoch)
         }
         return LeaseUse(epochs: epochs, generation: generation)
@@ -86,9 +86,9 @@ package struct LeaseState {
         // A reset store starts its epochs again.
         guard use.generation == generation else { return false }
         // If the lease was lost and taken again, the new epoch belongs to other batches.
-        for lease in use.epochs where held[lease.entity]?.epoch == lease.epoch {
-            held[lease.entity]?.users -= 1
-            held[lease.entity]?.lastUse = .now
+        for lease in use.epochs where leases[lease.entity]?.epoch == lease.epoch {
+            leases[lease.entity]?.users -= 1
+            leases[lease.entity]?.lastUse = .now
             if asked.contains(lease.entity) { isAsked = true }
         }
         return isAsked
@@ -99,12 +99,12 @@ package struct LeaseState {
     /// - Parameter trust: The present ``LeaseTrust/number``.
     package func isFollowed(_ use: LeaseUse, trust: Int) -> Bool {
         use.generation == generation
-            && use.epochs.allSatisfy { held[$0.entity]?.epoch == $0.epoch && held[$0.entity]?.followed == trust }
+            && use.epochs.allSatisfy { leases[$0.entity]?.epoch == $0.epoch && leases[$0.entity]?.followed == trust }
     }
 
     /// Whether the container has the leases of all these entities, with the saves of their earlier holders read.
     package func isFollowed(_ entities: Set<Int>, trust: Int) -> Bool {
-        entities.allSatisfy { held[$0]?.followed == trust }
+        entities.allSatisfy { leases[$0]?.followed == trust }
     }
 
     /// Notes that the saves of the earlier holders of the leases were read.
@@ -112,7 +112,9 @@ package struct LeaseState {
     /// - Parameter trust: The ``LeaseTrust/number`` from before the read.
     package mutating func didFollow(_ use: LeaseUse, trust: Int) {
         guard use.generation == generation else { return }
-        for lease in use.epochs where held[lease.entity]?.epoch == lease.epoch { held[lease.entity]?.followed = trust }
+        for lease in use.epochs where leases[lease.entity]?.epoch == lease.epoch {
+            leases[lease.entity]?.followed = trust
+        }
     }
 
     /// Notes the version of the table in the store.
@@ -131,7 +133,7 @@ package struct LeaseState {
     /// reset.
     func lost(of use: LeaseUse) -> Int? {
         if use.generation != generation { return nil }
-        return use.epochs.first { held[$0.entity]?.epoch != $0.epoch }?.entity
+        return use.epochs.first { leases[$0.entity]?.epoch != $0.epoch }?.entity
     }
 
     /// Whether the store confirmed the table after a time.
@@ -154,10 +156,10 @@ package struct LeaseState {
     /// Lets each batch continue whose ticket was served.
     mutating func serve() {
         for wait in waits where !isWaiting(wait) {
-            let leases = wait.entities.map { held[$0] }
+            let wanted = wait.entities.map { leases[$0] }
             // A lease that was given and lost must be requested again.
-            let isLost = leases.contains { $0 == nil }
-            if !isLost, leases.contains(where: { $0?.isLeaving ?? false }) { continue }
+            let isLost = wanted.contains { $0 == nil }
+            if !isLost, wanted.contains(where: { $0?.isLeaving ?? false }) { continue }
             wait.end(isLost ? nil : begin(wait.entities, for: wait.source))
             waits.removeAll { $0 === wait }
         }
@@ -190,16 +192,16 @@ package struct LeaseState {
         self.table = table
         note(table.version, at: time)
         let now = ContinuousClock.now
-        var held: [Int: Held] = [:]
+        var leases: [Int: HeldLease] = [:]
         for lease in table.leases where lease.holder.number == own {
-            let known = self.held[lease.entity].flatMap { $0.epoch == lease.epoch ? $0 : nil }
-            held[lease.entity] = known ?? Held(epoch: lease.epoch, since: now, lastUse: now)
+            let known = self.leases[lease.entity].flatMap { $0.epoch == lease.epoch ? $0 : nil }
+            leases[lease.entity] = known ?? HeldLease(epoch: lease.epoch, since: now, lastUse: now)
         }
-        self.held = held
+        self.leases = leases
         let others = table.tickets.filter { $0.member.number != own }
         asked = others.reduce(into: []) { $0.formUnion($1.entities) }
         var unanswered: [Int64: ContinuousClock.Instant] = [:]
-        for ticket in others where !ticket.isAnswered && ticket.entities.contains(where: { held[$0] != nil }) {
+        for ticket in others where !ticket.isAnswered && ticket.entities.contains(where: { leases[$0] != nil }) {
             unanswered[ticket.number] = self.unanswered[ticket.number] ?? now
         }
         self.unanswered = unanswered
@@ -210,14 +212,14 @@ package struct LeaseState {
     package mutating func doubt() {
         table = LeaseTable(version: -1, leases: table.leases, tickets: table.tickets)
         (newest, confirmed) = (max(newest, 0), nil)
-        for entity in held.keys { held[entity]?.followed = nil }
+        for entity in leases.keys { leases[entity]?.followed = nil }
     }
 
     /// Forgets everything, after a reset of the store.
     package mutating func forget() {
         generation += 1
         table = LeaseTable(version: -1, leases: [], tickets: [])
-        (held, asked, unanswered, confirmed, newest) = ([:], [], [:], nil, -1)
+        (leases, asked, unanswered, confirmed, newest) = ([:], [], [:], nil, -1)
         for wait in waits { wait.end(nil) }
         waits = []
     }
@@ -229,7 +231,7 @@ extension LeaseState {
     ///
     /// - Returns: Whether to begin. If false, nobody waits, or the running hand-over will check once more.
     mutating func beginHandOver() -> Bool {
-        guard asked.contains(where: { held[$0] != nil }) else { return false }
+        guard asked.contains(where: { leases[$0] != nil }) else { return false }
         isMoreToDo = isHandingOver
         defer { isHandingOver = true }
         return !isHandingOver
@@ -243,7 +245,7 @@ extension LeaseState {
     }
 
     /// The entities whose leases this container has and other members wait for.
-    var askedHere: Set<Int> { asked.filter { held[$0] != nil } }
+    var askedHere: Set<Int> { asked.filter { leases[$0] != nil } }
 
     /// The next actions for the members that wait.
     package struct Step {
@@ -263,15 +265,15 @@ extension LeaseState {
     ) -> Step {
         var step = Step()
         for entity in asked.sorted() {
-            guard let lease = held[entity], lease.users == 0, !lease.isLeaving, !isPromised(entity) else { continue }
+            guard let lease = leases[entity], lease.users == 0, !lease.isLeaving, !isPromised(entity) else { continue }
             var rest = times.turn - (now - lease.since)
             let lastUse = pending.contains(entity) ? now : lease.lastUse
-            held[entity]?.lastUse = lastUse
+            leases[entity]?.lastUse = lastUse
             rest = min(rest, times.pause - (now - lastUse))
             if rest > .zero {
                 step.delay = min(step.delay ?? rest, rest)
             } else {
-                held[entity]?.isLeaving = true
+                leases[entity]?.isLeaving = true
                 step.leaving.append(entity)
             }
         }
@@ -282,7 +284,7 @@ extension LeaseState {
     }
 
     /// Whether any lease is being handed over. Saves under such a lease are committed first.
-    var isLeaving: Bool { held.values.contains { $0.isLeaving } }
+    var isLeaving: Bool { leases.values.contains { $0.isLeaving } }
 
     /// The answers that are due, and the long batches to report.
     mutating func nextAnswers(at now: ContinuousClock.Instant, _ times: LeaseTimes) -> Step {
@@ -304,9 +306,9 @@ extension LeaseState {
         let entities = table.tickets.first { $0.number == ticket }?.entities ?? []
         var batches: [LongBatch] = []
         for entity in entities {
-            guard let lease = held[entity], lease.users > 0, let batch = lease.batch else { continue }
+            guard let lease = leases[entity], lease.users > 0, let batch = lease.batch else { continue }
             batches.append(batch)
-            for entity in held.keys where held[entity]?.batch == batch { held[entity]?.batch = nil }
+            for entity in leases.keys where leases[entity]?.batch == batch { leases[entity]?.batch = nil }
         }
         return batches
     }
@@ -315,17 +317,17 @@ extension LeaseState {
     ///
     /// - Parameter isPending: Whether saves under the leases could not be committed, so that all leases are kept.
     mutating func confirm(_ leaving: [Int], isPending: Bool) -> [Int] {
-        let given = isPending ? [] : leaving.filter { asked.contains($0) && held[$0] != nil && !isPromised($0) }
+        let given = isPending ? [] : leaving.filter { asked.contains($0) && leases[$0] != nil && !isPromised($0) }
         keep(leaving.filter { !given.contains($0) })
         return given
     }
 
     /// Whether no batch uses the lease of an entity. For tests.
-    package func isIdle(_ entity: Int) -> Bool { held[entity]?.users == 0 }
+    package func isIdle(_ entity: Int) -> Bool { leases[entity]?.users == 0 }
 
     /// Stops the hand-over of leases, so that batches can use them again.
     mutating func keep(_ entities: [Int]) {
-        for entity in entities { held[entity]?.isLeaving = false }
+        for entity in entities { leases[entity]?.isLeaving = false }
         serve()
     }
 

@@ -157,19 +157,19 @@ package let releaseQueue = DispatchQueue(label: "CoreDataSource.releases")
 /// It is not enough to pass a second reference to the queue: if the queue finishes first, the caller has the last reference.
 /// With the box, the queue itself removes the value, no matter who releases the box last.
 package final class ReleasedOffMain<Value: Sendable>: Sendable {
-    private let held: Guarded<Value?>
+    private let value: Guarded<Value?>
 
     package init(_ value: Value) {
-        held = Guarded(value)
+        self.value = Guarded(value)
     }
 
     /// Calls the body with the value, unless the value was released. The body must not keep the value.
     package func use(_ body: (Value) -> Void) {
-        if let value = held.withLock({ $0 }) { body(value) }
+        if let value = self.value.withLock({ $0 }) { body(value) }
     }
 
     /// Releases the value on the queue.
     package func release() {
-        releaseQueue.async { self.held.withLock { $0 = nil } }
+        releaseQueue.async { self.value.withLock { $0 = nil } }
     }
 }

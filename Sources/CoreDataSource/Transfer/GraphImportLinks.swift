@@ -110,7 +110,7 @@ struct GraphImportLinks {
         let values = links.lazy.flatMap(\.keys).compactMap { value($0, of: relationship, column: column, in: context) }
         for entity in relationship.destinationFamily {
             guard let editor = context.editor(ofEntity: entity) as? PrivateContext, editor.bindings[entity].isOwned,
-                !editor.bindings[entity].holdsAllRows
+                !editor.bindings[entity].hasAllRows
             else { continue }
             try editor.reading { () throws(DataSourceError) in
                 try editor.preload(editor.bindings[entity], column, values)

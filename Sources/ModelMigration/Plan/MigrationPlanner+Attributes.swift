@@ -115,7 +115,7 @@ extension MigrationPlanner {
         plan.conditions.append(
             MigrationCondition(
                 kind: .isExact(column), problem: column.problem,
-                isExpected: widening.holdsEveryValue(of: oldType)))
+                isExpected: widening.canStoreEveryValue(of: oldType)))
         return widening
     }
 

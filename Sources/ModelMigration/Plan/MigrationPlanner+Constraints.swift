@@ -10,7 +10,7 @@ extension MigrationPlanner {
                 let columns = family.reduce(into: [:]) { $0[$1.name] = positions(constraint, of: $1) }
                 // The links of a one-to-one relationship may be in other rows, and are checked separately.
                 if columns.isEmpty || columns.values.contains(where: { $0.count < constraint.count }) { continue }
-                if held(columns, migrations) { continue }
+                if wasGuaranteed(columns, migrations) { continue }
                 plan.conditions.append(
                     MigrationCondition(
                         kind: .isUnique(columns),
@@ -26,7 +26,7 @@ extension MigrationPlanner {
     }
 
     /// Whether a constraint of the old model covered the same values of the same rows.
-    private func held(_ columns: [String: [Int]], _ migrations: [String: EntityMigration]) -> Bool {
+    private func wasGuaranteed(_ columns: [String: [Int]], _ migrations: [String: EntityMigration]) -> Bool {
         var before: [String: Set<String>] = [:]
         for (name, positions) in columns {
             guard let migration = migrations[name], let oldEntity = old.lookup.entities[migration.oldName] else {
@@ -69,7 +69,9 @@ extension MigrationPlanner {
         let bounds = relationship.bounds(maximum: relationship.isToMany ? relationship.maximumCount : 0)
         let family = Set(new.model.family(ofEntityNamed: name.entity).map(\.name))
         let owners = plan.entities.filter { family.contains($0.newName) }
-        guard bounds.canFail, owners.contains(where: { !held(bounds, relationship, name, for: $0) }) else { return }
+        guard bounds.canFail, owners.contains(where: { !wasGuaranteed(bounds, relationship, name, for: $0) }) else {
+            return
+        }
         let path = "\(name.entity).\(name.name)"
         // Objects of earlier versions have no links of a new to-many relationship, even if the new model requires links. So a
         // missing link is only reported.
@@ -87,7 +89,7 @@ extension MigrationPlanner {
     }
 
     /// Whether the old model kept the links of an entity's objects within these bounds, and all these links are carried over.
-    private func held(
+    private func wasGuaranteed(
         _ bounds: LinkBounds, _ relationship: RelationshipDescription, _ name: RelationshipName,
         for owner: EntityMigration
     ) -> Bool {

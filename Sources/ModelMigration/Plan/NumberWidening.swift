@@ -27,7 +27,7 @@ package enum NumberWidening: String, Sendable, Hashable, CaseIterable {
 
     /// Whether the new type can represent every value of the old type. Only a value that another program wrote can then be
     /// invalid.
-    func holdsEveryValue(of type: AttributeType) -> Bool {
+    func canStoreEveryValue(of type: AttributeType) -> Bool {
         !(self == .double && type == .integer64)
     }
 }

@@ -32,14 +32,14 @@ struct GenerationTables {
     /// The number of objects. Links with separate rows are not counted.
     func count() throws(DataSourceError) -> Int {
         var count = 0
-        for name in try names() where try !holdsLinks(name) {
+        for name in try names() where try !storesLinks(name) {
             count += Int(try connection.rows("SELECT count(*) FROM \(name)").integer(0, 0))
         }
         return count
     }
 
     /// Whether a table has only the columns of links. An entity's columns never have these names.
-    private func holdsLinks(_ name: String) throws(DataSourceError) -> Bool {
+    private func storesLinks(_ name: String) throws(DataSourceError) -> Bool {
         let found = try connection.rows(
             """
             SELECT attname::text FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped

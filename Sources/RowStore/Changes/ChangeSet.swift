@@ -47,7 +47,7 @@ public struct ChangeSet: Sendable {
     }
 
     /// Whether each entity and each row occurs at most once.
-    package var holdsEachRowOnce: Bool {
+    package var hasEachRowOnce: Bool {
         Set(entities.map(\.entity)).count == entities.count
             && entities.allSatisfy { Set($0.keys).count == $0.rowCount }
     }

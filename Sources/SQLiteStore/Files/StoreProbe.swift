@@ -53,7 +53,7 @@ struct StoreProbe {
     func rowCount(in tables: [String]) throws(DataSourceError) -> Int {
         var total = 0
         for table in tables where hasColumn(EntityTable.keyName, in: table) {
-            if try holdsLinks(table) { continue }
+            if try storesLinks(table) { continue }
             if case .integer(let count) = try connection.values("SELECT count(*) FROM \(table.quoted)").first?[0] {
                 total += Int(count)
             }
@@ -107,7 +107,7 @@ struct StoreProbe {
 
     /// Whether the table has only the columns of links. Since the second format, no entity's table has columns with these
     /// names.
-    private func holdsLinks(_ table: String) throws(DataSourceError) -> Bool {
+    private func storesLinks(_ table: String) throws(DataSourceError) -> Bool {
         guard hasColumn(LinkNames.source, in: table), hasColumn(LinkNames.destination, in: table) else { return false }
         let names = try columnNames(of: table)
         return names.isSubset(of: LinkNames.all.union([EntityTable.keyName]))

@@ -15,7 +15,7 @@ struct JoinTable: Sendable {
     /// Whether the table's rows have keys, as the rows of entities have.
     let hasKeys: Bool
     /// Whether a row stores the entity of at least one end.
-    var holdsEntities: Bool { source.entity != nil || destination.entity != nil }
+    var storesEntities: Bool { source.entity != nil || destination.entity != nil }
     /// The index that finds the sources of a destination.
     let index: StoreIndex
 

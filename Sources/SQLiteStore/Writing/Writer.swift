@@ -70,7 +70,7 @@ final class Writer {
     func checkFiles() throws(DataSourceError) { try watch.checkFiles() }
 
     /// Whether the store is still at its path, and this process still has its lock.
-    var holdsLock: Bool {
+    var hasLock: Bool {
         do throws(DataSourceError) { try watch.checkLock() } catch { return false }
         return true
     }

@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: [16, 64]) func noCascadeOfManyTasksLeavesAnythingStale(tasks: Int) async throws {
         let seed = testSeed()
         try await withTopicsAndLetters { container, topics, letters in
-            let held = Held()
+            let kept = KeptObjects()
             try await withThrowingTaskGroup(of: Void.self) { group in
                 for task in 0..<tasks {
                     group.addTask {
@@ -23,12 +23,12 @@ import Testing
                         }
                     }
                 }
-                group.addTask { try await held.follow(container, rounds: SharedCascadeTests.calls) }
+                group.addTask { try await kept.follow(container, rounds: SharedCascadeTests.calls) }
                 try await group.waitForAll()
             }
             try await container.flush()
             try await SharedCascadeTests.check(container, topics, letters, "seed \(seed)")
-            held.check(container, "seed \(seed)")
+            kept.check(container, "seed \(seed)")
         }
     }
 
@@ -91,7 +91,7 @@ private struct Shown: Equatable, Sendable {
 }
 
 /// Objects of main that are held while others delete them.
-@MainActor private final class Held {
+@MainActor private final class KeptObjects {
     private var letters: [Letter] = []
     private var topics: [Topic] = []
 

@@ -19,7 +19,7 @@ struct AdmissionTests {
     @Test func aCallIsHeldBeforeItsBatchAndLetInWhenThereIsRoom() async throws {
         let (container, _, _, senders, release) = try await full()
         let held = Task { try await senders.add(ItemData(key: "held", number: 1)) }
-        while container.stack.root.admission.heldCount == 0 { await Task.yield() }
+        while container.stack.root.admission.waitingCount == 0 { await Task.yield() }
         #expect(container.pendingSaveCount == 1)
         // Reading is not held.
         #expect(try await senders.fetch(as: SenderValue.self).count == 1)
@@ -30,7 +30,7 @@ struct AdmissionTests {
     @Test func aCallThatIsHeldForTooLongIsRefused() async throws {
         let (container, _, timers, senders, release) = try await full()
         let held = Task { try await senders.add(ItemData(key: "held", number: 1)) }
-        while container.stack.root.admission.heldCount == 0 || !timers.delays.contains(.seconds(10)) {
+        while container.stack.root.admission.waitingCount == 0 || !timers.delays.contains(.seconds(10)) {
             await Task.yield()
         }
         timers.fire()
@@ -52,7 +52,7 @@ struct AdmissionTests {
     @Test func aHeldCallEndsWithItsTask() async throws {
         let (container, _, _, senders, release) = try await full()
         let held = Task { try await senders.add(ItemData(key: "held", number: 1)) }
-        while container.stack.root.admission.heldCount == 0 { await Task.yield() }
+        while container.stack.root.admission.waitingCount == 0 { await Task.yield() }
         held.cancel()
         await #expect(throws: CancellationError.self) { try await held.value }
         release()
@@ -63,7 +63,7 @@ struct AdmissionTests {
     @Test func aBlockedCallerIsHeldToo() async throws {
         let (container, _, _, senders, release) = try await full()
         let held = Task.detached { try senders.performAndWait { try $0.insert(Sender.self).key = "held" } }
-        while container.stack.root.admission.heldCount == 0 { await Task.yield() }
+        while container.stack.root.admission.waitingCount == 0 { await Task.yield() }
         release()
         try await held.value
         #expect(try senders.count(Sender.self) == 2)
@@ -86,7 +86,7 @@ struct AdmissionTests {
         let second = Task.detached { try await senders.add(items) }
         while container.stack.root.admission.queuedValueCount < 100 { await Task.yield() }
         let third = Task.detached { try await senders.add(ItemData(key: "held", number: 1)) }
-        while container.stack.root.admission.heldCount == 0 { await Task.yield() }
+        while container.stack.root.admission.waitingCount == 0 { await Task.yield() }
         semaphore.open()
         _ = (try await first.value, try await second.value, try await third.value)
         #expect(try senders.count(Sender.self) == 101)

@@ -279,7 +279,7 @@ extension EditingContext {
         for entity in family {
             let binding = binding(editing: entity)
             if binding.find(constraint, values, except: object) != nil { return false }
-            if binding.holdsAllRows { continue }
+            if binding.hasAllRows { continue }
             let (stored, _) = try source.row(
                 entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
             guard let stored, stored.key != object.key else { continue }

@@ -177,7 +177,7 @@ struct Batch {
         for other in others {
             for rows in try other.collectChanges().entities { changes.add(rows) }
         }
-        assert(changes.holdsEachRowOnce)
+        assert(changes.hasEachRowOnce)
         guard !changes.isEmpty else {
             // Objects that were only read may come from a store that was reset.
             try stack.root.checkNotReset(since: context.position)

@@ -37,7 +37,7 @@ extension PrivateContext {
             let family = bindings[entity].layout.concreteFamily
             guard bindings[entity].layout.columns[column].isStored else { return }
             if isOfOthers(family) { return try preloadOthers(entity, column, values.lazy.map(\.storedValue.value)) }
-            for concrete in family where bindings[concrete].isOwned && !bindings[concrete].holdsAllRows {
+            for concrete in family where bindings[concrete].isOwned && !bindings[concrete].hasAllRows {
                 try preload(bindings[concrete], column, values.lazy.map(\.storedValue.value))
             }
         }

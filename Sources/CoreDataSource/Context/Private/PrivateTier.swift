@@ -6,7 +6,7 @@ internal import Synchronization
 ///
 /// **Isolation**: its own serial queue, which never waits for the main actor.
 package actor PrivateTier {
-    nonisolated let held: HeldContext
+    nonisolated let box: ContextBox
     /// The position of the tier in the order in which the queues of several data sources are locked.
     nonisolated let place: Int
     /// The entities of other data sources whose rows may change, or affect the result, when objects of this data source are
@@ -34,11 +34,11 @@ package actor PrivateTier {
         place = ownedEntities.min() ?? .max
         reach = stack.graph.reach(of: ownedEntities).subtracting(ownedEntities)
         leases = stack.root.leases == nil ? nil : TierLeases(ownedEntities, reach, stack.layout)
-        held = HeldContext(
+        box = ContextBox(
             context: PrivateContext(stack, stack.root.rows, owner: owner) { ownedEntities.contains($0) ? .own : .read })
     }
 
-    package var context: PrivateContext { held.context }
+    package var context: PrivateContext { box.context }
 
     // MARK: For tests
 
@@ -84,7 +84,7 @@ enum BatchScope {
 /// A context that is used only on its queue.
 ///
 /// Guarded by: the queue of its tier. A save over several data sources blocks all their queues, which an actor cannot express.
-struct HeldContext: @unchecked Sendable {
+struct ContextBox: @unchecked Sendable {
     let context: PrivateContext
 }
 
@@ -104,7 +104,7 @@ extension PrivateTier {
     ) async throws -> SavedWork<Result> {
         let scope: BatchScope = values == 0 ? .nothing : deletes ? .reach : .own
         // If earlier calls with a callback wait, lock the same queues as they do, so that they come first.
-        let call = TierCall([self], scope, holdsReach: waitingJobs.load(ordering: .acquiring) > 0)
+        let call = TierCall([self], scope, blocksReach: waitingJobs.load(ordering: .acquiring) > 0)
         return try await call.perform(waitFor: level, values: values) { try work($0[0]) }
     }
 
@@ -131,7 +131,7 @@ extension PrivateTier {
         do {
             defer { stack.root.admission.leave(1) }
             let call = TierCall([self], .reach)
-            saved = try call.holding(call.held[...]) { try call.save(isAwaited: true) { try work($0[0]) } }
+            saved = try call.holding(call.blocked[...]) { try call.save(isAwaited: true) { try work($0[0]) } }
         }
         if let number = saved.uncommitted { try stack.root.waitUntilCommitted(number) }
         return saved
@@ -156,12 +156,12 @@ extension PrivateTier {
             }
         }
         // All calls with a callback lock the same queues, whether they delete or not, so that they keep their order.
-        let call = TierCall([self], deletes ? .reach : .own, holdsReach: true)
+        let call = TierCall([self], deletes ? .reach : .own, blocksReach: true)
         waitingJobs.add(1, ordering: .acquiringAndReleasing)
-        call.held[0].executor.enqueue {
+        call.blocked[0].executor.enqueue {
             self.waitingJobs.subtract(1, ordering: .acquiringAndReleasing)
             let saved = Swift.Result {
-                try call.holding(call.held.dropFirst()) { try call.save(isAwaited: true) { try work($0[0]) } }
+                try call.holding(call.blocked.dropFirst()) { try call.save(isAwaited: true) { try work($0[0]) } }
             }
             admission.endBatch()
             guard case .success(let work) = saved, let number = work.uncommitted else { return finish(saved) }
@@ -175,7 +175,7 @@ extension PrivateTier {
     fileprivate func run<R: Sendable>(
         _ call: TierCall, _ body: @Sendable () throws -> R
     ) -> Swift.Result<R, any Error> {
-        Swift.Result { try call.holding(call.held.dropFirst(), body) }
+        Swift.Result { try call.holding(call.blocked.dropFirst(), body) }
     }
 }
 
@@ -199,30 +199,30 @@ struct TierCall: Sendable {
     /// The tiers whose rows the save may change.
     private let joined: [PrivateTier]
     /// The tiers whose queues are blocked during the call: ``joined``, and maybe others.
-    fileprivate let held: [PrivateTier]
+    fileprivate let blocked: [PrivateTier]
     private let scope: BatchScope
 
     private var stack: PersistentStack { tiers[0].stack }
 
-    /// - Parameter holdsReach: Whether to block the queues of the tiers that delete rules reach, even if their rows may not
+    /// - Parameter blocksReach: Whether to block the queues of the tiers that delete rules reach, even if their rows may not
     ///   change.
-    init(_ tiers: [PrivateTier], _ scope: BatchScope = .reach, holdsReach: Bool = false) {
+    init(_ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false) {
         self.tiers = tiers
         self.scope = scope
-        held = scope == .reach || holdsReach ? TierCall.reached(tiers) : tiers
-        joined = scope == .reach ? held : tiers
+        blocked = scope == .reach || blocksReach ? TierCall.reached(tiers) : tiers
+        joined = scope == .reach ? blocked : tiers
     }
 
     /// The given tiers, and the tiers in which delete rules may change rows. Every call locks the queues in the same order, so
     /// that no two calls wait for each other.
     private static func reached(_ tiers: [PrivateTier]) -> [PrivateTier] {
         if tiers.count == 1, tiers[0].reach.isEmpty { return tiers }
-        var held: [PrivateTier] = []
+        var blocked: [PrivateTier] = []
         let all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
         // Data sources without entities have no position.
         func order(_ tier: PrivateTier) -> (Int, UInt) { (tier.place, UInt(bitPattern: ObjectIdentifier(tier))) }
-        for tier in all.sorted(by: { order($0) < order($1) }) where held.last !== tier { held.append(tier) }
-        return held
+        for tier in all.sorted(by: { order($0) < order($1) }) where blocked.last !== tier { blocked.append(tier) }
+        return blocked
     }
 
     /// Waits for admission, runs the work, saves its edits, and waits until the save has reached the requested level.
@@ -231,7 +231,7 @@ struct TierCall: Sendable {
     ) async throws -> SavedWork<Result> {
         let isOnMain = isMainActor(#isolation)
         try await stack.root.admission.enter(values)
-        let outcome = await held[0].run(self) { try save(isAwaited: level == .store, work) }
+        let outcome = await blocked[0].run(self) { try save(isAwaited: level == .store, work) }
         stack.root.admission.leave(values)
         if case .failure = outcome, isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
         let saved = try outcome.get()
@@ -250,8 +250,8 @@ struct TierCall: Sendable {
         values: Int, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> Result {
         try await stack.root.admission.enter(values)
-        let outcome = await held[0].run(self) {
-            try batch(leases: nil).rehearse { _ in try work(tiers.map(\.held.context)) }
+        let outcome = await blocked[0].run(self) {
+            try batch(leases: nil).rehearse { _ in try work(tiers.map(\.box.context)) }
         }
         stack.root.admission.leave(values)
         return try outcome.get()
@@ -271,11 +271,11 @@ struct TierCall: Sendable {
         isAwaited: Bool, _ work: ([PrivateContext]) throws -> Result
     ) throws -> SavedWork<Result> {
         if joined.count > 1 { stack.unite(joined.map(\.source)) }
-        let contexts = tiers.map(\.held.context)
+        let contexts = tiers.map(\.box.context)
         let (result, changes, number) = try batch(leases: leases).run(isAwaited: isAwaited) { _ in try work(contexts) }
         let report = SaveReport(changes, stack.layout)
         guard number > 0 else { return SavedWork(result: result, report: report, uncommitted: nil) }
-        if !isAwaited || held.contains(where: { $0.executor.hasWaitingJobs }) {
+        if !isAwaited || blocked.contains(where: { $0.executor.hasWaitingJobs }) {
             stack.root.commitSoon()
             return SavedWork(result: result, report: report, uncommitted: number)
         }
@@ -293,8 +293,8 @@ struct TierCall: Sendable {
     private func batch(leases: LeaseSet?) -> Batch {
         let first = tiers[0]
         return Batch(
-            first.held.context, first.source, with: joined.filter { $0 !== first }.map(\.held.context),
-            named: tiers.filter { $0 !== first }.map(\.held.context), leases: leases)
+            first.box.context, first.source, with: joined.filter { $0 !== first }.map(\.box.context),
+            named: tiers.filter { $0 !== first }.map(\.box.context), leases: leases)
     }
 }
 

@@ -32,8 +32,8 @@ final class EntityBinding {
     @exclusivity(unchecked) private var uniqueIndexes: [UniqueIndex]
     /// For each constraint, the keys of objects whose values are not in the unique index yet.
     @exclusivity(unchecked) private var unindexed: [[Int64]]
-    /// Whether every row of the entity is registered, so that the store need not be read. Only ``noteHoldsAllRows()`` sets it.
-    private(set) var holdsAllRows = false
+    /// Whether every row of the entity is registered, so that the store need not be read. Only ``recordAllRowsRegistered()`` sets it.
+    private(set) var hasAllRows = false
     /// Whether the context has read from the store if the entity has any rows, since it last forgot its objects.
     var isEmptinessKnown = false
     /// The number of look-ups since the last save that had to read from the store.
@@ -202,10 +202,10 @@ final class EntityBinding {
 
     /// Call it when all rows are registered. Only the owner can rely on that later: other contexts are not notified of new
     /// rows.
-    func noteHoldsAllRows() { holdsAllRows = rights == .own }
+    func recordAllRowsRegistered() { hasAllRows = rights == .own }
 
     /// Call it after a row was inserted without being registered.
-    func noteUnregisteredRow() { holdsAllRows = false }
+    func noteUnregisteredRow() { hasAllRows = false }
 
     /// Forgets the edits, after all of them were saved or discarded.
     func endBatch() {
@@ -364,7 +364,7 @@ final class EntityBinding {
             indexLater(object)
         }
         scannedRows.removeAll()
-        holdsAllRows = false
+        hasAllRows = false
         isEmptinessKnown = false
         absentValues = [:]
     }

@@ -34,7 +34,7 @@ extension ManagedObjectContext {
         var empty = AggregationSet()
         for aggregate in repeat each aggregates { try empty.add(aggregate, resolver) }
         plan.query.joined = resolver.joins.columns
-        let reader = RowValueReader(self, layout, plan.query.joined, holdsResults: true)
+        let reader = RowValueReader(self, layout, plan.query.joined, hasAggregateResults: true)
         if let query = committedQuery(plan, columns: nil),
             let results = try source.committedResults(empty.aggregations, of: query)
         {
@@ -91,7 +91,7 @@ extension ManagedObjectContext {
         let groups = try gather(plan, columns: empty.columns + [keyColumn], AggregationGroups(empty)) { groups, row in
             groups.add(row, key: row.value(keyColumn, storage))
         }
-        let reader = RowValueReader(self, layout, plan.query.joined, holdsResults: true)
+        let reader = RowValueReader(self, layout, plan.query.joined, hasAggregateResults: true)
         var results: [(key: Key, values: (repeat each Result))] = []
         for group in groups.all {
             reader.row = group.first
@@ -293,7 +293,7 @@ extension ManagedObjectContext {
         if request.isDistinct { plan.query = plan.query.unlimited }
         var rows = try rows(plan, columns: columns)
         if request.isDistinct { rows = window.window(distinct(rows, columns, layout)) }
-        return (rows, columns, RowValueReader(self, layout, plan.query.joined, holdsResults: false))
+        return (rows, columns, RowValueReader(self, layout, plan.query.joined, hasAggregateResults: false))
     }
 
     private func distinct(_ rows: [StoredRow], _ columns: [Int], _ layout: EntityLayout) -> [StoredRow] {

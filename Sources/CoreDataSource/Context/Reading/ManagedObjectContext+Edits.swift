@@ -67,7 +67,7 @@ extension ManagedObjectContext {
     /// store has a useful index and the batch has few edits.
     func isRegistered(_ query: RowQuery) -> Bool {
         let binding = bindings[query.entity]
-        guard binding.holdsAllRows else { return false }
+        guard binding.hasAllRows else { return false }
         let count = binding.objects.count
         let isIndexed =
             count > 1024 && (binding.inserted.count + binding.touched.count) * 16 < count

@@ -92,7 +92,7 @@ extension ManagedObjectContext {
         if !bindings[entity].hasEdits, let objects = try readObjects(query, linkColumns) { return objects }
         let (rows, asOf) = try readRows(query)
         let objects = objects(rows, entity, asOf: asOf)
-        if query.isWhole { bindings[entity].noteHoldsAllRows() }
+        if query.isWhole { bindings[entity].recordAllRowsRegistered() }
         return objects
     }
 
@@ -115,7 +115,7 @@ extension ManagedObjectContext {
         }
         guard asOf != nil else { return nil }
         group.finish()
-        if query.isWhole { binding.noteHoldsAllRows() }
+        if query.isWhole { binding.recordAllRowsRegistered() }
         return objects
     }
 
@@ -206,7 +206,7 @@ extension ManagedObjectContext {
             let binding = bindings[id.entity]
             if binding.isOwned, let object = binding.objects[id.key] {
                 if !object.isDeleted { found[id.key] = object }
-            } else if !binding.holdsAllRows {
+            } else if !binding.hasAllRows {
                 missing[id.entity, default: []].append(id.key)
             }
         }

@@ -6,7 +6,7 @@ extension ManagedObjectContext {
     func find(entity: Int, key: Int64) throws(DataSourceError) -> ManagedObject? {
         if bindings[entity].isOwned {
             if let object = bindings[entity].objects[key] { return object.isDeleted ? nil : object }
-            if bindings[entity].holdsAllRows { return nil }
+            if bindings[entity].hasAllRows { return nil }
         } else if keptLookups != nil, let object = bindings[entity].objects[key] {
             // The batch has read it.
             return object.isDeleted ? nil : object
@@ -56,7 +56,7 @@ extension ManagedObjectContext {
             guard let constraint = binding.layout.constraint(onColumn: column) else { continue }
             if binding.isOwned {
                 if let object = binding.find(constraint, column, value) { return object }
-                if binding.holdsAllRows || binding.isAbsent(value, constraint) { continue }
+                if binding.hasAllRows || binding.isAbsent(value, constraint) { continue }
                 if try registerAllIfFew(binding, column) {
                     if let object = binding.find(constraint, column, value) { return object }
                     continue
@@ -100,7 +100,7 @@ extension ManagedObjectContext {
         while true {
             let found = index.first(value)
             let registered = index[registeredThrough: value]
-            if binding.holdsAllRows || registered == .max || found.map({ $0.key <= registered }) ?? false {
+            if binding.hasAllRows || registered == .max || found.map({ $0.key <= registered }) ?? false {
                 return found
             }
             if limit == 1, try registerAllIfFew(binding, column) { continue }
@@ -121,7 +121,7 @@ extension ManagedObjectContext {
     func findUnique(_ entity: Int, constraint: Int, _ values: [RowValue]) throws(DataSourceError) -> ManagedObject? {
         let binding = bindings[entity]
         if let object = binding.find(constraint, values) { return object }
-        return binding.holdsAllRows ? nil : try findStored(binding, constraint, values)
+        return binding.hasAllRows ? nil : try findStored(binding, constraint, values)
     }
 
     /// The object of the stored row with the given values of a uniqueness constraint.
@@ -166,11 +166,11 @@ extension ManagedObjectContext {
         }
         if !binding.isEmptinessKnown {
             binding.isEmptinessKnown = true
-            if try source.isEmpty(binding.layout) { binding.noteHoldsAllRows() }
+            if try source.isEmpty(binding.layout) { binding.recordAllRowsRegistered() }
         } else if binding.misses == 64, registeredBytes < stack.registeredObjectByteLimit {
             try registerAll(binding, source.count(all, ofEntities: [binding.layout.index], stack.layout))
         }
-        return binding.holdsAllRows
+        return binding.hasAllRows
     }
 
     /// Registers all rows of an entity, part by part. Stops if they would use more bytes than may stay registered.
@@ -182,7 +182,7 @@ extension ManagedObjectContext {
             let (rows, asOf) = try source.rows(part, binding.layout)
             _ = objects(rows, binding.layout.index, asOf: asOf)
             guard rows.count == limit, let last = rows.last else {
-                binding.noteHoldsAllRows()
+                binding.recordAllRowsRegistered()
                 return
             }
             let average = max(1, binding.registeredBytes / max(1, binding.objects.count))

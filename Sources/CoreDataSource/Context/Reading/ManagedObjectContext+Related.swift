@@ -103,7 +103,7 @@ extension ManagedObjectContext {
     func known(_ end: LinkEnd) -> ManagedObject?? {
         let binding = editor(ofEntity: end.entity).bindings[end.entity]
         if let object = binding.objects[end.key] { return .some(object.isDeleted ? nil : object) }
-        if binding.holdsAllRows || related.isMissing(end) { return .some(nil) }
+        if binding.hasAllRows || related.isMissing(end) { return .some(nil) }
         return nil
     }
 

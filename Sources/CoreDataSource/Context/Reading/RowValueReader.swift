@@ -14,12 +14,13 @@ struct RowValueReader {
         var joined: RowSnapshot?
     }
 
-    /// - Parameter holdsResults: Whether the rows contain results of aggregates, whose types differ from those of the columns.
+    /// - Parameter hasAggregateResults: Whether the rows contain results of aggregates, whose types differ from those of the columns.
     init(
-        _ context: ManagedObjectContext, _ layout: EntityLayout, _ joined: [JoinedColumn] = [], holdsResults: Bool
+        _ context: ManagedObjectContext, _ layout: EntityLayout, _ joined: [JoinedColumn] = [],
+        hasAggregateResults: Bool
     ) {
         self.layout = layout
-        object = RowObject.make(layout, context, holdsAnyValue: holdsResults)
+        object = RowObject.make(layout, context, storesAnyValue: hasAggregateResults)
         self.joined = joined.map { RelatedCell($0, layout, context) }
     }
 
@@ -67,7 +68,7 @@ private struct RelatedCell {
     init(_ joined: JoinedColumn, _ layout: EntityLayout, _ context: ManagedObjectContext) {
         storage = joined.kind.storage
         (self.layout, column) = RelatedCell.attribute(joined, layout, context.stack.layout)
-        object = RowObject.make(self.layout, context, holdsAnyValue: true)
+        object = RowObject.make(self.layout, context, storesAnyValue: true)
     }
 
     /// The entity and the column of the attribute. A number that is calculated from many objects has no attribute, so it uses
@@ -167,7 +168,7 @@ extension ManagedObjectContext {
         let resolver = PredicateResolver(object.layout, in: stack.layout, withGoneObjects: withGoneObjects)
         guard case .column(let column) = try resolver.ownPath(path).expression else { return nil }
         let joined = resolver.joins.columns
-        let reader = RowValueReader(self, object.layout, joined, holdsResults: true)
+        let reader = RowValueReader(self, object.layout, joined, hasAggregateResults: true)
         reader.row = try filled([StoredRow(key: object.key, row: object.row)], joined)[0]
         let value = reader.read(Value.self, column)
         try reader.check()

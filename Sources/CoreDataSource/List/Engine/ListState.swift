@@ -193,7 +193,7 @@ extension ListState {
     /// Each row is searched for, and then the indexes are sorted. Sorting compares only rows that are inserted at the same
     /// index.
     private func edits(_ net: NetChanges) -> RowEdits? {
-        let changed = ChangedRows(net, query.order, isHeld: { !isBeyond($0) })
+        let changed = ChangedRows(net, query.order, isListed: { !isBeyond($0) })
         var edits = RowEdits()
         for row in changed.leaving {
             guard let index = rows.index(of: row, query.order) else { return nil }
@@ -273,10 +273,10 @@ private struct ChangedRows {
     /// The new versions of rows that come to a position.
     private(set) var coming: [ListedRow] = []
 
-    init(_ net: NetChanges, _ order: ListOrder, isHeld: (ListedRow) -> Bool) {
+    init(_ net: NetChanges, _ order: ListOrder, isListed: (ListedRow) -> Bool) {
         for change in net.rows.values {
-            func held(_ row: ListedRow?) -> ListedRow? { row.flatMap { isHeld($0) ? $0 : nil } }
-            let (old, new) = (held(change.old), held(change.new))
+            func listed(_ row: ListedRow?) -> ListedRow? { row.flatMap { isListed($0) ? $0 : nil } }
+            let (old, new) = (listed(change.old), listed(change.new))
             if let old, let new, order.isSamePlace(old, new) {
                 staying.append((old, new))
             } else {

@@ -99,9 +99,9 @@ package struct NetChanges: Sendable {
             touched.formUnion(later.keys)
             // Keep only keys of rows that the list had before all steps. Other rows cannot be equal before and after.
             if touched.count > 2 * first.rows.count + 64 {
-                var held: Set<Int64> = []
-                first.rows.forEach { if touched.contains($0.key) { held.insert($0.key) } }
-                touched = held
+                var present: Set<Int64> = []
+                first.rows.forEach { if touched.contains($0.key) { present.insert($0.key) } }
+                touched = present
             }
             return
         }
@@ -168,14 +168,14 @@ package struct NetChanges: Sendable {
 
     /// Adds rows that count as changed, even if they are equal before and after.
     ///
-    /// - Parameter held: The rows among them that the list has after the changes.
+    /// - Parameter listed: The rows among them that the list has after the changes.
     mutating func add(
-        touched keys: Set<Int64>, _ held: [ListedRow], _ saves: [ChangeSet], _ links: ChangedLinks
+        touched keys: Set<Int64>, _ listed: [ListedRow], _ saves: [ChangeSet], _ links: ChangedLinks
     ) {
         if keys.isEmpty { return }
         touched.formUnion(keys)
         var isAny = false
-        for row in held where rows[row.key] == nil {
+        for row in listed where rows[row.key] == nil {
             isAny = true
             rows[row.key] = Change(entity: row.entity, old: row, newest: .row(row), isListed: true)
             columns[row.entity, default: ColumnSet()].formUnion(ColumnSet())

@@ -130,17 +130,17 @@ package struct RelatedKeys: Sendable, Equatable {
     /// The search follows the relationships backwards. A row whose relationship no longer leads to a changed row has itself
     /// changed, or the row with the link has.
     ///
-    /// - Parameter held: All rows of the list, to search only these rows; nil to search the store. A related row can have a
+    /// - Parameter rows: All rows of the list, to search only these rows; nil to search the store. A related row can have a
     ///   hundred thousand owners, while a list with a limit shows ten.
     func owners(
-        of query: ListQuery, among held: RowStorage? = nil, in view: any RowView, _ budget: QueryBudget
+        of query: ListQuery, among rows: RowStorage? = nil, in view: any RowView, _ budget: QueryBudget
     ) throws(DataSourceError) -> Set<Int64> {
         if isEmpty { return [] }
-        return try owners(of: query.joined, family: query.family, among: held, in: view, budget)
+        return try owners(of: query.joined, family: query.family, among: rows, in: view, budget)
     }
 
     private func owners(
-        of joined: [JoinedColumn], family: [Int], among held: RowStorage?, in view: any RowView, _ budget: QueryBudget
+        of joined: [JoinedColumn], family: [Int], among rows: RowStorage?, in view: any RowView, _ budget: QueryBudget
     ) throws(DataSourceError) -> Set<Int64> {
         var owners: Set<Int64> = []
         var met: Set<RelatedRows> = []
@@ -150,8 +150,8 @@ package struct RelatedKeys: Sendable, Equatable {
             let destinations = related.family.reduce(into: further) { $0.formUnion(changed[$1] ?? []) }
             switch related.link {
             case .destination(let column):
-                if let held {
-                    owners.formUnion(held.keys(leadingTo: destinations, by: column))
+                if let rows {
+                    owners.formUnion(rows.keys(leadingTo: destinations, by: column))
                     continue
                 }
                 for row in try view.rows(family, .column(column), in: Array(destinations), columns: [], budget) {
@@ -165,8 +165,8 @@ package struct RelatedKeys: Sendable, Equatable {
                 }
             case .pairs(let layout, let own, let other):
                 owners.formUnion(ends[layout]?[own] ?? [])
-                if let held, held.count < RelatedKeys.fewRows {
-                    for row in try view.rows([layout], .column(own), in: held.keys(), columns: [own, other], budget)
+                if let rows, rows.count < RelatedKeys.fewRows {
+                    for row in try view.rows([layout], .column(own), in: rows.keys(), columns: [own, other], budget)
                     where destinations.contains(row.row.integer(other)) {
                         owners.insert(row.row.integer(own))
                     }

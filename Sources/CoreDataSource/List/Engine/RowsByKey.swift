@@ -5,7 +5,7 @@ internal import RowStore
 /// The index is built from one state of the list and updated with it, so the cost of an update depends only on the changed
 /// rows.
 package final class RowsByKey: Sendable {
-    private struct Held {
+    private struct Index {
         /// The number of the state that these rows belong to; -1 for no state.
         var version = -1
         var rows: [Int64: ListedRow] = [:]
@@ -21,7 +21,7 @@ package final class RowsByKey: Sendable {
         }
     }
 
-    private let held = Guarded(Held())
+    private let index = Guarded(Index())
 
     package init() {}
 
@@ -32,13 +32,13 @@ package final class RowsByKey: Sendable {
     ///   - rows: The changed rows in the next state; nil for a row that the list does not show then.
     /// - Returns: The difference between the two states.
     package func advance(_ state: ListState, version: Int, to rows: [Int64: ListedRow?]) -> NetChanges {
-        held.withLock { held in
-            held.build(from: state, version)
-            held.version = version + 1
+        index.withLock { index in
+            index.build(from: state, version)
+            index.version = version + 1
             var difference = NetChanges()
             for (key, new) in rows {
-                difference.add(key, old: held.rows[key], new: new, state.query)
-                held.rows[key] = new
+                difference.add(key, old: index.rows[key], new: new, state.query)
+                index.rows[key] = new
             }
             return difference
         }
@@ -49,9 +49,9 @@ package final class RowsByKey: Sendable {
     /// - Parameter version: The number of the state.
     func rows(_ keys: Set<Int64>, in state: ListState, version: Int) -> [ListedRow] {
         if keys.isEmpty { return [] }
-        return held.withLock { held in
-            held.build(from: state, version)
-            return keys.compactMap { held.rows[$0] }
+        return index.withLock { index in
+            index.build(from: state, version)
+            return keys.compactMap { index.rows[$0] }
         }
     }
 
@@ -61,10 +61,10 @@ package final class RowsByKey: Sendable {
     ///   - version: The number of the present state. The number of the next state is one higher.
     ///   - net: The difference between the two.
     func advance(from version: Int, by net: NetChanges) {
-        held.withLock { held in
-            guard held.version == version else { return }
-            held.version = version + 1
-            for (key, change) in net.rows { held.rows[key] = change.new }
+        index.withLock { index in
+            guard index.version == version else { return }
+            index.version = version + 1
+            for (key, change) in net.rows { index.rows[key] = change.new }
         }
     }
 
@@ -72,9 +72,9 @@ package final class RowsByKey: Sendable {
     ///
     /// - Returns: The number of the newest save that any earlier read has included.
     func noteRead(asOf number: Int64) -> Int64 {
-        held.withLock { held in
-            defer { held.asOf = max(held.asOf, number) }
-            return held.asOf
+        index.withLock { index in
+            defer { index.asOf = max(index.asOf, number) }
+            return index.asOf
         }
     }
 }

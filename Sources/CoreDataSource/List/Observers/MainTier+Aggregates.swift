@@ -80,7 +80,7 @@ private struct AggregateReader {
     func values<each Result: AttributeStorable>(
         _ results: [RowValue], _ context: MainContext
     ) throws(DataSourceError) -> (repeat each Result) {
-        let reader = RowValueReader(context, layout, joined, holdsResults: true)
+        let reader = RowValueReader(context, layout, joined, hasAggregateResults: true)
         return try set.values(results, reader)
     }
 
@@ -88,7 +88,7 @@ private struct AggregateReader {
     func key<Key: AttributeStorable>(
         _ key: RowValue, _ column: Int, as type: Key.Type, _ context: MainContext
     ) throws(DataSourceError) -> Key {
-        let reader = RowValueReader(context, layout, joined, holdsResults: true)
+        let reader = RowValueReader(context, layout, joined, hasAggregateResults: true)
         var row = StoredRow(key: 0, row: RowSnapshot(columnCount: layout.columns.count))
         if JoinedColumn.isJoined(column) {
             row.joined = RowSnapshot(columnCount: joined.count)

@@ -43,8 +43,8 @@ private struct ListRun {
         let budget = QueryBudget()
         for save in saves { try net.add(save, to: state.query, budget) }
         let owners = state.query.links.owners(in: saves)
-        let held = worker.rowsByKey.rows(owners, in: state, version: work.version)
-        net.add(touched: owners, held, saves, state.query.links)
+        let listed = worker.rowsByKey.rows(owners, in: state, version: work.version)
+        net.add(touched: owners, listed, saves, state.query.links)
         let step: ListStep = net.isEmpty ? .state(state, nil) : state.applying(net, asOf: last.number)
         if case .state = step { worker.rowsByKey.advance(from: work.version, by: net) }
         return net.isEmpty ? .unchanged(state) : reported(step, net)
@@ -61,25 +61,25 @@ private struct ListRun {
         var touched = query.touchedRows(in: saves).keys
         let before = worker.rowsByKey.noteRead(asOf: asOf)
         if related.mayBeUndone(from: max(before, state.asOf), to: asOf) { touched.formUnion(owners) }
-        let held = worker.rowsByKey.rows(touched, in: state, version: version + 1)
-        net.add(touched: touched, held, saves, query.links)
+        let listed = worker.rowsByKey.rows(touched, in: state, version: version + 1)
+        net.add(touched: touched, listed, saves, query.links)
         reason.didReadStore = true
         return reported(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
     }
 
     /// The keys of the rows of the list whose relationships lead to changed rows.
     private func owners(
-        of related: RelatedKeys, among held: RowStorage? = nil
+        of related: RelatedKeys, among rows: RowStorage? = nil
     ) throws(DataSourceError) -> Set<Int64> {
         let view = SourceView(source: worker.root.rows, layout: worker.layout)
-        return try related.owners(of: state.query, among: held, in: view, QueryBudget())
+        return try related.owners(of: state.query, among: rows, in: view, QueryBudget())
     }
 
     private func redraw(_ rows: TouchedRows, _ saves: [ChangeSet]) throws(DataSourceError) -> ListWork.Outcome {
         var net = NetChanges()
         let keys = try rows.keys.union(owners(of: rows.related))
-        let held = worker.rowsByKey.rows(keys, in: state, version: work.version)
-        net.add(touched: keys, held, saves, state.query.links)
+        let listed = worker.rowsByKey.rows(keys, in: state, version: work.version)
+        net.add(touched: keys, listed, saves, state.query.links)
         // Advance the index by key even if the next state is unchanged, or the next merge would index all rows.
         defer { worker.rowsByKey.advance(from: work.version, by: net) }
         if net.isEmpty { return .unchanged(state) }
@@ -120,8 +120,8 @@ private struct ListRun {
             try newer.add(save, to: state.query, budget)
         }
         let owners = state.query.links.owners(in: saves)
-        let held = worker.rowsByKey.rows(owners, in: state, version: work.version)
-        net.add(touched: owners, held, saves, state.query.links)
+        let listed = worker.rowsByKey.rows(owners, in: state, version: work.version)
+        net.add(touched: owners, listed, saves, state.query.links)
         return reported(short.head.continued(by: tail, newer), net)
     }
 

@@ -8,7 +8,7 @@ extension RowPredicate {
     ) -> (related: RelatedRows, isNegated: Bool)? {
         var columns: Set<Int> = []
         guard !collectColumns(&columns), columns.count == 1, let number = columns.first,
-            JoinedColumn.isJoined(number), !holdsOthers
+            JoinedColumn.isJoined(number), !isCombination
         else { return nil }
         switch joined[JoinedColumn.index(number)].source {
         case .exists(let related) where !related.isCorrelated:
@@ -16,15 +16,15 @@ extension RowPredicate {
             return (related, wanted == 0)
         case .value(var related, let column) where !related.isCorrelated:
             // If null matches, every row matches except those whose destination fails.
-            guard let holdsForNull = holdsForNull(layout) else { return nil }
+            guard let resultForNull = resultForNull(layout) else { return nil }
             let predicate = mappingColumns { $0 == number ? column : $0 }
-            let wanted = holdsForNull ? RowPredicate.not(predicate) : predicate
+            let wanted = resultForNull ? RowPredicate.not(predicate) : predicate
             related.predicate = related.predicate == .constant(true) ? wanted : .and([related.predicate, wanted])
-            return (related, holdsForNull)
+            return (related, resultForNull)
         case .key(var related) where !related.isCorrelated:
-            guard let holdsForNull = holdsForNull(layout), let predicate = ofKey else { return nil }
-            related.predicate = holdsForNull ? .not(predicate) : predicate
-            return (related, holdsForNull)
+            guard let resultForNull = resultForNull(layout), let predicate = ofKey else { return nil }
+            related.predicate = resultForNull ? .not(predicate) : predicate
+            return (related, resultForNull)
         default: return nil
         }
     }
@@ -43,7 +43,7 @@ extension RowPredicate {
     }
 
     /// Whether the predicate is a constant, a cursor, or a combination of predicates.
-    private var holdsOthers: Bool {
+    private var isCombination: Bool {
         switch self {
         case .not, .and, .or, .constant, .follows: true
         default: false
@@ -51,7 +51,7 @@ extension RowPredicate {
     }
 
     /// The result for a row with null in its only column, a joined column; nil if it is unknown.
-    private func holdsForNull(_ layout: EntityLayout) -> Bool? {
+    private func resultForNull(_ layout: EntityLayout) -> Bool? {
         try? evaluate(StoredRow(key: 0, row: RowSnapshot(columnCount: 1)), layout, QueryBudget())
     }
 
