@@ -3,9 +3,9 @@ import RowStore
 import Testing
 
 struct DecimalOrderTests {
-    private func order(_ one: String, _ other: String) -> Int {
-        Array(one.utf8).withUnsafeBytes { one in
-            Array(other.utf8).withUnsafeBytes { orderDecimals(one, $0).signum() }
+    private func order(_ lhs: String, _ rhs: String) -> Int {
+        Array(lhs.utf8).withUnsafeBytes { lhs in
+            Array(rhs.utf8).withUnsafeBytes { orderDecimals(lhs, $0).signum() }
         }
     }
 

@@ -14,11 +14,11 @@ struct StringMatchingTests {
         return text.withUTF8 { test.answer(UnsafeRawBufferPointer($0), QueryBudget()) == .yes }
     }
 
-    private func order(_ one: String, _ other: String, _ options: StringSorting) -> Int {
-        var (one, other) = (one, other)
-        return one.withUTF8 { one in
-            other.withUTF8 {
-                StringOrder.folded(options).compare(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)).signum()
+    private func order(_ lhs: String, _ rhs: String, _ options: StringSorting) -> Int {
+        var (lhs, rhs) = (lhs, rhs)
+        return lhs.withUTF8 { lhs in
+            rhs.withUTF8 {
+                StringOrder.folded(options).compare(UnsafeRawBufferPointer(lhs), UnsafeRawBufferPointer($0)).signum()
             }
         }
     }
@@ -30,19 +30,19 @@ struct StringMatchingTests {
         ("α\u{345}\u{301}", "Α\u{301}\u{345}"), ("\u{1F80}\u{301}", "\u{1F00}\u{301}\u{345}"),
         ("\u{1FB3}", "αι"),
     ])
-    func stringsThatDifferInCaseAreEqual(one: String, other: String) {
-        #expect(TextFolding.bytes(one, .caseInsensitive) == TextFolding.bytes(other, .caseInsensitive))
-        #expect(TextFolding.bytes(one, []) != TextFolding.bytes(other, []))
+    func stringsThatDifferInCaseAreEqual(lhs: String, rhs: String) {
+        #expect(TextFolding.bytes(lhs, .caseInsensitive) == TextFolding.bytes(rhs, .caseInsensitive))
+        #expect(TextFolding.bytes(lhs, []) != TextFolding.bytes(rhs, []))
     }
 
     @Test(arguments: [("i", "ı"), ("I", "ı"), ("i", "İ"), ("e", "é"), ("o", "ø"), ("", "\0")])
-    func stringsThatDifferInMoreThanCaseAreNotEqual(one: String, other: String) {
-        #expect(TextFolding.bytes(one, .caseInsensitive) != TextFolding.bytes(other, .caseInsensitive))
+    func stringsThatDifferInMoreThanCaseAreNotEqual(lhs: String, rhs: String) {
+        #expect(TextFolding.bytes(lhs, .caseInsensitive) != TextFolding.bytes(rhs, .caseInsensitive))
     }
 
     @Test(arguments: [("e", "é"), ("Ñandú", "Nandu"), ("e\u{301}\u{323}", "e"), ("ά", "α"), ("İ", "I")])
-    func stringsThatDifferInMarksAreEqual(one: String, other: String) {
-        #expect(TextFolding.bytes(one, .diacriticInsensitive) == TextFolding.bytes(other, .diacriticInsensitive))
+    func stringsThatDifferInMarksAreEqual(lhs: String, rhs: String) {
+        #expect(TextFolding.bytes(lhs, .diacriticInsensitive) == TextFolding.bytes(rhs, .diacriticInsensitive))
     }
 
     @Test func bytesThatAreNotUTF8AreReplaced() {

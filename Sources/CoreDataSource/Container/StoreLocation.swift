@@ -76,7 +76,7 @@ package struct CustomLocation: Sendable, Hashable {
         self.open = open
     }
 
-    package static func == (one: CustomLocation, other: CustomLocation) -> Bool { one.name == other.name }
+    package static func == (lhs: CustomLocation, rhs: CustomLocation) -> Bool { lhs.name == rhs.name }
 
     package func hash(into hasher: inout Hasher) { hasher.combine(name) }
 }

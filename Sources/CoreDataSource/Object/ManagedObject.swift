@@ -193,7 +193,7 @@ extension ManagedObject {
 
 /// Two objects are equal if they are identical. Compare objects of different contexts by their ids.
 extension ManagedObject: Hashable {
-    public static func == (one: ManagedObject, other: ManagedObject) -> Bool { one === other }
+    public static func == (lhs: ManagedObject, rhs: ManagedObject) -> Bool { lhs === rhs }
 
     public final func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

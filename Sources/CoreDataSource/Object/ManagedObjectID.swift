@@ -47,12 +47,12 @@ public struct ManagedObjectID: Sendable, Hashable {
         }
     }
 
-    public static func == (one: ManagedObjectID, other: ManagedObjectID) -> Bool {
-        guard one.key == other.key else { return false }
-        if case .known(let layout) = one.entity, case .known(let otherLayout) = other.entity, layout === otherLayout {
+    public static func == (lhs: ManagedObjectID, rhs: ManagedObjectID) -> Bool {
+        guard lhs.key == rhs.key else { return false }
+        if case .known(let layout) = lhs.entity, case .known(let otherLayout) = rhs.entity, layout === otherLayout {
             return true
         }
-        return one.entityName == other.entityName
+        return lhs.entityName == rhs.entityName
     }
 
     public func hash(into hasher: inout Hasher) {

@@ -33,10 +33,10 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     public static var all: Self { Self(PredicateTree(.constant(true))) }
 
     /// Matches if both predicates match.
-    public static func && (one: Self, other: Self) -> Self { Self(one.tree && other.tree) }
+    public static func && (lhs: Self, rhs: Self) -> Self { Self(lhs.tree && rhs.tree) }
 
     /// Matches if at least one of the predicates matches.
-    public static func || (one: Self, other: Self) -> Self { Self(one.tree || other.tree) }
+    public static func || (lhs: Self, rhs: Self) -> Self { Self(lhs.tree || rhs.tree) }
 
     /// Matches if the predicate does not match. The negation is plain, also for nil values.
     public static prefix func ! (predicate: Self) -> Self { Self(!predicate.tree) }

@@ -35,12 +35,12 @@ struct GraphImportLinks {
     /// Sets all links, and checks that they do not contradict each other.
     func apply(_ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys) throws {
         // Set lists first, because they have an order. The links on the other side then exist already.
-        let sorted = groups.sorted { one, other in
-            let isToMany = [one, other].map {
+        let sorted = groups.sorted { lhs, rhs in
+            let isToMany = [lhs, rhs].map {
                 layout.entities[$0.key.entity].relationships[$0.key.relationship].isToMany
             }
             if isToMany[0] != isToMany[1] { return isToMany[0] }
-            return (one.key.entity, one.key.relationship) < (other.key.entity, other.key.relationship)
+            return (lhs.key.entity, lhs.key.relationship) < (rhs.key.entity, rhs.key.relationship)
         }
         let paths = Set(groups.keys.map { layout.entities[$0.entity].relationships[$0.relationship].path })
         var checked: [(relationship: Int, [(link: Link, ends: [Int64])])] = []

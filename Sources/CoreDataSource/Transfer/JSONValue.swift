@@ -31,10 +31,10 @@ enum JSONValue: Sendable, Hashable {
     }
 
     /// Whether two strings are the same number in all their digits.
-    static func isEqual(_ one: String, _ other: String) -> Bool {
-        var (one, other) = (one, other)
-        return one.withUTF8 { one in
-            other.withUTF8 { orderDecimals(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) == 0 }
+    static func isEqual(_ lhs: String, _ rhs: String) -> Bool {
+        var (lhs, rhs) = (lhs, rhs)
+        return lhs.withUTF8 { lhs in
+            rhs.withUTF8 { orderDecimals(UnsafeRawBufferPointer(lhs), UnsafeRawBufferPointer($0)) == 0 }
         }
     }
 
@@ -75,16 +75,16 @@ enum JSONValue: Sendable, Hashable {
 
 extension JSONValue {
     /// Compares strings byte by byte, as a store does, and not by canonical equivalence.
-    static func == (one: JSONValue, other: JSONValue) -> Bool {
-        switch (one, other) {
+    static func == (lhs: JSONValue, rhs: JSONValue) -> Bool {
+        switch (lhs, rhs) {
         case (.null, .null): true
-        case (.bool(let one), .bool(let other)): one == other
-        case (.integer(let one), .integer(let other)): one == other
-        case (.real(let one), .real(let other)): one == other
-        case (.digits(let one), .digits(let other)): one == other
-        case (.string(let one), .string(let other)): JSONName(one) == JSONName(other)
-        case (.array(let one), .array(let other)): one == other
-        case (.object(let one), .object(let other)): one == other
+        case (.bool(let lhs), .bool(let rhs)): lhs == rhs
+        case (.integer(let lhs), .integer(let rhs)): lhs == rhs
+        case (.real(let lhs), .real(let rhs)): lhs == rhs
+        case (.digits(let lhs), .digits(let rhs)): lhs == rhs
+        case (.string(let lhs), .string(let rhs)): JSONName(lhs) == JSONName(rhs)
+        case (.array(let lhs), .array(let rhs)): lhs == rhs
+        case (.object(let lhs), .object(let rhs)): lhs == rhs
         default: false
         }
     }
@@ -105,15 +105,15 @@ extension JSONValue {
 
 extension JSONValue: Comparable {
     /// Orders numbers by value, and strings by their bytes.
-    static func < (one: JSONValue, other: JSONValue) -> Bool {
-        switch (one, other) {
-        case (.integer(let one), .integer(let other)): one < other
-        case (.string(let one), .string(let other)): one.utf8.lexicographicallyPrecedes(other.utf8)
+    static func < (lhs: JSONValue, rhs: JSONValue) -> Bool {
+        switch (lhs, rhs) {
+        case (.integer(let lhs), .integer(let rhs)): lhs < rhs
+        case (.string(let lhs), .string(let rhs)): lhs.utf8.lexicographicallyPrecedes(rhs.utf8)
         default:
-            if let number = one.numberText.flatMap(Double.init), let other = other.numberText.flatMap(Double.init) {
-                number < other
+            if let number = lhs.numberText.flatMap(Double.init), let rhs = rhs.numberText.flatMap(Double.init) {
+                number < rhs
             } else {
-                one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+                lhs.text.utf8.lexicographicallyPrecedes(rhs.text.utf8)
             }
         }
     }
@@ -258,10 +258,10 @@ struct JSONName: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
         self.text = text
     }
 
-    static func == (one: JSONName, other: JSONName) -> Bool { one.text.utf8.elementsEqual(other.text.utf8) }
+    static func == (lhs: JSONName, rhs: JSONName) -> Bool { lhs.text.utf8.elementsEqual(rhs.text.utf8) }
 
-    static func < (one: JSONName, other: JSONName) -> Bool {
-        one.text.utf8.lexicographicallyPrecedes(other.text.utf8)
+    static func < (lhs: JSONName, rhs: JSONName) -> Bool {
+        lhs.text.utf8.lexicographicallyPrecedes(rhs.text.utf8)
     }
 
     func hash(into hasher: inout Hasher) {

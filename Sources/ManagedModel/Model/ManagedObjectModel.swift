@@ -90,11 +90,11 @@ public struct ManagedObjectModel: Sendable {
 
 extension ManagedObjectModel: Equatable {
     /// Compares everything except ``classes``.
-    public static func == (one: ManagedObjectModel, other: ManagedObjectModel) -> Bool {
-        one.name == other.name && one.version == other.version && one.entities == other.entities
-            && one.composites == other.composites && one.fetchRequests == other.fetchRequests
-            && one.configurations == other.configurations && one.versionIdentifier == other.versionIdentifier
-            && one.earlierVersions == other.earlierVersions && one.configurationName == other.configurationName
+    public static func == (lhs: ManagedObjectModel, rhs: ManagedObjectModel) -> Bool {
+        lhs.name == rhs.name && lhs.version == rhs.version && lhs.entities == rhs.entities
+            && lhs.composites == rhs.composites && lhs.fetchRequests == rhs.fetchRequests
+            && lhs.configurations == rhs.configurations && lhs.versionIdentifier == rhs.versionIdentifier
+            && lhs.earlierVersions == rhs.earlierVersions && lhs.configurationName == rhs.configurationName
     }
 }
 

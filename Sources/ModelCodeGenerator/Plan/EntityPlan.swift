@@ -119,8 +119,8 @@ struct PropertyList {
         var isOfChosenType = false
     }
 
-    static func + (one: PropertyList, other: PropertyList) -> PropertyList {
-        PropertyList(properties: one.properties + other.properties, omissions: one.omissions + other.omissions)
+    static func + (lhs: PropertyList, rhs: PropertyList) -> PropertyList {
+        PropertyList(properties: lhs.properties + rhs.properties, omissions: lhs.omissions + rhs.omissions)
     }
 }
 

@@ -18,9 +18,9 @@ extension MigrationPlanner {
             }
         }
         // Changes of the same element keep their order.
-        plan.changes = changes.enumerated().sorted { one, other in
-            let keys = [one, other].map { [$0.element.entityName, $0.element.propertyName ?? ""] }
-            return keys[0].precedes(keys[1]) || (!keys[1].precedes(keys[0]) && one.offset < other.offset)
+        plan.changes = changes.enumerated().sorted { lhs, rhs in
+            let keys = [lhs, rhs].map { [$0.element.entityName, $0.element.propertyName ?? ""] }
+            return keys[0].precedes(keys[1]) || (!keys[1].precedes(keys[0]) && lhs.offset < rhs.offset)
         }.map(\.element)
     }
 

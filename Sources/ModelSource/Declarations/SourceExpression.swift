@@ -38,8 +38,8 @@ package struct SourceArgument: Sendable, Equatable {
         (self.label, self.value, self.offset) = (label, value, offset)
     }
 
-    package static func == (one: SourceArgument, other: SourceArgument) -> Bool {
-        one.label == other.label && one.value == other.value
+    package static func == (lhs: SourceArgument, rhs: SourceArgument) -> Bool {
+        lhs.label == rhs.label && lhs.value == rhs.value
     }
 }
 

@@ -173,8 +173,8 @@ extension FormatLexer {
         return isEqual(text, decimal.description)
     }
 
-    private static func isEqual(_ one: String, _ other: String) -> Bool {
-        ValueOrder.decimal.compare(.text(one), .text(other)) == 0
+    private static func isEqual(_ lhs: String, _ rhs: String) -> Bool {
+        ValueOrder.decimal.compare(.text(lhs), .text(rhs)) == 0
     }
 
     /// Skips a fraction and an exponent.

@@ -35,7 +35,7 @@ enum FormatPower: Int, Comparable {
     /// The lowest precedence of operators on values.
     static let value = FormatPower.bitwiseOr
 
-    static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
+    static func < (lhs: Self, rhs: Self) -> Bool { lhs.rawValue < rhs.rawValue }
 
     var next: FormatPower { FormatPower(rawValue: rawValue + 1) ?? .prefix }
 }

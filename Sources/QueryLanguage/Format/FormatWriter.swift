@@ -33,16 +33,16 @@ struct FormatWriter {
     }
 
     private mutating func write(
-        _ one: FetchExpression, _ operation: StringOperator, options: StringOptions, before other: FetchExpression
+        _ lhs: FetchExpression, _ operation: StringOperator, options: StringOptions, before rhs: FetchExpression
     ) {
-        let format = PredicateTree.Node.formatText(one, operation, with: other, options: options)
-        guard format != .text(one, operation, other, options) else {
-            return write(one, operation.formatName, options: options, before: other)
+        let format = PredicateTree.Node.formatText(lhs, operation, with: rhs, options: options)
+        guard format != .text(lhs, operation, rhs, options) else {
+            return write(lhs, operation.formatName, options: options, before: rhs)
         }
         // The operator finds an empty string in every string, but the format would find it in none.
-        let isText = PredicateTree.Node.compare(one, .notEqual, .constant(.null), [])
-        if other.isEmptyString { return write(isText) }
-        let isEmpty = PredicateTree.Node.compare(other, .equal, .constant(.text("")), [])
+        let isText = PredicateTree.Node.compare(lhs, .notEqual, .constant(.null), [])
+        if rhs.isEmptyString { return write(isText) }
+        let isEmpty = PredicateTree.Node.compare(rhs, .equal, .constant(.text("")), [])
         parenthesized { $0.write(.or([format, .and([isEmpty, isText])])) }
     }
 
@@ -53,11 +53,11 @@ struct FormatWriter {
     }
 
     private mutating func write(
-        _ one: FetchExpression, _ operation: String, options: StringOptions, before other: FetchExpression
+        _ lhs: FetchExpression, _ operation: String, options: StringOptions, before rhs: FetchExpression
     ) {
-        writeOperand(one)
+        writeOperand(lhs)
         text += " \(operation)\(options.formatSuffix) "
-        writeOperand(other)
+        writeOperand(rhs)
     }
 
     private mutating func write(_ nodes: [PredicateTree.Node], _ connective: String, none: String) {
@@ -277,11 +277,11 @@ extension StringOptions {
 extension PredicateTree.Node {
     /// A comparison of strings with the meaning of a format.
     package static func formatText(
-        _ one: FetchExpression, _ operation: StringOperator, with other: FetchExpression, options: StringOptions
+        _ lhs: FetchExpression, _ operation: StringOperator, with rhs: FetchExpression, options: StringOptions
     ) -> Self {
-        let isDifferent = operation.findsEmptyStrings && !other.isNotEmpty
+        let isDifferent = operation.findsEmptyStrings && !rhs.isNotEmpty
         return .text(
-            one, operation, other,
+            lhs, operation, rhs,
             isDifferent ? options.union(.findsNoEmptyString) : options.subtracting(.findsNoEmptyString))
     }
 }

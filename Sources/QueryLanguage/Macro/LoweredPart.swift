@@ -244,17 +244,17 @@ extension FetchValue {
     /// The order of two values of one type; nil if they have no order.
     func order(to other: FetchValue) -> Int? {
         switch (self, other) {
-        case (.text(let one), .text(let other)): order(one, other)
-        case (.integer(let one), .integer(let other)): order(one, other)
-        case (.double(let one), .double(let other)): order(one, other)
-        case (.decimal(let one), .decimal(let other)): order(one, other)
-        case (.date(let one), .date(let other)): order(one, other)
-        case (.uuid(let one), .uuid(let other)): order(one, other)
+        case (.text(let lhs), .text(let rhs)): order(lhs, rhs)
+        case (.integer(let lhs), .integer(let rhs)): order(lhs, rhs)
+        case (.double(let lhs), .double(let rhs)): order(lhs, rhs)
+        case (.decimal(let lhs), .decimal(let rhs)): order(lhs, rhs)
+        case (.date(let lhs), .date(let rhs)): order(lhs, rhs)
+        case (.uuid(let lhs), .uuid(let rhs)): order(lhs, rhs)
         default: self == other ? 0 : nil
         }
     }
 
-    private func order<Value: Comparable>(_ one: Value, _ other: Value) -> Int {
-        one == other ? 0 : one < other ? -1 : 1
+    private func order<Value: Comparable>(_ lhs: Value, _ rhs: Value) -> Int {
+        lhs == rhs ? 0 : lhs < rhs ? -1 : 1
     }
 }

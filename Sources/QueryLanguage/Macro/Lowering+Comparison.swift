@@ -47,11 +47,11 @@ extension LoweredPart {
 private typealias OptionalCondition = (isNil: PredicateTree.Node, isTrue: PredicateTree.Node)
 
 /// The predicate that both are nil, both are true or both are false.
-private func same(_ one: OptionalCondition, _ other: OptionalCondition) -> PredicateTree.Node {
-    let isFalse = PredicateTree.Node.any([one.isNil, one.isTrue])
-    let isOtherFalse = PredicateTree.Node.any([other.isNil, other.isTrue])
+private func same(_ lhs: OptionalCondition, _ rhs: OptionalCondition) -> PredicateTree.Node {
+    let isFalse = PredicateTree.Node.any([lhs.isNil, lhs.isTrue])
+    let isOtherFalse = PredicateTree.Node.any([rhs.isNil, rhs.isTrue])
     return .any([
-        .all([one.isNil, other.isNil]), .all([one.isTrue, other.isTrue]),
+        .all([lhs.isNil, rhs.isNil]), .all([lhs.isTrue, rhs.isTrue]),
         .all([.negation(isFalse), .negation(isOtherFalse)]),
     ])
 }

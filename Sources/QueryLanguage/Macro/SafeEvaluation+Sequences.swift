@@ -153,29 +153,29 @@ private enum NumberOperation {
     case add, subtract, multiply, divide, remainder
 
     /// The result for integers of a fixed width, and for the multiplication of decimals; otherwise nil.
-    func result<Value>(_ one: Value, _ other: Value) throws -> Value? {
-        if self == .multiply, let one = one as? Decimal, let other = other as? Decimal {
-            return try product(one, other) as? Value
+    func result<Value>(_ lhs: Value, _ rhs: Value) throws -> Value? {
+        if self == .multiply, let lhs = lhs as? Decimal, let rhs = rhs as? Decimal {
+            return try product(lhs, rhs) as? Value
         }
-        guard let integer = one as? any FixedWidthInteger else { return nil }
-        func computed<Integer: FixedWidthInteger>(_ one: Integer) throws -> Any {
-            guard let other = other as? Integer else { return one }
-            return try self.computed(one, other)
+        guard let integer = lhs as? any FixedWidthInteger else { return nil }
+        func computed<Integer: FixedWidthInteger>(_ lhs: Integer) throws -> Any {
+            guard let rhs = rhs as? Integer else { return lhs }
+            return try self.computed(lhs, rhs)
         }
         return try computed(integer) as? Value
     }
 
-    private func computed<Integer: FixedWidthInteger>(_ one: Integer, _ other: Integer) throws -> Integer {
-        if other == 0, self == .divide || self == .remainder {
+    private func computed<Integer: FixedWidthInteger>(_ lhs: Integer, _ rhs: Integer) throws -> Integer {
+        if rhs == 0, self == .divide || self == .remainder {
             throw MissingValue(description: "a division by zero")
         }
         let result =
             switch self {
-            case .add: one.addingReportingOverflow(other)
-            case .subtract: one.subtractingReportingOverflow(other)
-            case .multiply: one.multipliedReportingOverflow(by: other)
-            case .divide: one.dividedReportingOverflow(by: other)
-            case .remainder: one.remainderReportingOverflow(dividingBy: other)
+            case .add: lhs.addingReportingOverflow(rhs)
+            case .subtract: lhs.subtractingReportingOverflow(rhs)
+            case .multiply: lhs.multipliedReportingOverflow(by: rhs)
+            case .divide: lhs.dividedReportingOverflow(by: rhs)
+            case .remainder: lhs.remainderReportingOverflow(dividingBy: rhs)
             }
         if result.overflow { throw MissingValue(description: "a number too large for \(Integer.self)") }
         return result.partialValue
@@ -183,16 +183,16 @@ private enum NumberOperation {
 
     /// Multiplies without a trap. Foundation traps if the exponent of a product is too small; its sums and differences do not
     /// trap.
-    private func product(_ one: Decimal, _ other: Decimal) throws -> Decimal {
-        let exponent = one.exponent + other.exponent
-        if one.isNaN || other.isNaN || exponent >= Decimal.leastExponent { return one * other }
+    private func product(_ lhs: Decimal, _ rhs: Decimal) throws -> Decimal {
+        let exponent = lhs.exponent + rhs.exponent
+        if lhs.isNaN || rhs.isNaN || exponent >= Decimal.leastExponent { return lhs * rhs }
         // Multiply the digits alone. Digits that do not fit are rounded away, which increases the exponent.
-        let digits = one.significand.magnitude * other.significand.magnitude
+        let digits = lhs.significand.magnitude * rhs.significand.magnitude
         if digits.isZero { return digits }
         guard digits.exponent + exponent >= Decimal.leastExponent else {
             throw MissingValue(description: "a number too small for Decimal")
         }
-        return Decimal(sign: one.sign == other.sign ? .plus : .minus, exponent: exponent, significand: digits)
+        return Decimal(sign: lhs.sign == rhs.sign ? .plus : .minus, exponent: exponent, significand: digits)
     }
 }
 

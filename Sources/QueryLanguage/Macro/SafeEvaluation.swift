@@ -177,10 +177,10 @@ extension PredicateExpressions.NotEqual: SafelyEvaluated {
 extension EvaluationScope {
     /// Whether two nodes are equal. A node without a value equals nil.
     fileprivate func areEqual<One: PredicateExpression, Other: PredicateExpression>(
-        _ one: One, _ other: Other
+        _ lhs: One, _ rhs: Other
     ) throws -> Bool where One.Output == Other.Output, One.Output: Equatable {
-        switch (try present(one), try present(other)) {
-        case (let one?, let other?): one == other
+        switch (try present(lhs), try present(rhs)) {
+        case (let lhs?, let rhs?): lhs == rhs
         case (let value?, nil), (nil, let value?): isAbsent(value)
         case (nil, nil): true
         }

@@ -5,13 +5,13 @@ package import RowStore
 /// Comparisons, strings and lists.
 extension PredicateResolver {
     func compare(
-        _ one: FetchExpression, _ relation: ComparisonOperator, to other: FetchExpression, options: StringOptions
+        _ lhs: FetchExpression, _ relation: ComparisonOperator, to rhs: FetchExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
-        if relation.isEquality, isAnother(one, other) || isAnother(other, one) {
+        if relation.isEquality, isAnother(lhs, rhs) || isAnother(rhs, lhs) {
             return .constant(relation == .notEqual)
         }
         let joinedCount = joins.columns.count
-        let (left, right) = (try expression(one), try expression(other))
+        let (left, right) = (try expression(lhs), try expression(rhs))
         if let test = existence(left, relation, to: right, joinedCount: joinedCount) { return test }
         return try compare(left, relation, to: right, options: options)
     }
@@ -24,38 +24,38 @@ extension PredicateResolver {
     }
 
     private func compare(
-        _ one: TypedExpression, _ relation: ComparisonOperator, to other: TypedExpression, options: StringOptions
+        _ lhs: TypedExpression, _ relation: ComparisonOperator, to rhs: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
-        let (one, other) = (one.compared(to: other), other.compared(to: one))
-        switch (one.expression, other.expression) {
+        let (lhs, rhs) = (lhs.compared(to: rhs), rhs.compared(to: lhs))
+        switch (lhs.expression, rhs.expression) {
         case (.column(let column), .constant(let value)):
-            return try compare(column, of: one, relation, to: value, of: other, options: options)
+            return try compare(column, of: lhs, relation, to: value, of: rhs, options: options)
         case (.constant(let value), .column(let column)):
-            return try compare(column, of: other, relation.mirrored, to: value, of: one, options: options)
-        case (.key, .constant(.integer(let key))) where other.kind == .objectID && relation.isEquality:
+            return try compare(column, of: rhs, relation.mirrored, to: value, of: lhs, options: options)
+        case (.key, .constant(.integer(let key))) where rhs.kind == .objectID && relation.isEquality:
             return .compareKey(relation, key)
-        case (.constant(.integer(let key)), .key) where one.kind == .objectID && relation.isEquality:
+        case (.constant(.integer(let key)), .key) where lhs.kind == .objectID && relation.isEquality:
             return .compareKey(relation, key)
         default:
             return .relate(
-                one.expression, relation, other.expression, try order(one, relation, to: other, options: options))
+                lhs.expression, relation, rhs.expression, try order(lhs, relation, to: rhs, options: options))
         }
     }
 
     /// The order by which values of two kinds are compared.
     private func order(
-        _ one: TypedExpression, _ relation: ComparisonOperator, to other: TypedExpression, options: StringOptions
+        _ lhs: TypedExpression, _ relation: ComparisonOperator, to rhs: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> ValueOrder {
-        guard var kind = one.kind, var otherKind = other.kind else { return .natural }
-        if one.isRaw, kind.storage == otherKind.storage { kind = otherKind }
-        if other.isRaw, kind.storage == otherKind.storage { otherKind = kind }
+        guard var kind = lhs.kind, var otherKind = rhs.kind else { return .natural }
+        if lhs.isRaw, kind.storage == otherKind.storage { kind = otherKind }
+        if rhs.isRaw, kind.storage == otherKind.storage { otherKind = kind }
         // Data can be compared with the bytes of a transformable.
         if kind == .transformable, otherKind == .data { otherKind = kind }
         if otherKind == .transformable, kind == .data { kind = otherKind }
         if kind.isNumber && otherKind.isNumber {
             return kind == .decimal || otherKind == .decimal ? .decimal : .natural
         }
-        guard kind == otherKind || kind.isText && otherKind.isText else { throw mismatch(one, other) }
+        guard kind == otherKind || kind.isText && otherKind.isText else { throw mismatch(lhs, rhs) }
         guard relation.isEquality || kind.isOrdered else {
             throw invalid("\(kind.name) has no order. Compare such values for equality only.")
         }
@@ -116,21 +116,21 @@ extension PredicateResolver {
     // MARK: Lists
 
     func membership(
-        _ one: FetchExpression, _ other: FetchExpression, _ options: StringOptions
+        _ lhs: FetchExpression, _ rhs: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
-        guard case .list(let items) = other else {
-            if let test = try relatedMembership(one, other, options) { return test }
-            let value = try expression(other)
+        guard case .list(let items) = rhs else {
+            if let test = try relatedMembership(lhs, rhs, options) { return test }
+            let value = try expression(rhs)
             if value.kind?.isText == false {
                 throw invalid("\(value.description) is on the right side of IN, which must be a list or a string.")
             }
             // In a string, IN means CONTAINS with the sides swapped.
-            return try text(other, .contains, with: one, options: options.union(.findsNoEmptyString))
+            return try text(rhs, .contains, with: lhs, options: options.union(.findsNoEmptyString))
         }
-        let value = try expression(one)
+        let value = try expression(lhs)
         var (plain, ordered): ([RowValue], [ValueOrder: [RowValue]]) = ([], [:])
         var tests: [RowPredicate] = []
-        for item in items where !isAnother(one, item) {
+        for item in items where !isAnother(lhs, item) {
             let item = try expression(item)
             let test = try compare(value, .equal, to: item, options: options)
             switch (value.expression, test, item.expression) {
@@ -159,39 +159,39 @@ extension PredicateResolver {
     // MARK: Strings
 
     func text(
-        _ one: FetchExpression, _ comparison: StringOperator, with other: FetchExpression, options: StringOptions
+        _ lhs: FetchExpression, _ comparison: StringOperator, with rhs: FetchExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
-        let (one, other) = (try expression(one), try expression(other))
-        for side in [one, other] where side.kind?.isText == false {
+        let (lhs, rhs) = (try expression(lhs), try expression(rhs))
+        for side in [lhs, rhs] where side.kind?.isText == false {
             throw invalid(
                 "\(side.description) is not a string. CONTAINS, BEGINSWITH, ENDSWITH, LIKE and MATCHES compare strings."
             )
         }
-        if one.kind == nil || other.kind == nil { return .constant(false) }
+        if lhs.kind == nil || rhs.kind == nil { return .constant(false) }
         guard options.contains(.findsNoEmptyString) else {
-            return try text(one, comparison, with: other, options: options)
+            return try text(lhs, comparison, with: rhs, options: options)
         }
-        let test = try text(one, comparison, with: other, options: options.subtracting(.findsNoEmptyString))
-        switch other.expression {
+        let test = try text(lhs, comparison, with: rhs, options: options.subtracting(.findsNoEmptyString))
+        switch rhs.expression {
         case .constant(let value): return value == .text("") ? .constant(false) : test
         case .column(let column): return .and([.compare(column: column, .notEqual, .text("")), test])
-        default: return .and([.relate(other.expression, .notEqual, .constant(.text("")), .natural), test])
+        default: return .and([.relate(rhs.expression, .notEqual, .constant(.text("")), .natural), test])
         }
     }
 
     private func text(
-        _ one: TypedExpression, _ comparison: StringOperator, with other: TypedExpression, options: StringOptions
+        _ lhs: TypedExpression, _ comparison: StringOperator, with rhs: TypedExpression, options: StringOptions
     ) throws(DataSourceError) -> RowPredicate {
-        guard case .constant(.text(let pattern)) = other.expression else {
+        guard case .constant(.text(let pattern)) = rhs.expression else {
             if comparison == .matches {
                 throw unsupported("The pattern of MATCHES has to be a constant")
             }
-            return .textOf(one.expression, comparison, other.expression, options)
+            return .textOf(lhs.expression, comparison, rhs.expression, options)
         }
-        if comparison == .beginsWith, !options.folds, case .column(let column) = one.expression {
+        if comparison == .beginsWith, !options.folds, case .column(let column) = lhs.expression {
             return prefix(column, pattern)
         }
-        return .text(one.expression, try StringMatcher(comparison, pattern, options))
+        return .text(lhs.expression, try StringMatcher(comparison, pattern, options))
     }
 
     /// The range of the strings with a prefix: from the prefix up to its successor. An index can find the range.
@@ -214,10 +214,10 @@ extension PredicateResolver {
         return nil
     }
 
-    private func mismatch(_ one: TypedExpression, _ other: TypedExpression) -> DataSourceError {
+    private func mismatch(_ lhs: TypedExpression, _ rhs: TypedExpression) -> DataSourceError {
         invalid(
-            "\(one.description) is compared with \(other.description), but needs \(one.kind?.name ?? "a value").",
-            attribute: one.attribute ?? other.attribute)
+            "\(lhs.description) is compared with \(rhs.description), but needs \(lhs.kind?.name ?? "a value").",
+            attribute: lhs.attribute ?? rhs.attribute)
     }
 }
 

@@ -83,20 +83,20 @@ extension PredicateResolver {
         return kind == .boolean ? .integer : kind
     }
 
-    func common(_ one: ValueKind, _ other: ValueKind) -> ValueKind {
-        if one == .real || other == .real { return .real }
-        return one == .decimal || other == .decimal ? .decimal : .integer
+    func common(_ lhs: ValueKind, _ rhs: ValueKind) -> ValueKind {
+        if lhs == .real || rhs == .real { return .real }
+        return lhs == .decimal || rhs == .decimal ? .decimal : .integer
     }
 
     private func arithmetic(
-        _ one: TypedExpression, _ operation: ArithmeticOperator, _ other: TypedExpression
+        _ lhs: TypedExpression, _ operation: ArithmeticOperator, _ rhs: TypedExpression
     ) throws(DataSourceError) -> TypedExpression {
-        guard let left = one.kind, let right = other.kind else {
+        guard let left = lhs.kind, let right = rhs.kind else {
             return TypedExpression(expression: .constant(.null), kind: nil)
         }
         func real(_ kind: ValueKind) -> TypedExpression {
             TypedExpression(
-                expression: .arithmetic(one.expression, operation, other.expression, .real), kind: kind)
+                expression: .arithmetic(lhs.expression, operation, rhs.expression, .real), kind: kind)
         }
         switch (left, operation, right) {
         case (.date, .subtract, .date): return real(.real)
@@ -104,13 +104,13 @@ extension PredicateResolver {
         case (_, .add, .date) where left.isNumber: return real(.date)
         default: break
         }
-        let kind = common(try number(left, one), try number(right, other))
+        let kind = common(try number(left, lhs), try number(right, rhs))
         if operation == .power { return real(.real) }
         if operation.isBitwise, kind != .integer {
-            throw notIntegral(left == .integer || left == .boolean ? other : one)
+            throw notIntegral(left == .integer || left == .boolean ? rhs : lhs)
         }
         return TypedExpression(
-            expression: .arithmetic(one.expression, operation, other.expression, kind), kind: kind)
+            expression: .arithmetic(lhs.expression, operation, rhs.expression, kind), kind: kind)
     }
 
     func notIntegral(_ side: TypedExpression) -> DataSourceError {
@@ -123,18 +123,18 @@ extension PredicateResolver {
 
     /// Converts two expressions to one kind, for a choice between them.
     private func alike(
-        _ one: TypedExpression, _ other: TypedExpression
+        _ lhs: TypedExpression, _ rhs: TypedExpression
     ) throws(DataSourceError) -> (RowExpression, RowExpression, ValueKind?) {
-        guard let left = one.kind, let right = other.kind, left != right else {
-            return (one.expression, other.expression, one.kind ?? other.kind)
+        guard let left = lhs.kind, let right = rhs.kind, left != right else {
+            return (lhs.expression, rhs.expression, lhs.kind ?? rhs.kind)
         }
         guard left.isNumber && right.isNumber else {
             throw invalid(
-                "\(one.description) and \(other.description) are values of different kinds in one expression.")
+                "\(lhs.description) and \(rhs.description) are values of different kinds in one expression.")
         }
         let kind = common(left, right)
         return (
-            .cast(one.expression, from: left, to: kind), .cast(other.expression, from: right, to: kind), kind
+            .cast(lhs.expression, from: left, to: kind), .cast(rhs.expression, from: right, to: kind), kind
         )
     }
 

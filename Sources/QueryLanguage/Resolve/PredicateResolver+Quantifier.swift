@@ -22,24 +22,24 @@ extension PredicateResolver {
 
     /// Resolves `%@ IN messages`; nil if the right side is not a to-many relationship.
     func relatedMembership(
-        _ one: FetchExpression, _ other: FetchExpression, _ options: StringOptions
+        _ lhs: FetchExpression, _ rhs: FetchExpression, _ options: StringOptions
     ) throws(DataSourceError) -> RowPredicate? {
-        guard let (objects, rest) = try splitAtCollection(other) else { return nil }
+        guard let (objects, rest) = try splitAtCollection(rhs) else { return nil }
         let element = elementName
         let value: FetchExpression = rest.isEmpty ? .variable(element) : .path(.variable(element), rest)
-        return try resolve(.someOf(objects, element, .compare(value, .equal, one, options)))
+        return try resolve(.someOf(objects, element, .compare(value, .equal, lhs, options)))
     }
 
     /// Replaces a comparison of a count by an existence check, if that is enough, as for `@count > 0`; otherwise nil.
     ///
     /// - Parameter joinedCount: The number of joined columns before the sides of the comparison were resolved.
     func existence(
-        _ one: TypedExpression, _ relation: ComparisonOperator, to other: TypedExpression, joinedCount: Int
+        _ lhs: TypedExpression, _ relation: ComparisonOperator, to rhs: TypedExpression, joinedCount: Int
     ) -> RowPredicate? {
-        if case .constant = one.expression {
-            return existence(other, relation.mirrored, to: one.expression, joinedCount: joinedCount)
+        if case .constant = lhs.expression {
+            return existence(rhs, relation.mirrored, to: lhs.expression, joinedCount: joinedCount)
         }
-        return existence(one, relation, to: other.expression, joinedCount: joinedCount)
+        return existence(lhs, relation, to: rhs.expression, joinedCount: joinedCount)
     }
 
     private func existence(

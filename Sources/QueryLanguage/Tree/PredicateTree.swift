@@ -24,31 +24,31 @@ package struct PredicateTree: Sendable, Hashable {
         self.depth = isTooDeep ? 1 : depth
     }
 
-    package static func && (one: PredicateTree, other: PredicateTree) -> PredicateTree {
-        chain(one, other, as: Node.and) { if case .and(let parts) = $0 { parts } else { nil } }
+    package static func && (lhs: PredicateTree, rhs: PredicateTree) -> PredicateTree {
+        chain(lhs, rhs, as: Node.and) { if case .and(let parts) = $0 { parts } else { nil } }
     }
 
-    package static func || (one: PredicateTree, other: PredicateTree) -> PredicateTree {
-        chain(one, other, as: Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
+    package static func || (lhs: PredicateTree, rhs: PredicateTree) -> PredicateTree {
+        chain(lhs, rhs, as: Node.or) { if case .or(let parts) = $0 { parts } else { nil } }
     }
 
     /// Joins two predicates in one list, in their order, if both fit into one list. Otherwise adds one side to the list of the
     /// other side, preferably to the deeper list. So a chain stays flat, whether it grows to the left or to the right.
     private static func chain(
-        _ one: PredicateTree, _ other: PredicateTree, as list: ([Node]) -> Node, parts: (Node) -> [Node]?
+        _ lhs: PredicateTree, _ rhs: PredicateTree, as list: ([Node]) -> Node, parts: (Node) -> [Node]?
     ) -> PredicateTree {
-        let (left, right) = (parts(one.node), parts(other.node))
+        let (left, right) = (parts(lhs.node), parts(rhs.node))
         if let left, let right, left.count + right.count <= chainLength {
-            return PredicateTree(list(left + right), depth: max(one.depth, other.depth))
+            return PredicateTree(list(left + right), depth: max(lhs.depth, rhs.depth))
         }
         let leftHasRoom = left.map { $0.count < chainLength } ?? false
-        if let right, right.count < chainLength, !leftHasRoom || one.depth < other.depth {
-            return PredicateTree(list([one.node] + right), depth: max(one.depth + 1, other.depth))
+        if let right, right.count < chainLength, !leftHasRoom || lhs.depth < rhs.depth {
+            return PredicateTree(list([lhs.node] + right), depth: max(lhs.depth + 1, rhs.depth))
         }
         if let left, leftHasRoom {
-            return PredicateTree(list(left + [other.node]), depth: max(one.depth, other.depth + 1))
+            return PredicateTree(list(left + [rhs.node]), depth: max(lhs.depth, rhs.depth + 1))
         }
-        return PredicateTree(list([one.node, other.node]), depth: max(one.depth, other.depth) + 1)
+        return PredicateTree(list([lhs.node, rhs.node]), depth: max(lhs.depth, rhs.depth) + 1)
     }
 
     package static prefix func ! (predicate: PredicateTree) -> PredicateTree {
@@ -128,7 +128,7 @@ package final class ObjectMatcher: Sendable, Hashable {
         self.evaluate = evaluate
     }
 
-    package static func == (one: ObjectMatcher, other: ObjectMatcher) -> Bool { one === other }
+    package static func == (lhs: ObjectMatcher, rhs: ObjectMatcher) -> Bool { lhs === rhs }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(ObjectIdentifier(self))
@@ -143,8 +143,8 @@ package struct InvalidPart: Sendable, Hashable {
         self.error = error
     }
 
-    package static func == (one: InvalidPart, other: InvalidPart) -> Bool {
-        one.error.code == other.error.code && one.error.message == other.error.message
+    package static func == (lhs: InvalidPart, rhs: InvalidPart) -> Bool {
+        lhs.error.code == rhs.error.code && lhs.error.message == rhs.error.message
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -257,7 +257,7 @@ extension PredicateTree.Node {
 
 /// Two predicates are equal if they differ only in the nesting of chains of AND or of OR.
 extension PredicateTree {
-    package static func == (one: PredicateTree, other: PredicateTree) -> Bool { one.node.flat == other.node.flat }
+    package static func == (lhs: PredicateTree, rhs: PredicateTree) -> Bool { lhs.node.flat == rhs.node.flat }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(node.flat)

@@ -51,22 +51,22 @@ extension FetchValue {
     }
 
     /// Strings are compared byte by byte, as in the store.
-    package static func == (one: FetchValue, other: FetchValue) -> Bool {
-        switch (one, other) {
+    package static func == (lhs: FetchValue, rhs: FetchValue) -> Bool {
+        switch (lhs, rhs) {
         case (.null, .null): true
-        case (.boolean(let one), .boolean(let other)): one == other
-        case (.integer(let one), .integer(let other)): one == other
-        case (.double(let one), .double(let other)): one.bitPattern == other.bitPattern
-        case (.decimal(let one), .decimal(let other)): one == other
-        case (.digits(let one), .digits(let other)): one == other
-        case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
-        case (.date(let one), .date(let other)):
-            one.timeIntervalSinceReferenceDate.bitPattern == other.timeIntervalSinceReferenceDate.bitPattern
-        case (.data(let one), .data(let other)): one == other
-        case (.uuid(let one), .uuid(let other)): one == other
-        case (.url(let one), .url(let other)): one == other
-        case (.objectID(let one, let key), .objectID(let other, let otherKey)): one == other && key == otherKey
-        case (.stored(let one), .stored(let other)): one == other
+        case (.boolean(let lhs), .boolean(let rhs)): lhs == rhs
+        case (.integer(let lhs), .integer(let rhs)): lhs == rhs
+        case (.double(let lhs), .double(let rhs)): lhs.bitPattern == rhs.bitPattern
+        case (.decimal(let lhs), .decimal(let rhs)): lhs == rhs
+        case (.digits(let lhs), .digits(let rhs)): lhs == rhs
+        case (.text(let lhs), .text(let rhs)): lhs.utf8.elementsEqual(rhs.utf8)
+        case (.date(let lhs), .date(let rhs)):
+            lhs.timeIntervalSinceReferenceDate.bitPattern == rhs.timeIntervalSinceReferenceDate.bitPattern
+        case (.data(let lhs), .data(let rhs)): lhs == rhs
+        case (.uuid(let lhs), .uuid(let rhs)): lhs == rhs
+        case (.url(let lhs), .url(let rhs)): lhs == rhs
+        case (.objectID(let lhs, let key), .objectID(let rhs, let otherKey)): lhs == rhs && key == otherKey
+        case (.stored(let lhs), .stored(let rhs)): lhs == rhs
         default: false
         }
     }

@@ -42,8 +42,8 @@ package final class ValueList: Sendable, Hashable {
 
     package func contains(_ value: RowValue) -> Bool { values.contains(order.uniform(value)) }
 
-    package static func == (one: ValueList, other: ValueList) -> Bool {
-        one.order == other.order && one.values == other.values
+    package static func == (lhs: ValueList, rhs: ValueList) -> Bool {
+        lhs.order == rhs.order && lhs.values == rhs.values
     }
 
     package func hash(into hasher: inout Hasher) {
@@ -116,28 +116,28 @@ extension ComparisonOperator {
     }
 
     /// Uses Swift's own operators: two strings can be unequal although neither is less than the other.
-    fileprivate func holds(_ one: String, _ other: String) -> Bool {
+    fileprivate func holds(_ lhs: String, _ rhs: String) -> Bool {
         switch self {
-        case .equal: one == other
-        case .notEqual: one != other
-        case .less: one < other
-        case .lessOrEqual: one <= other
-        case .greater: one > other
-        case .greaterOrEqual: one >= other
+        case .equal: lhs == rhs
+        case .notEqual: lhs != rhs
+        case .less: lhs < rhs
+        case .lessOrEqual: lhs <= rhs
+        case .greater: lhs > rhs
+        case .greaterOrEqual: lhs >= rhs
         }
     }
 }
 
 extension ValueOrder {
     /// Whether two values have the relation. Null equals null; values without an order are unequal.
-    package func relate(_ one: RowValue, _ relation: ComparisonOperator, _ other: RowValue) -> Bool {
-        if one == .null || other == .null {
-            return relation == .equal ? one == other : relation == .notEqual ? one != other : false
+    package func relate(_ lhs: RowValue, _ relation: ComparisonOperator, _ rhs: RowValue) -> Bool {
+        if lhs == .null || rhs == .null {
+            return relation == .equal ? lhs == rhs : relation == .notEqual ? lhs != rhs : false
         }
-        if case .folded(let options) = self, options.isSwift, case .text(let one) = one, case .text(let other) = other {
-            return relation.holds(one, other)
+        if case .folded(let options) = self, options.isSwift, case .text(let lhs) = lhs, case .text(let rhs) = rhs {
+            return relation.holds(lhs, rhs)
         }
-        guard let order = compare(one, other) else { return relation == .notEqual }
+        guard let order = compare(lhs, rhs) else { return relation == .notEqual }
         return relation.holds(order)
     }
 }

@@ -81,12 +81,12 @@ struct DecimalText {
 /// The order of two decimal numbers by value. Strings that are not numbers come first, in the order of their bytes.
 ///
 /// - Returns: Negative, 0 or positive.
-package func orderDecimals(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
-    switch (DecimalText(one), DecimalText(other)) {
-    case (let one?, let other?): one.order(other)
+package func orderDecimals(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
+    switch (DecimalText(lhs), DecimalText(rhs)) {
+    case (let lhs?, let rhs?): lhs.order(rhs)
     case (nil, _?): -1
     case (_?, nil): 1
-    case (nil, nil): compareBytes(one, other)
+    case (nil, nil): compareBytes(lhs, rhs)
     }
 }
 

@@ -345,24 +345,24 @@ extension RowSnapshot {
 }
 
 @inline(__always)
-private func sign<Value: Comparable>(_ one: Value, _ other: Value) -> Int {
-    one < other ? -1 : one > other ? 1 : 0
+private func sign<Value: Comparable>(_ lhs: Value, _ rhs: Value) -> Int {
+    lhs < rhs ? -1 : lhs > rhs ? 1 : 0
 }
 
 @usableFromInline
-func equal(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Bool {
-    one.count == other.count && compareBytes(one, other) == 0
+func equal(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Bool {
+    lhs.count == rhs.count && compareBytes(lhs, rhs) == 0
 }
 
 /// The order of two byte strings, as `memcmp` and then by length.
-package func compareBytes(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
-    if let left = one.baseAddress, let right = other.baseAddress {
-        let order = memcmp(left, right, min(one.count, other.count))
+package func compareBytes(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
+    if let left = lhs.baseAddress, let right = rhs.baseAddress {
+        let order = memcmp(left, right, min(lhs.count, rhs.count))
         if order != 0 { return Int(order) }
     }
-    return one.count - other.count
+    return lhs.count - rhs.count
 }
 
-package func compareBytes(_ one: [UInt8], _ other: [UInt8]) -> Int {
-    one.withUnsafeBytes { one in other.withUnsafeBytes { compareBytes(one, $0) } }
+package func compareBytes(_ lhs: [UInt8], _ rhs: [UInt8]) -> Int {
+    lhs.withUnsafeBytes { lhs in rhs.withUnsafeBytes { compareBytes(lhs, $0) } }
 }

@@ -25,13 +25,13 @@ extension RowValue {
     /// let isEqual = RowValue.text("caf\u{E9}") == RowValue.text("cafe\u{301}")
     /// // false
     /// ```
-    public static func == (one: RowValue, other: RowValue) -> Bool {
-        switch (one, other) {
+    public static func == (lhs: RowValue, rhs: RowValue) -> Bool {
+        switch (lhs, rhs) {
         case (.null, .null): true
-        case (.integer(let one), .integer(let other)): one == other
-        case (.real(let one), .real(let other)): one == other
-        case (.text(let one), .text(let other)): one.utf8.elementsEqual(other.utf8)
-        case (.blob(let one), .blob(let other)): one == other
+        case (.integer(let lhs), .integer(let rhs)): lhs == rhs
+        case (.real(let lhs), .real(let rhs)): lhs == rhs
+        case (.text(let lhs), .text(let rhs)): lhs.utf8.elementsEqual(rhs.utf8)
+        case (.blob(let lhs), .blob(let rhs)): lhs == rhs
         default: false
         }
     }

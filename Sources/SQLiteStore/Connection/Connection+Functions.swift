@@ -74,11 +74,11 @@ extension Connection {
     func addFunctions() -> Int32 {
         var code = sqlite3_create_collation_v2(
             handle, "decimal", SQLITE_UTF8, nil,
-            { _, oneCount, one, otherCount, other in
+            { _, lhsCount, lhs, rhsCount, rhs in
                 Int32(
                     orderDecimals(
-                        UnsafeRawBufferPointer(start: one, count: Int(oneCount)),
-                        UnsafeRawBufferPointer(start: other, count: Int(otherCount))
+                        UnsafeRawBufferPointer(start: lhs, count: Int(lhsCount)),
+                        UnsafeRawBufferPointer(start: rhs, count: Int(rhsCount))
                     ).signum())
             }, nil)
         if code == SQLITE_OK { code = addListedValues() }
@@ -98,12 +98,12 @@ extension Connection {
         for case .collation(let collation) in sort.map(\.order) {
             let code = sqlite3_create_collation_v2(
                 handle, collation.name, SQLITE_UTF8, Unmanaged.passRetained(collation).toOpaque(),
-                { pointer, oneCount, one, otherCount, other in
+                { pointer, lhsCount, lhs, rhsCount, rhs in
                     guard let pointer else { return 0 }
                     let collation = Unmanaged<StringCollation>.fromOpaque(pointer).takeUnretainedValue()
                     let order = StringOrder.collation(collation).compare(
-                        UnsafeRawBufferPointer(start: one, count: Int(oneCount)),
-                        UnsafeRawBufferPointer(start: other, count: Int(otherCount)))
+                        UnsafeRawBufferPointer(start: lhs, count: Int(lhsCount)),
+                        UnsafeRawBufferPointer(start: rhs, count: Int(rhsCount)))
                     return Int32(order.signum())
                 },
                 { if let pointer = $0 { Unmanaged<StringCollation>.fromOpaque(pointer).release() } })

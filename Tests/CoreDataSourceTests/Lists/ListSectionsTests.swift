@@ -21,14 +21,14 @@ struct ListSectionsTests {
         return calendar
     }()
 
-    nonisolated static let caseless = FetchCollation { one, other in
-        let (left, right) = (one.lowercased(), other.lowercased())
+    nonisolated static let caseless = FetchCollation { lhs, rhs in
+        let (left, right) = (lhs.lowercased(), rhs.lowercased())
         return left < right
             ? .orderedAscending
             : left > right
                 ? .orderedDescending
-                : one < other
-                    ? .orderedAscending : one > other ? .orderedDescending : .orderedSame
+                : lhs < rhs
+                    ? .orderedAscending : lhs > rhs ? .orderedDescending : .orderedSame
     }
 
     private func withMail(
@@ -52,14 +52,14 @@ struct ListSectionsTests {
         var order: @MainActor (MailMessage, MailMessage) -> Int
     }
 
-    private static func compare<Value: Comparable>(_ one: Value?, _ other: Value?) -> Int {
-        guard let one, let other else { return one == nil ? (other == nil ? 0 : -1) : 1 }
-        return one < other ? -1 : one > other ? 1 : 0
+    private static func compare<Value: Comparable>(_ lhs: Value?, _ rhs: Value?) -> Int {
+        guard let lhs, let rhs else { return lhs == nil ? (rhs == nil ? 0 : -1) : 1 }
+        return lhs < rhs ? -1 : lhs > rhs ? 1 : 0
     }
 
-    private static func bytes(_ one: String?, _ other: String?) -> Int {
-        guard let one, let other else { return compare(one, other) }
-        return one.utf8.elementsEqual(other.utf8) ? 0 : one.utf8.lexicographicallyPrecedes(other.utf8) ? -1 : 1
+    private static func bytes(_ lhs: String?, _ rhs: String?) -> Int {
+        guard let lhs, let rhs else { return compare(lhs, rhs) }
+        return lhs.utf8.elementsEqual(rhs.utf8) ? 0 : lhs.utf8.lexicographicallyPrecedes(rhs.utf8) ? -1 : 1
     }
 
     private static func components(_ date: Date?, _ units: Set<Calendar.Component>) -> [Int]? {
@@ -69,9 +69,9 @@ struct ListSectionsTests {
         }
     }
 
-    private static func order(_ one: [Int]?, _ other: [Int]?) -> Int {
-        guard let one, let other else { return one == nil ? (other == nil ? 0 : -1) : 1 }
-        return one == other ? 0 : one.lexicographicallyPrecedes(other) ? -1 : 1
+    private static func order(_ lhs: [Int]?, _ rhs: [Int]?) -> Int {
+        guard let lhs, let rhs else { return lhs == nil ? (rhs == nil ? 0 : -1) : 1 }
+        return lhs == rhs ? 0 : lhs.lexicographicallyPrecedes(rhs) ? -1 : 1
     }
 
     private static func periods(
@@ -100,8 +100,8 @@ struct ListSectionsTests {
         return String(String(first).folding(options: .diacriticInsensitive, locale: nil).uppercased().prefix(1))
     }
 
-    private static func letterOrder(_ one: String, _ other: String) -> Int {
-        (one == "#") == (other == "#") ? bytes(one, other) : one == "#" ? 1 : -1
+    private static func letterOrder(_ lhs: String, _ rhs: String) -> Int {
+        (lhs == "#") == (rhs == "#") ? bytes(lhs, rhs) : lhs == "#" ? 1 : -1
     }
 
     /// A plan, with a request whose order may begin with the same attribute.

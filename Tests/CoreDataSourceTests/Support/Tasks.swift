@@ -10,7 +10,7 @@ enum Priority: Int, AttributeStorable, Codable, Comparable {
     case high = 2
     case none = 0
 
-    static func < (one: Priority, other: Priority) -> Bool { one.rank < other.rank }
+    static func < (lhs: Priority, rhs: Priority) -> Bool { lhs.rank < rhs.rank }
 
     private var rank: Int { self == .none ? 3 : rawValue }
 }

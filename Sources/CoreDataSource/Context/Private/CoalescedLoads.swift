@@ -8,8 +8,8 @@ final class CoalescedLoads: Sendable {
         let attribute: any AnyKeyPath & Sendable
         let value: StoredValue
 
-        static func == (one: Key, other: Key) -> Bool {
-            one.value == other.value && (one.attribute as AnyKeyPath) == (other.attribute as AnyKeyPath)
+        static func == (lhs: Key, rhs: Key) -> Bool {
+            lhs.value == rhs.value && (lhs.attribute as AnyKeyPath) == (rhs.attribute as AnyKeyPath)
         }
 
         func hash(into hasher: inout Hasher) {

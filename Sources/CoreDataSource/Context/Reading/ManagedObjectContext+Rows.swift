@@ -71,10 +71,10 @@ extension ManagedObjectContext {
     /// entities.
     func sorted(_ objects: [ManagedObject], _ query: RowQuery) -> [ManagedObject] {
         let layout = bindings[query.entity].layout
-        func precedes(_ one: ManagedObject, _ other: ManagedObject) -> Bool {
-            if query.sort.isEmpty { return one.key < other.key }
-            return StoredRow(key: one.key, row: one.row)
-                .precedes(StoredRow(key: other.key, row: other.row), by: query.sort, layout)
+        func precedes(_ lhs: ManagedObject, _ rhs: ManagedObject) -> Bool {
+            if query.sort.isEmpty { return lhs.key < rhs.key }
+            return StoredRow(key: lhs.key, row: lhs.row)
+                .precedes(StoredRow(key: rhs.key, row: rhs.row), by: query.sort, layout)
         }
         guard let limit = query.limit, query.offset + limit <= 256, objects.count > 512 else {
             return query.window(objects.sorted(by: precedes))

@@ -150,8 +150,8 @@ struct DraftComparison {
         let layout = layout(row.end)
         for (column, description) in layout.columns.enumerated() {
             guard let attribute = description.attribute, attribute.derivationExpression == nil else { continue }
-            func isEqual(_ one: RowSnapshot, _ other: RowSnapshot) -> Bool {
-                one.isEqual(to: other, column: column, storage: description.storage)
+            func isEqual(_ lhs: RowSnapshot, _ rhs: RowSnapshot) -> Bool {
+                lhs.isEqual(to: rhs, column: column, storage: description.storage)
             }
             let isMine = !isEqual(row.row, row.base)
             let isTheirs = description.isStored && !isEqual(theirs, row.base)

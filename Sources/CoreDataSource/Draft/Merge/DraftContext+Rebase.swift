@@ -75,8 +75,8 @@ extension DraftContext {
         }
         var row = newest
         for (column, description) in object.layout.columns.enumerated() {
-            func isEqual(_ one: RowSnapshot, _ other: RowSnapshot) -> Bool {
-                one.isEqual(to: other, column: column, storage: description.storage)
+            func isEqual(_ lhs: RowSnapshot, _ rhs: RowSnapshot) -> Bool {
+                lhs.isEqual(to: rhs, column: column, storage: description.storage)
             }
             if isEqual(object.row, saved.row) { continue }
             // The edit was undone, and the newest row does not have the saved value. Keep the value of the newest row.

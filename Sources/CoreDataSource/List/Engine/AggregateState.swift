@@ -214,8 +214,8 @@ struct FollowedAggregation: Sendable {
     }
 
     /// Negative if the first value is more extreme than the second.
-    private func order(_ one: RowValue, _ other: RowValue) -> Int {
-        let order = total.kind == .decimal ? ValueOrder.decimal.compare(one, other) ?? 0 : orderValues(one, other)
+    private func order(_ lhs: RowValue, _ rhs: RowValue) -> Int {
+        let order = total.kind == .decimal ? ValueOrder.decimal.compare(lhs, rhs) ?? 0 : orderValues(lhs, rhs)
         return total.operation == .min ? order : -order
     }
 

@@ -37,12 +37,12 @@ package struct ListOrder: Sendable {
         return ListedRow(entity: entity, stored: stored, section: SectionValue(try key.value(row)))
     }
 
-    package func precedes(_ one: ListedRow, _ other: ListedRow) -> Bool {
+    package func precedes(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
         if let firstSection {
-            let order = firstSection.order(one, other)
+            let order = firstSection.order(lhs, rhs)
             if order != 0 { return order < 0 }
         }
-        return one.stored.precedes(other.stored, by: sort, layout)
+        return lhs.stored.precedes(rhs.stored, by: sort, layout)
     }
 
     /// The position of a row in the order. Two versions of a row at the same position compare equal.
@@ -53,14 +53,14 @@ package struct ListOrder: Sendable {
     }
 
     /// Whether two versions of a row have the same position.
-    func isSamePlace(_ one: ListedRow, _ other: ListedRow) -> Bool {
-        !precedes(one, other) && !precedes(other, one)
+    func isSamePlace(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
+        !precedes(lhs, rhs) && !precedes(rhs, lhs)
     }
 
     /// The order of the sections of two rows: negative, 0 for the same section, or positive.
-    package func orderSections(_ one: ListedRow, _ other: ListedRow) -> Int {
-        if case .computed(let key) = section { return key.order(one, other) }
-        return one.stored.order(other.stored, by: sectionKeys, layout)
+    package func orderSections(_ lhs: ListedRow, _ rhs: ListedRow) -> Int {
+        if case .computed(let key) = section { return key.order(lhs, rhs) }
+        return lhs.stored.order(rhs.stored, by: sectionKeys, layout)
     }
 
     /// The values that the rows of a row's section share.

@@ -81,26 +81,26 @@ package struct ListQuery: Sendable {
 
     /// Whether two versions of a row are known to be equal. Only the sizes of deferred values are known, so two deferred values
     /// of the same size may differ.
-    func isSame(_ one: ListedRow, _ other: ListedRow) -> Bool {
-        guard one.stored.isIdentical(to: other.stored) || hasSameValues(one, other) else { return false }
-        guard let columns = deferredColumns[one.entity], !one.row.isIdentical(to: other.row) else { return true }
-        return !columns.contains { one.row.isDeferred($0) }
+    func isSame(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
+        guard lhs.stored.isIdentical(to: rhs.stored) || hasSameValues(lhs, rhs) else { return false }
+        guard let columns = deferredColumns[lhs.entity], !lhs.row.isIdentical(to: rhs.row) else { return true }
+        return !columns.contains { lhs.row.isDeferred($0) }
     }
 
     /// Whether two rows have equal values. The bytes may differ even then: until an edited row is written and read again, its
     /// strings are in the order in which they were set, with unused space between them.
-    private func hasSameValues(_ one: ListedRow, _ other: ListedRow) -> Bool {
-        guard one.entity == other.entity, let storages = storages[one.entity] else { return false }
-        if let columns = deferredColumns[one.entity],
-            columns.contains(where: { one.row.isDeferred($0) || other.row.isDeferred($0) })
+    private func hasSameValues(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
+        guard lhs.entity == rhs.entity, let storages = storages[lhs.entity] else { return false }
+        if let columns = deferredColumns[lhs.entity],
+            columns.contains(where: { lhs.row.isDeferred($0) || rhs.row.isDeferred($0) })
         {
             return false
         }
         let isSame = storages.indices.allSatisfy {
-            one.row.isEqual(to: other.row, column: $0, storage: storages[$0])
+            lhs.row.isEqual(to: rhs.row, column: $0, storage: storages[$0])
         }
-        guard isSame, let ones = one.stored.joined, let others = other.stored.joined else {
-            return isSame && one.stored.joined == nil && other.stored.joined == nil
+        guard isSame, let ones = lhs.stored.joined, let others = rhs.stored.joined else {
+            return isSame && lhs.stored.joined == nil && rhs.stored.joined == nil
         }
         return joined.enumerated().allSatisfy { ones.isEqual(to: others, column: $0, storage: $1.kind.storage) }
     }

@@ -30,8 +30,8 @@ package enum SectionKey: Sendable {
         }
 
         /// The order of the sections of two rows.
-        func order(_ one: ListedRow, _ other: ListedRow) -> Int {
-            let order = compare(known(one), known(other))
+        func order(_ lhs: ListedRow, _ rhs: ListedRow) -> Int {
+            let order = compare(known(lhs), known(rhs))
             return isAscending ? order : -order
         }
 
@@ -86,17 +86,17 @@ final class SectionValue: Sendable {
 }
 
 /// Compares two values as the store does: null first, numbers by value, strings and blobs byte by byte.
-@Sendable package func orderValues(_ one: RowValue, _ other: RowValue) -> Int {
-    switch (one, other) {
-    case (.integer(let one), .integer(let other)): return one < other ? -1 : one > other ? 1 : 0
-    case (.real(let one), .real(let other)): return one < other ? -1 : one > other ? 1 : 0
-    case (.text(var one), .text(var other)):
-        return one.withUTF8 { one in
-            other.withUTF8 { compareBytes(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }
+@Sendable package func orderValues(_ lhs: RowValue, _ rhs: RowValue) -> Int {
+    switch (lhs, rhs) {
+    case (.integer(let lhs), .integer(let rhs)): return lhs < rhs ? -1 : lhs > rhs ? 1 : 0
+    case (.real(let lhs), .real(let rhs)): return lhs < rhs ? -1 : lhs > rhs ? 1 : 0
+    case (.text(var lhs), .text(var rhs)):
+        return lhs.withUTF8 { lhs in
+            rhs.withUTF8 { compareBytes(UnsafeRawBufferPointer(lhs), UnsafeRawBufferPointer($0)) }
         }
-    case (.blob(let one), .blob(let other)):
-        return one.withUnsafeBytes { one in other.withUnsafeBytes { compareBytes(one, $0) } }
-    default: return one.kind - other.kind
+    case (.blob(let lhs), .blob(let rhs)):
+        return lhs.withUnsafeBytes { lhs in rhs.withUnsafeBytes { compareBytes(lhs, $0) } }
+    default: return lhs.kind - rhs.kind
     }
 }
 
@@ -130,12 +130,12 @@ enum FirstLetter {
     }
 
     /// The order of two letters: strings without a letter come last.
-    static func order(_ one: RowValue, _ other: RowValue, _ collation: StringCollation?) -> Int {
-        guard case .text(let left) = one, case .text(let right) = other, left != right else {
-            return orderValues(one, other)
+    static func order(_ lhs: RowValue, _ rhs: RowValue, _ collation: StringCollation?) -> Int {
+        guard case .text(let left) = lhs, case .text(let right) = rhs, left != right else {
+            return orderValues(lhs, rhs)
         }
         if left == none || right == none { return left == none ? 1 : -1 }
         let order = collation?.compare(left, right) ?? 0
-        return order == 0 ? orderValues(one, other) : order
+        return order == 0 ? orderValues(lhs, rhs) : order
     }
 }

@@ -23,16 +23,16 @@ public struct DebianVersion: Sendable {
 
     /// Compares alternating parts without digits and numbers. Letters come before other characters, and `~` comes before the
     /// end.
-    private static func order(_ one: [UInt8], _ other: [UInt8]) -> Int {
-        var (one, other) = (one[...], other[...])
-        while !one.isEmpty || !other.isEmpty {
-            while one.first.map({ !$0.isDigit }) ?? false || other.first.map({ !$0.isDigit }) ?? false {
-                let (left, right) = (weight(one.first), weight(other.first))
+    private static func order(_ lhs: [UInt8], _ rhs: [UInt8]) -> Int {
+        var (lhs, rhs) = (lhs[...], rhs[...])
+        while !lhs.isEmpty || !rhs.isEmpty {
+            while lhs.first.map({ !$0.isDigit }) ?? false || rhs.first.map({ !$0.isDigit }) ?? false {
+                let (left, right) = (weight(lhs.first), weight(rhs.first))
                 if left != right { return left - right }
-                one = one.dropFirst()
-                other = other.dropFirst()
+                lhs = lhs.dropFirst()
+                rhs = rhs.dropFirst()
             }
-            let (left, right) = (takeNumber(&one), takeNumber(&other))
+            let (left, right) = (takeNumber(&lhs), takeNumber(&rhs))
             if left.count != right.count { return left.count - right.count }
             if !left.elementsEqual(right) { return left.lexicographicallyPrecedes(right) ? -1 : 1 }
         }
@@ -61,10 +61,10 @@ extension DebianVersion: Comparable {
         return order != 0 ? order : DebianVersion.order(revision, other.revision)
     }
 
-    public static func < (one: DebianVersion, other: DebianVersion) -> Bool { one.order(other) < 0 }
+    public static func < (lhs: DebianVersion, rhs: DebianVersion) -> Bool { lhs.order(rhs) < 0 }
 
     /// Whether Debian treats the versions as equal, such as `1.0` and `1.00`.
-    public static func == (one: DebianVersion, other: DebianVersion) -> Bool { one.order(other) == 0 }
+    public static func == (lhs: DebianVersion, rhs: DebianVersion) -> Bool { lhs.order(rhs) == 0 }
 }
 
 extension UInt8 {

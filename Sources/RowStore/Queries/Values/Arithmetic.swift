@@ -7,35 +7,35 @@ package import Foundation
 /// real. Bit operations use 64-bit integers in two's complement.
 enum Arithmetic {
     static func combine(
-        _ one: RowValue, _ operation: ArithmeticOperator, _ other: RowValue, as kind: ValueKind
+        _ lhs: RowValue, _ operation: ArithmeticOperator, _ rhs: RowValue, as kind: ValueKind
     ) -> RowValue {
-        if one == .null || other == .null { return .null }
+        if lhs == .null || rhs == .null { return .null }
         switch kind {
         case .integer:
-            guard let one = one.asInteger, let other = other.asInteger else { return .null }
-            return combine(one, operation, other).map { .integer($0) } ?? .null
+            guard let lhs = lhs.asInteger, let rhs = rhs.asInteger else { return .null }
+            return combine(lhs, operation, rhs).map { .integer($0) } ?? .null
         case .decimal:
-            guard let one = one.asDecimal, let other = other.asDecimal else { return .null }
-            return combine(one, operation, other).map { .text($0.description) } ?? .null
+            guard let lhs = lhs.asDecimal, let rhs = rhs.asDecimal else { return .null }
+            return combine(lhs, operation, rhs).map { .text($0.description) } ?? .null
         default:
-            guard let one = one.asReal, let other = other.asReal else { return .null }
-            return .number(combine(one, operation, other))
+            guard let lhs = lhs.asReal, let rhs = rhs.asReal else { return .null }
+            return .number(combine(lhs, operation, rhs))
         }
     }
 
-    private static func combine(_ one: Int64, _ operation: ArithmeticOperator, _ other: Int64) -> Int64? {
+    private static func combine(_ lhs: Int64, _ operation: ArithmeticOperator, _ rhs: Int64) -> Int64? {
         let result =
             switch operation {
-            case .add: one.addingReportingOverflow(other)
-            case .subtract: one.subtractingReportingOverflow(other)
-            case .multiply: one.multipliedReportingOverflow(by: other)
-            case .divide: one.dividedReportingOverflow(by: other)
-            case .remainder: one.remainderReportingOverflow(dividingBy: other)
-            case .bitwiseAnd: (partialValue: one & other, overflow: false)
-            case .bitwiseOr: (partialValue: one | other, overflow: false)
-            case .bitwiseXor: (partialValue: one ^ other, overflow: false)
-            case .shiftLeft: (partialValue: one << other, overflow: !shiftCounts.contains(other))
-            case .shiftRight: (partialValue: one >> other, overflow: !shiftCounts.contains(other))
+            case .add: lhs.addingReportingOverflow(rhs)
+            case .subtract: lhs.subtractingReportingOverflow(rhs)
+            case .multiply: lhs.multipliedReportingOverflow(by: rhs)
+            case .divide: lhs.dividedReportingOverflow(by: rhs)
+            case .remainder: lhs.remainderReportingOverflow(dividingBy: rhs)
+            case .bitwiseAnd: (partialValue: lhs & rhs, overflow: false)
+            case .bitwiseOr: (partialValue: lhs | rhs, overflow: false)
+            case .bitwiseXor: (partialValue: lhs ^ rhs, overflow: false)
+            case .shiftLeft: (partialValue: lhs << rhs, overflow: !shiftCounts.contains(rhs))
+            case .shiftRight: (partialValue: lhs >> rhs, overflow: !shiftCounts.contains(rhs))
             case .power: (partialValue: Int64(0), overflow: true)
             }
         return result.overflow ? nil : result.partialValue
@@ -44,37 +44,37 @@ enum Arithmetic {
     /// The numbers of bits by which an integer can be shifted.
     private static let shiftCounts: ClosedRange<Int64> = 0...63
 
-    private static func combine(_ one: Double, _ operation: ArithmeticOperator, _ other: Double) -> Double {
+    private static func combine(_ lhs: Double, _ operation: ArithmeticOperator, _ rhs: Double) -> Double {
         switch operation {
-        case .add: one + other
-        case .subtract: one - other
-        case .multiply: one * other
-        case .divide: other == 0 ? .nan : one / other
-        case .remainder: other == 0 ? .nan : fmod(one, other)
-        case .power: pow(one, other)
+        case .add: lhs + rhs
+        case .subtract: lhs - rhs
+        case .multiply: lhs * rhs
+        case .divide: rhs == 0 ? .nan : lhs / rhs
+        case .remainder: rhs == 0 ? .nan : fmod(lhs, rhs)
+        case .power: pow(lhs, rhs)
         case .bitwiseAnd, .bitwiseOr, .bitwiseXor, .shiftLeft, .shiftRight: .nan
         }
     }
 
-    private static func combine(_ one: Decimal, _ operation: ArithmeticOperator, _ other: Decimal) -> Decimal? {
-        var (left, right, result) = (one, other, Decimal())
+    private static func combine(_ lhs: Decimal, _ operation: ArithmeticOperator, _ rhs: Decimal) -> Decimal? {
+        var (left, right, result) = (lhs, rhs, Decimal())
         let error: NSDecimalNumber.CalculationError
         switch operation {
         case .add: error = NSDecimalAdd(&result, &left, &right, .plain)
         case .subtract: error = NSDecimalSubtract(&result, &left, &right, .plain)
         case .multiply:
             // Foundation traps if the exponent is below the smallest possible one.
-            if one.exponent + other.exponent < Decimal.leastExponent { return nil }
+            if lhs.exponent + rhs.exponent < Decimal.leastExponent { return nil }
             error = NSDecimalMultiply(&result, &left, &right, .plain)
         case .divide:
             if right.isZero { return nil }
             error = NSDecimalDivide(&result, &left, &right, .plain)
         case .remainder:
             if right.isZero { return nil }
-            guard let quotient = combine(one, .divide, other), let whole = quotient.rounded(.trunc),
-                let taken = combine(whole, .multiply, other)
+            guard let quotient = combine(lhs, .divide, rhs), let whole = quotient.rounded(.trunc),
+                let taken = combine(whole, .multiply, rhs)
             else { return nil }
-            return combine(one, .subtract, taken)
+            return combine(lhs, .subtract, taken)
         case .power, .bitwiseAnd, .bitwiseOr, .bitwiseXor, .shiftLeft, .shiftRight: return nil
         }
         return error == .overflow || error == .divideByZero || result.isNaN ? nil : result

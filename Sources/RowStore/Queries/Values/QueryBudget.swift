@@ -50,7 +50,7 @@ package final class QueryBudget: Sendable {
 
 /// Two queries are equal regardless of their budgets.
 extension QueryBudget: Hashable {
-    package static func == (one: QueryBudget, other: QueryBudget) -> Bool { true }
+    package static func == (lhs: QueryBudget, rhs: QueryBudget) -> Bool { true }
 
     package func hash(into hasher: inout Hasher) {}
 }

@@ -136,9 +136,9 @@ package final class StringMatcher: Sendable, Hashable {
         }
     }
 
-    package static func == (one: StringMatcher, other: StringMatcher) -> Bool {
-        one.comparison == other.comparison && one.options == other.options
-            && one.pattern.utf8.elementsEqual(other.pattern.utf8)
+    package static func == (lhs: StringMatcher, rhs: StringMatcher) -> Bool {
+        lhs.comparison == rhs.comparison && lhs.options == rhs.options
+            && lhs.pattern.utf8.elementsEqual(rhs.pattern.utf8)
     }
 
     package func hash(into hasher: inout Hasher) {

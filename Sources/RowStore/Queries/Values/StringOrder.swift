@@ -10,13 +10,13 @@ package enum StringOrder: Sendable, Hashable {
     }
 
     /// Negative, 0 or positive.
-    package func compare(_ one: UnsafeRawBufferPointer, _ other: UnsafeRawBufferPointer) -> Int {
+    package func compare(_ lhs: UnsafeRawBufferPointer, _ rhs: UnsafeRawBufferPointer) -> Int {
         switch self {
-        case .bytes: compareBytes(one, other)
+        case .bytes: compareBytes(lhs, rhs)
         case .folded(let options):
-            compareBytes(StringOrder.sortKey(one, options), StringOrder.sortKey(other, options))
+            compareBytes(StringOrder.sortKey(lhs, options), StringOrder.sortKey(rhs, options))
         case .collation(let collation):
-            collation.compare(String(decoding: one, as: UTF8.self), String(decoding: other, as: UTF8.self))
+            collation.compare(String(decoding: lhs, as: UTF8.self), String(decoding: rhs, as: UTF8.self))
         }
     }
 
@@ -66,7 +66,7 @@ package final class StringCollation: Sendable, Hashable {
         self.compare = compare
     }
 
-    package static func == (one: StringCollation, other: StringCollation) -> Bool { one === other }
+    package static func == (lhs: StringCollation, rhs: StringCollation) -> Bool { lhs === rhs }
 
     package func hash(into hasher: inout Hasher) {
         hasher.combine(number)

@@ -10,29 +10,29 @@ package enum ValueOrder: Sendable, Hashable {
     case folded(StringOptions)
 
     /// Negative, 0 or positive; nil if the values have no order, such as null or values of different kinds.
-    package func compare(_ one: RowValue, _ other: RowValue) -> Int? {
+    package func compare(_ lhs: RowValue, _ rhs: RowValue) -> Int? {
         switch self {
-        case .natural: return natural(one, other)
+        case .natural: return natural(lhs, rhs)
         case .decimal:
-            guard var left = one.decimalText, var right = other.decimalText else { return nil }
+            guard var left = lhs.decimalText, var right = rhs.decimalText else { return nil }
             return left.withUTF8 { left in
                 right.withUTF8 { orderDecimals(UnsafeRawBufferPointer(left), UnsafeRawBufferPointer($0)) }
             }
         case .folded(let options):
-            guard case .text(let one) = one, case .text(let other) = other else { return nil }
-            if options.isSwift { return order(one, other) }
-            if options.contains(.localized) { return dictionaryOrder(one, other, options) }
-            return compareBytes(TextFolding.bytes(one, options), TextFolding.bytes(other, options))
+            guard case .text(let lhs) = lhs, case .text(let rhs) = rhs else { return nil }
+            if options.isSwift { return order(lhs, rhs) }
+            if options.contains(.localized) { return dictionaryOrder(lhs, rhs, options) }
+            return compareBytes(TextFolding.bytes(lhs, options), TextFolding.bytes(rhs, options))
         }
     }
 
     /// By letters, then by marks, then by case: lowercase letters first.
-    private func dictionaryOrder(_ one: String, _ other: String, _ options: StringOptions) -> Int {
+    private func dictionaryOrder(_ lhs: String, _ rhs: String, _ options: StringOptions) -> Int {
         for options in [[.caseInsensitive, .diacriticInsensitive], options.union(.caseInsensitive)] {
-            let order = compareBytes(TextFolding.bytes(one, options), TextFolding.bytes(other, options))
+            let order = compareBytes(TextFolding.bytes(lhs, options), TextFolding.bytes(rhs, options))
             if order != 0 { return order }
         }
-        return compareBytes(TextFolding.bytes(other, options), TextFolding.bytes(one, options))
+        return compareBytes(TextFolding.bytes(rhs, options), TextFolding.bytes(lhs, options))
     }
 
     /// A value that is the same for all values that are equal in this order, for look-ups in a set. Only for values that are
@@ -47,17 +47,17 @@ package enum ValueOrder: Sendable, Hashable {
         }
     }
 
-    private func natural(_ one: RowValue, _ other: RowValue) -> Int? {
-        switch (one, other) {
-        case (.integer(let one), .integer(let other)): return order(one, other)
-        case (.real(let one), .real(let other)): return one.isNaN || other.isNaN ? nil : order(one, other)
-        case (.integer(let one), .real(let other)): return compareExactly(one, other)
-        case (.real(let one), .integer(let other)): return compareExactly(other, one).map { -$0 }
-        case (.text(var one), .text(var other)):
-            return one.withUTF8 { one in
-                other.withUTF8 { compareBytes(UnsafeRawBufferPointer(one), UnsafeRawBufferPointer($0)) }
+    private func natural(_ lhs: RowValue, _ rhs: RowValue) -> Int? {
+        switch (lhs, rhs) {
+        case (.integer(let lhs), .integer(let rhs)): return order(lhs, rhs)
+        case (.real(let lhs), .real(let rhs)): return lhs.isNaN || rhs.isNaN ? nil : order(lhs, rhs)
+        case (.integer(let lhs), .real(let rhs)): return compareExactly(lhs, rhs)
+        case (.real(let lhs), .integer(let rhs)): return compareExactly(rhs, lhs).map { -$0 }
+        case (.text(var lhs), .text(var rhs)):
+            return lhs.withUTF8 { lhs in
+                rhs.withUTF8 { compareBytes(UnsafeRawBufferPointer(lhs), UnsafeRawBufferPointer($0)) }
             }
-        case (.blob(let one), .blob(let other)): return compareBytes(one, other)
+        case (.blob(let lhs), .blob(let rhs)): return compareBytes(lhs, rhs)
         default: return nil
         }
     }
@@ -73,8 +73,8 @@ package func compareExactly(_ integer: Int64, _ real: Double) -> Int? {
     return order(0, real - Double(whole))
 }
 
-private func order<Value: Comparable>(_ one: Value, _ other: Value) -> Int {
-    one < other ? -1 : one > other ? 1 : 0
+private func order<Value: Comparable>(_ lhs: Value, _ rhs: Value) -> Int {
+    lhs < rhs ? -1 : lhs > rhs ? 1 : 0
 }
 
 extension RowValue {

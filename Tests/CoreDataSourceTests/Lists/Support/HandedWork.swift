@@ -18,7 +18,7 @@ struct HandedWork: Equatable {
         }
     }
 
-    static func == (one: Self, other: Self) -> Bool { one.name == other.name && one.onMain == other.onMain }
+    static func == (lhs: Self, rhs: Self) -> Bool { lhs.name == rhs.name && lhs.onMain == rhs.onMain }
 }
 
 extension ListSchedule {

@@ -18,11 +18,11 @@ extension ListWorld.Plan {
         let isDescending = sectioning == 1 && sorting == 3 || sectioning == 2 && sorting == 2
         query = ListQuery(ListWorld.base, predicate: predicate, order: order, limit: limit, reserve: 4)
         isListed = { bound > 9 || $0.number < bound }
-        precedes = { one, other in
-            let sections = sectioning == 0 ? 0 : Self.order(one.item, other.item, sectioning)
+        precedes = { lhs, rhs in
+            let sections = sectioning == 0 ? 0 : Self.order(lhs.item, rhs.item, sectioning)
             if sections != 0 { return isDescending ? sections > 0 : sections < 0 }
-            for order in Self.orders(one.item, other.item, sorting) where order != 0 { return order < 0 }
-            return one.key < other.key
+            for order in Self.orders(lhs.item, rhs.item, sorting) where order != 0 { return order < 0 }
+            return lhs.key < rhs.key
         }
         if sectioning > 0 { section = { item in Self.sectionName(item, sectioning) } }
     }
@@ -43,9 +43,9 @@ extension ListWorld.Plan {
         [SortKey(column: number), SortKey(column: text)],
     ]
 
-    private static func orders(_ one: ListWorld.Item, _ other: ListWorld.Item, _ sorting: Int) -> [Int] {
-        let numbers = order(one.number, other.number)
-        let texts = order(one.text, other.text)
+    private static func orders(_ lhs: ListWorld.Item, _ rhs: ListWorld.Item, _ sorting: Int) -> [Int] {
+        let numbers = order(lhs.number, rhs.number)
+        let texts = order(lhs.text, rhs.text)
         return [[], [numbers], [-numbers], [-texts, numbers], [numbers, texts]][sorting]
     }
 
@@ -54,11 +54,11 @@ extension ListWorld.Plan {
         .computed(SectionKey.ComputedSection { .integer($0.row.integer(number) % 3) }),
     ]
 
-    private static func order(_ one: ListWorld.Item, _ other: ListWorld.Item, _ sectioning: Int) -> Int {
+    private static func order(_ lhs: ListWorld.Item, _ rhs: ListWorld.Item, _ sectioning: Int) -> Int {
         switch sectioning {
-        case 1: order(one.text, other.text)
-        case 2: order(one.number, other.number)
-        default: order(one.number % 3, other.number % 3)
+        case 1: order(lhs.text, rhs.text)
+        case 2: order(lhs.number, rhs.number)
+        default: order(lhs.number % 3, rhs.number % 3)
         }
     }
 
@@ -70,10 +70,10 @@ extension ListWorld.Plan {
         }
     }
 
-    private static func order(_ one: Int64, _ other: Int64) -> Int { one < other ? -1 : one > other ? 1 : 0 }
+    private static func order(_ lhs: Int64, _ rhs: Int64) -> Int { lhs < rhs ? -1 : lhs > rhs ? 1 : 0 }
 
-    private static func order(_ one: String?, _ other: String?) -> Int {
-        guard let one, let other else { return one == nil ? (other == nil ? 0 : -1) : 1 }
-        return one.utf8.lexicographicallyPrecedes(other.utf8) ? -1 : one == other ? 0 : 1
+    private static func order(_ lhs: String?, _ rhs: String?) -> Int {
+        guard let lhs, let rhs else { return lhs == nil ? (rhs == nil ? 0 : -1) : 1 }
+        return lhs.utf8.lexicographicallyPrecedes(rhs.utf8) ? -1 : lhs == rhs ? 0 : 1
     }
 }

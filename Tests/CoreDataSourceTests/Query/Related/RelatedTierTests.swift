@@ -119,12 +119,12 @@ struct RelatedTierTests {
         }
         let all = try context.fetch(type).filter(predicate.test).map { object in
             (object: object, values: sort.map { $0.value(object) })
-        }.sorted { one, other in
+        }.sorted { lhs, rhs in
             for (index, value) in sort.enumerated() {
-                let order = ordered(one.values[index], other.values[index], value.kind)
+                let order = ordered(lhs.values[index], rhs.values[index], value.kind)
                 if order != 0 { return (order < 0) == directions[index] }
             }
-            return one.object.objectID.key < other.object.objectID.key
+            return lhs.object.objectID.key < rhs.object.objectID.key
         }.map(\.object.objectID)
         let found = try context.fetch(request).map(\.objectID)
         let format = FetchPredicate<Object>(predicate.node).predicateFormat
@@ -140,9 +140,9 @@ struct RelatedTierTests {
         #expect(try context.count(type, where: read) == all.count, "\(place), \(type), \(format), seed \(seed)")
     }
 
-    private nonisolated static func ordered(_ one: RowValue, _ other: RowValue, _ kind: ValueKind) -> Int {
-        if one == .null || other == .null { return one == other ? 0 : one == .null ? -1 : 1 }
+    private nonisolated static func ordered(_ lhs: RowValue, _ rhs: RowValue, _ kind: ValueKind) -> Int {
+        if lhs == .null || rhs == .null { return lhs == rhs ? 0 : lhs == .null ? -1 : 1 }
         let order: ValueOrder = kind == .decimal ? .decimal : .natural
-        return order.compare(one, other) ?? 0
+        return order.compare(lhs, rhs) ?? 0
     }
 }

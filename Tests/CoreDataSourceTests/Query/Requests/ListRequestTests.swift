@@ -24,8 +24,8 @@ import Testing
         }
     }
 
-    private nonisolated static let byLength = FetchCollation { one, other in
-        one.count == other.count ? .orderedSame : one.count < other.count ? .orderedAscending : .orderedDescending
+    private nonisolated static let byLength = FetchCollation { lhs, rhs in
+        lhs.count == rhs.count ? .orderedSame : lhs.count < rhs.count ? .orderedAscending : .orderedDescending
     }
 
     private nonisolated static let orders: [[FetchOrder<ContactEntity>]] = [

@@ -47,9 +47,9 @@ struct RequestTests {
             #expect(
                 try sorted(.ascending(\.name, [.caseInsensitive, .diacriticInsensitive, .numeric]))
                     == ["é", "E", "f", "File9", "file9", "file10"])
-            let byLength = FetchCollation { one, other in
-                one.count == other.count
-                    ? .orderedSame : one.count < other.count ? .orderedAscending : .orderedDescending
+            let byLength = FetchCollation { lhs, rhs in
+                lhs.count == rhs.count
+                    ? .orderedSame : lhs.count < rhs.count ? .orderedAscending : .orderedDescending
             }
             #expect(
                 try sorted(.by(\.name, byLength)) == ["é", "f", "E", "File9", "file9", "file10"])

@@ -149,8 +149,8 @@ struct PredicateSource {
     }
 
     private static let reversed = StringOrder.collation(
-        StringCollation { one, other in
-            let (one, other) = (String(one.reversed()), String(other.reversed()))
-            return one < other ? -1 : one > other ? 1 : 0
+        StringCollation { lhs, rhs in
+            let (lhs, rhs) = (String(lhs.reversed()), String(rhs.reversed()))
+            return lhs < rhs ? -1 : lhs > rhs ? 1 : 0
         })
 }

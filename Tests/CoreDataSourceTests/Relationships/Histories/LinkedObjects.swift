@@ -123,8 +123,8 @@ private struct GraphFiller {
         }
     }
 
-    private static func isFirst(_ one: RelationshipName, _ other: RelationshipName) -> Bool {
-        (one.entity, one.name) < (other.entity, other.name)
+    private static func isFirst(_ lhs: RelationshipName, _ rhs: RelationshipName) -> Bool {
+        (lhs.entity, lhs.name) < (rhs.entity, rhs.name)
     }
 
     private func link(
