@@ -185,7 +185,7 @@ extension MigrationStatements {
         // If the relationship is its own inverse, each link counts from both ends. For each end, the position that its own link
         // stores takes precedence.
         let isSymmetric = new.layout.isSymmetric(join.relationship)
-        func place(_ name: String, ownLink: Int) -> String {
+        func position(_ name: String, ownLink: Int) -> String {
             guard isSymmetric else { return "max(\(name))" }
             let expressions = [ownLink, 1 - ownLink].map { "max(CASE is_mirrored WHEN \($0) THEN \(name) END)" }
             return "coalesce(\(expressions.joined(separator: ", ")))"
@@ -194,9 +194,9 @@ extension MigrationStatements {
         if let entity = join.source.entity { columns.append((entity, "max(source_entity)")) }
         if let entity = join.destination.entity { columns.append((entity, "max(destination_entity)")) }
         if let column = join.destination.position {
-            columns.append((column, place("destination_position", ownLink: 0)))
+            columns.append((column, position("destination_position", ownLink: 0)))
         }
-        if let column = join.source.position { columns.append((column, place("source_position", ownLink: 1))) }
+        if let column = join.source.position { columns.append((column, position("source_position", ownLink: 1))) }
         var links = selects.map { "SELECT *, 0 AS is_mirrored FROM (\($0)) AS link" }
         if isSymmetric { links += selects.map { "SELECT *, 1 FROM (\(LinkTable.reversed($0))) AS link" } }
         // Relationships that moved up into one relationship can have the same pair.

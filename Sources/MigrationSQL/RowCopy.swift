@@ -123,8 +123,8 @@ package struct RowCopy {
         lookup: String?
     ) -> (key: String, entity: String, position: String) {
         if let lookup {
-            let place = "FROM \(lookup) WHERE owner = \(StoredTable.key)"
-            return ("(SELECT linked \(place))", "(SELECT linked_entity \(place))", "(SELECT position \(place))")
+            let source = "FROM \(lookup) WHERE owner = \(StoredTable.key)"
+            return ("(SELECT linked \(source))", "(SELECT linked_entity \(source))", "(SELECT position \(source))")
         }
         let oldModel = migration.old.layout.model
         let lineage = oldModel.entity(named: old.layout.name).map { oldModel.lineage(of: $0).map(\.name) } ?? []

@@ -190,22 +190,22 @@ struct SourceMapping {
             versionIdentifier: string("versionIdentifier") ?? "")
     }
 
-    /// The error of a model at the place of what is at fault.
+    /// The error of a model at the location of what is at fault.
     func error(_ error: ModelError, _ model: SourceDeclarations.Found<SourceDeclarations.Model>) -> ModelReaderError {
-        let (file, offset) = place(of: error.propertyName, in: error.entityName) ?? (model.file, model.offset)
+        let (file, offset) = location(of: error.propertyName, in: error.entityName) ?? (model.file, model.offset)
         return file.error(error.code, at: offset, error.message)
     }
 
-    /// The warning of a part of the model at its place.
+    /// The warning of a part of the model at its location.
     func diagnostic(
         _ part: UnsupportedPart, _ model: SourceDeclarations.Found<SourceDeclarations.Model>
     ) -> ModelDiagnostic {
-        let (file, offset) = place(of: part.name, in: part.owner) ?? (model.file, model.offset)
+        let (file, offset) = location(of: part.name, in: part.owner) ?? (model.file, model.offset)
         return ModelDiagnostic(file: file.path, line: file.source.line(of: offset), message: part.message)
     }
 
     /// Where a property is declared, or its owner if the property has no declaration; nil without an owner.
-    private func place(of property: String?, in owner: String?) -> (file: File, offset: Int)? {
+    private func location(of property: String?, in owner: String?) -> (file: File, offset: Int)? {
         guard let owner else { return nil }
         if let entity = declarations.entities.values.first(where: { $0.value.name == owner }) {
             let properties =

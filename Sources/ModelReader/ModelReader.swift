@@ -137,10 +137,10 @@ extension ModelReader {
                 if FileManager.default.fileExists(atPath: url.path) { return try read(url, version: version) }
             }
         }
-        let places = directories.map(\.path).joined(separator: ", ")
+        let paths = directories.map(\.path).joined(separator: ", ")
         throw ModelReaderError(
             .notFound, file: "\(name).xcdatamodeld",
-            "There is no model with this name in \(places). Add the model there as a resource, or give the path of the model."
+            "There is no model with this name in \(paths). Add the model there as a resource, or give the path of the model."
         )
     }
 

@@ -21,7 +21,7 @@ final class FetchGroup {
 
     @inline(__always)
     private func add(_ object: ManagedObject) {
-        object.groupPlace = Int32(truncatingIfNeeded: keys.count)
+        object.groupIndex = Int32(truncatingIfNeeded: keys.count)
         object.group = self
         keys.append(object.key)
     }
@@ -78,7 +78,7 @@ final class FetchGroup {
     /// The group that consists of exactly these objects in this order, as after a fetch; nil if there is none.
     static func of(_ objects: [ManagedObject]) -> FetchGroup? {
         guard let first = objects.first, let last = objects.last, let group = first.group, group === last.group,
-            first.groupPlace == 0, group.keys.count == objects.count, Int(last.groupPlace) == objects.count - 1
+            first.groupIndex == 0, group.keys.count == objects.count, Int(last.groupIndex) == objects.count - 1
         else { return nil }
         return group
     }
@@ -90,13 +90,13 @@ final class FetchGroup {
         links.firstIndex { $0.column == column }.map { links.remove(at: $0).keys }
     }
 
-    func entity(at place: Int) -> Int { Int(entities.count == 1 ? entities[0] : entities[place]) }
+    func entity(at index: Int) -> Int { Int(entities.count == 1 ? entities[0] : entities[index]) }
 
     /// Up to `window` positions near a position: the position itself, the following positions, then the preceding positions.
-    func places(near place: Int, _ window: Int) -> some Sequence<Int> {
-        let end = min(place + window, keys.count)
-        let start = max(0, min(place, end - window))
-        return [place..<end, start..<place].joined()
+    func indexes(near index: Int, _ window: Int) -> some Sequence<Int> {
+        let end = min(index + window, keys.count)
+        let start = max(0, min(index, end - window))
+        return [index..<end, start..<index].joined()
     }
 }
 
@@ -118,9 +118,9 @@ struct LinkKeys {
     mutating func add(_ row: borrowing RowSnapshot) {
         if row.isNull(column) { return }
         let key = row.integer(column)
-        let place = Int(truncatingIfNeeded: key & 1023)
-        guard recent[place] != key else { return }
-        recent[place] = key
+        let index = Int(truncatingIfNeeded: key & 1023)
+        guard recent[index] != key else { return }
+        recent[index] = key
         keys.insert(key)
     }
 }

@@ -36,15 +36,15 @@ extension ManagedObject {
                 "\(Self.self) uses column \(column) of \(layout.name), but the number of columns is \(layout.columns.count). Use the index of the attribute in ManagedObjectModel.columns(of:)."
             )
         }
-        let place = "column \(column) of \(layout.name), \(found.name)"
+        let location = "column \(column) of \(layout.name), \(found.name)"
         if let path = layout.calculatedPaths[column] {
             preconditionFailure(
-                "\(Self.self) uses \(place), which is derived from \(path.joined(separator: ".")) and not stored. Read the attribute with calculatedAttribute(at:)."
+                "\(Self.self) uses \(location), which is derived from \(path.joined(separator: ".")) and not stored. Read the attribute with calculatedAttribute(at:)."
             )
         }
         let kind = found.attribute.map { " (\($0.type.rawValue))" } ?? ""
         preconditionFailure(
-            "A property of \(Self.self) of the type \(type.map { "\($0)" } ?? "") uses \(place)\(kind), which stores other values. Use the index of the attribute in ManagedObjectModel.columns(of:)."
+            "A property of \(Self.self) of the type \(type.map { "\($0)" } ?? "") uses \(location)\(kind), which stores other values. Use the index of the attribute in ManagedObjectModel.columns(of:)."
         )
     }
 

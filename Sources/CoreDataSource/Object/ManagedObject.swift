@@ -34,7 +34,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     /// The row as it was last saved; nil unless the object has edits of a saved row.
     final private(set) var saved: RowSnapshot?
     /// The index of the object in ``group``.
-    @exclusivity(unchecked) final var groupPlace: Int32 = 0
+    @exclusivity(unchecked) final var groupIndex: Int32 = 0
     /// The number of the last save that ``row`` includes.
     final var asOf: Int64
     /// The number of the last sync that met this object.

@@ -148,8 +148,8 @@ package struct LeaseState {
     ///
     /// - Returns: Whether the batch was still waiting.
     mutating func remove(_ wait: LeaseWait) -> Bool {
-        guard let place = waits.firstIndex(where: { $0 === wait }) else { return false }
-        waits.remove(at: place)
+        guard let index = waits.firstIndex(where: { $0 === wait }) else { return false }
+        waits.remove(at: index)
         return true
     }
 

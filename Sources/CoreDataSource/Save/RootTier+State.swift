@@ -230,8 +230,8 @@ struct OpenReads {
     }
 
     mutating func end(from number: Int64) {
-        guard let place = starts.firstIndex(where: { $0.number == number }) else { return }
-        starts[place].count -= 1
-        if starts[place].count == 0 { starts.remove(at: place) }
+        guard let index = starts.firstIndex(where: { $0.number == number }) else { return }
+        starts[index].count -= 1
+        if starts[index].count == 0 { starts.remove(at: index) }
     }
 }

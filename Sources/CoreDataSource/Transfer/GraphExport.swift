@@ -123,13 +123,13 @@ struct GraphExport {
             if !related.isEmpty { return nil }
             return relationship.isToMany ? .array([]) : .null
         }
-        let place = "\(object.layout.name).\(relationship.name)"
-        let column = try keys.destination(relationship, layout, place)
+        let location = "\(object.layout.name).\(relationship.name)"
+        let column = try keys.destination(relationship, layout, location)
         var keys = try shown.map { try key(of: $0, column) }
         let shared = try findSharedKeys(relationship, column)
         if let duplicate = keys.first(where: shared.contains) {
             throw TransferKeys.duplicateError(
-                place, duplicate, of: layout.entities[relationship.destination], column: column)
+                location, duplicate, of: layout.entities[relationship.destination], column: column)
         }
         guard relationship.isToMany else { return keys[0] }
         if !relationship.description.isOrdered { keys.sort() }

@@ -71,10 +71,10 @@ struct GraphImport {
                 TransferField.fields(of: entity, layout.model).map { (JSONName($0.name), $0) }
             ) { first, _ in first }
         self.fields[entity.index] = fields
-        var named: [(place: String, key: RowValue?, record: [JSONName: JSONValue])] = []
+        var named: [(location: String, key: RowValue?, record: [JSONName: JSONValue])] = []
         for (index, record) in waiting {
-            let place = "\(entity.name)[\(index)]"
-            named.append((place, try key(of: record, entity, place), record))
+            let location = "\(entity.name)[\(index)]"
+            named.append((location, try key(of: record, entity, location), record))
         }
         if let column = keys[entity] {
             for concrete in family(entity, column) where context.bindings[concrete].isOwned {
@@ -82,26 +82,26 @@ struct GraphImport {
                     try context.preload(context.bindings[concrete], column, named.lazy.compactMap(\.key))
                 }
             }
-            try checkNoDuplicate(named.map { ($0.place, $0.key) }, column, of: entity, in: context)
+            try checkNoDuplicate(named.map { ($0.location, $0.key) }, column, of: entity, in: context)
         }
-        for (index, (place, key, record)) in named.enumerated() {
+        for (index, (location, key, record)) in named.enumerated() {
             try checkCancellation(index)
-            let object = try object(of: entity, key: key, at: place, in: context)
+            let object = try object(of: entity, key: key, at: location, in: context)
             for (name, value) in record.sorted(by: { $0.key < $1.key }) {
                 guard let field = fields[name] else {
                     throw DataSourceError(
                         .unknownAttribute,
-                        "\(place) has the property \"\(name.text)\", but \(entity.name) has no such property.",
+                        "\(location) has the property \"\(name.text)\", but \(entity.name) has no such property.",
                         entityName: entity.name, attributeName: name.text)
                 }
-                try set(field, of: object, to: value, "\(place).\(name.text)")
+                try set(field, of: object, to: value, "\(location).\(name.text)")
             }
         }
     }
 
     /// The value of an object's key; nil for an entity without a key.
     private func key(
-        of record: [JSONName: JSONValue], _ entity: EntityLayout, _ place: String
+        of record: [JSONName: JSONValue], _ entity: EntityLayout, _ location: String
     ) throws(DataSourceError) -> RowValue? {
         guard let column = keys[entity], let attribute = entity.columns[column].attribute else { return nil }
         var json: JSONValue? = .object(record)
@@ -112,26 +112,27 @@ struct GraphImport {
         guard let json, json != .null else {
             throw DataSourceError(
                 .invalidGraph,
-                "\(place) has no value for \(entity.columns[column].name), the key of \(entity.name).",
+                "\(location) has no value for \(entity.columns[column].name), the key of \(entity.name).",
                 entityName: entity.name, attributeName: attribute.name)
         }
         guard let value = AttributeCoding.value(json, attribute.type) else {
-            throw wrongType(json, "\(place).\(entity.columns[column].name)", attribute, entity)
+            throw wrongType(json, "\(location).\(entity.columns[column].name)", attribute, entity)
         }
         return value
     }
 
     /// Throws if two stored objects share a key of the graph, for an entity without a constraint on the key.
     private func checkNoDuplicate(
-        _ named: [(place: String, key: RowValue?)], _ column: Int, of entity: EntityLayout, in context: PrivateContext
+        _ named: [(location: String, key: RowValue?)], _ column: Int, of entity: EntityLayout,
+        in context: PrivateContext
     ) throws {
         guard !TransferKeys.isUnique(column, entity), let attribute = entity.columns[column].attribute,
             let duplicate = try context.duplicate(of: named.compactMap(\.key), column, in: [entity.index])
         else { return }
         let value = duplicate.row.value(column, entity.columns[column].storage)
-        let place = named.first { $0.key == value }?.place ?? entity.name
+        let location = named.first { $0.key == value }?.location ?? entity.name
         throw TransferKeys.duplicateError(
-            place, try AttributeCoding.json(duplicate.row, column, as: attribute, in: entity), of: entity,
+            location, try AttributeCoding.json(duplicate.row, column, as: attribute, in: entity), of: entity,
             column: column)
     }
 
@@ -143,7 +144,7 @@ struct GraphImport {
 
     /// The stored object with a key, or a new object.
     private mutating func object(
-        of entity: EntityLayout, key: RowValue?, at place: String, in context: PrivateContext
+        of entity: EntityLayout, key: RowValue?, at location: String, in context: PrivateContext
     ) throws -> ManagedObject {
         guard let key, let column = keys[entity] else { return try context.insert(entity: entity.index) }
         var found: ManagedObject?
@@ -153,13 +154,13 @@ struct GraphImport {
         if let found, found.layout !== entity {
             throw DataSourceError(
                 .invalidGraph,
-                "\(place) has the key of an object that is stored as a \(found.layout.name). Import the object under that name, or delete the stored object first.",
+                "\(location) has the key of an object that is stored as a \(found.layout.name). Import the object under that name, or delete the stored object first.",
                 entityName: entity.name)
         }
         let object = try found ?? context.insert(entity: entity.index, column: column, value: key)
         guard met.insert(object.key).inserted else {
             throw DataSourceError(
-                .invalidGraph, "\(place) has the same key as an earlier object.", entityName: entity.name)
+                .invalidGraph, "\(location) has the same key as an earlier object.", entityName: entity.name)
         }
         return object
     }
@@ -167,51 +168,51 @@ struct GraphImport {
     // MARK: Properties
 
     private mutating func set(
-        _ field: TransferField, of object: ManagedObject, to json: JSONValue, _ place: String
+        _ field: TransferField, of object: ManagedObject, to json: JSONValue, _ location: String
     ) throws {
         switch field.kind {
         case .attribute(let column, let attribute):
             guard let value = AttributeCoding.value(json, attribute.type) else {
-                throw wrongType(json, place, attribute, object.layout)
+                throw wrongType(json, location, attribute, object.layout)
             }
             object.setValue(value, column)
         case .composite(let leaves):
             guard case .object(let members) = json else {
-                guard json == .null else { throw wrongKind(place, "an object with the parts of the composite") }
-                for leaf in leaves { try clear(leaf, of: object, place) }
+                guard json == .null else { throw wrongKind(location, "an object with the parts of the composite") }
+                for leaf in leaves { try clear(leaf, of: object, location) }
                 return
             }
             for (name, value) in members.sorted(by: { $0.key < $1.key }) {
                 guard let leaf = leaves.first(where: { JSONName($0.name) == name }) else {
                     throw DataSourceError(
                         .unknownAttribute,
-                        "\(place) has the part \"\(name.text)\", but the composite has no such part.",
+                        "\(location) has the part \"\(name.text)\", but the composite has no such part.",
                         entityName: object.layout.name, attributeName: name.text)
                 }
-                try set(leaf, of: object, to: value, "\(place).\(name.text)")
+                try set(leaf, of: object, to: value, "\(location).\(name.text)")
             }
         case .relationship(let index):
-            try links.add(object, relationship: index, json: json, at: place)
+            try links.add(object, relationship: index, json: json, at: location)
         case .excluded(let reason):
-            throw wrongKind(place, "absent, because the property \(reason)")
+            throw wrongKind(location, "absent, because the property \(reason)")
         }
     }
 
-    private mutating func clear(_ field: TransferField, of object: ManagedObject, _ place: String) throws {
+    private mutating func clear(_ field: TransferField, of object: ManagedObject, _ location: String) throws {
         if case .excluded = field.kind { return }
-        try set(field, of: object, to: .null, place)
+        try set(field, of: object, to: .null, location)
     }
 
     private func wrongType(
-        _ json: JSONValue, _ place: String, _ attribute: AttributeDescription, _ entity: EntityLayout
+        _ json: JSONValue, _ location: String, _ attribute: AttributeDescription, _ entity: EntityLayout
     ) -> DataSourceError {
         DataSourceError(
-            .invalidGraph, "\(place) \(AttributeCoding.problem(json, attribute.type)).", entityName: entity.name,
+            .invalidGraph, "\(location) \(AttributeCoding.problem(json, attribute.type)).", entityName: entity.name,
             attributeName: attribute.name)
     }
 
-    private func wrongKind(_ place: String, _ wanted: String) -> DataSourceError {
-        DataSourceError(.invalidGraph, "\(place) has to be \(wanted).")
+    private func wrongKind(_ location: String, _ wanted: String) -> DataSourceError {
+        DataSourceError(.invalidGraph, "\(location) has to be \(wanted).")
     }
 }
 

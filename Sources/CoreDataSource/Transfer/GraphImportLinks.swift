@@ -6,7 +6,7 @@ struct GraphImportLinks {
         let object: ManagedObject
         /// The keys of the destinations in the graph.
         let keys: [JSONValue]
-        let place: String
+        let location: String
     }
 
     private struct Group: Hashable {
@@ -17,19 +17,19 @@ struct GraphImportLinks {
     private var groups: [Group: [Link]] = [:]
 
     /// Adds the links of an object's relationship.
-    mutating func add(_ object: ManagedObject, relationship index: Int, json: JSONValue, at place: String) throws {
+    mutating func add(_ object: ManagedObject, relationship index: Int, json: JSONValue, at location: String) throws {
         let isToMany = object.layout.relationships[index].isToMany
         let keys: [JSONValue]
         switch json {
         case .null: keys = []
         case .array(let elements) where isToMany: keys = elements
-        case .array, .object: throw GraphImportLinks.fault(place, "must be the key of one object, or null")
+        case .array, .object: throw GraphImportLinks.fault(location, "must be the key of one object, or null")
         default:
-            if isToMany { throw GraphImportLinks.fault(place, "must be a list of keys") }
+            if isToMany { throw GraphImportLinks.fault(location, "must be a list of keys") }
             keys = [json]
         }
         let group = Group(entity: object.layout.index, relationship: index)
-        groups[group, default: []].append(Link(object: object, keys: keys, place: place))
+        groups[group, default: []].append(Link(object: object, keys: keys, location: location))
     }
 
     /// Sets all links, and checks that they do not contradict each other.
@@ -49,7 +49,7 @@ struct GraphImportLinks {
             guard let context = links[0].object.context as? PrivateContext else { continue }
             // A relationship without links needs no key.
             let named = links.first { !$0.keys.isEmpty }
-            let column = try named.map { try keys.destination(relationship, layout, $0.place) } ?? 0
+            let column = try named.map { try keys.destination(relationship, layout, $0.location) } ?? 0
             try preload(links, of: relationship, column: column, in: context)
             if named != nil {
                 try checkNoDuplicate(links, of: relationship, column: column, layout: layout, in: context)
@@ -79,19 +79,19 @@ struct GraphImportLinks {
     ) throws -> [ManagedObject] {
         var met: Set<Int64> = []
         return try link.keys.enumerated().map { index, key in
-            let place = relationship.isToMany ? "\(link.place)[\(index)]" : link.place
+            let location = relationship.isToMany ? "\(link.location)[\(index)]" : link.location
             guard let value = value(key, of: relationship, column: column, in: context) else {
                 let attribute = context.bindings[relationship.destination].layout.columns[column].attribute
-                throw GraphImportLinks.fault(place, AttributeCoding.problem(key, attribute?.type ?? .string))
+                throw GraphImportLinks.fault(location, AttributeCoding.problem(key, attribute?.type ?? .string))
             }
             for entity in relationship.destinationFamily {
                 guard let other = try context.look(for: value, column, in: entity) else { continue }
-                guard met.insert(other.key).inserted else { throw GraphImportLinks.fault(place, "is listed twice") }
+                guard met.insert(other.key).inserted else { throw GraphImportLinks.fault(location, "is listed twice") }
                 return other
             }
             let name = relationship.description.destinationName
             throw GraphImportLinks.fault(
-                place, "leads to a \(name) that is neither in the graph nor in the store", entity: name)
+                location, "leads to a \(name) that is neither in the graph nor in the store", entity: name)
         }
     }
 
@@ -134,8 +134,8 @@ struct GraphImportLinks {
             return
         }
         let json = try AttributeCoding.json(duplicate.row, column, as: attribute, in: duplicate.layout)
-        let place = links.first { $0.keys.contains(json) }?.place ?? relationship.name
-        throw TransferKeys.duplicateError(place, json, of: destination, column: column)
+        let location = links.first { $0.keys.contains(json) }?.location ?? relationship.name
+        throw TransferKeys.duplicateError(location, json, of: destination, column: column)
     }
 
     /// Throws if the links differ from the graph after all were set.
@@ -147,12 +147,12 @@ struct GraphImportLinks {
             let isOrdered = link.object.layout.relationships[relationship].description.isOrdered
             guard isOrdered ? ends == wanted : Set(ends) == Set(wanted) else {
                 throw GraphImportLinks.fault(
-                    link.place, "contradicts the same link elsewhere in the graph. List each link once")
+                    link.location, "contradicts the same link elsewhere in the graph. List each link once")
             }
         }
     }
 
-    private static func fault(_ place: String, _ problem: String, entity: String? = nil) -> DataSourceError {
-        DataSourceError(.invalidGraph, "\(place) \(problem).", entityName: entity)
+    private static func fault(_ location: String, _ problem: String, entity: String? = nil) -> DataSourceError {
+        DataSourceError(.invalidGraph, "\(location) \(problem).", entityName: entity)
     }
 }

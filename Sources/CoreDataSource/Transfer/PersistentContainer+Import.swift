@@ -131,14 +131,14 @@ extension TransferKeys {
 
     /// The error for two objects with the same chosen key.
     ///
-    /// - Parameter place: A position in a graph, or a relationship.
-    static func duplicateError(_ place: String, _ value: JSONValue, of entity: EntityLayout, column: Int)
+    /// - Parameter location: A position in a graph, or a relationship.
+    static func duplicateError(_ location: String, _ value: JSONValue, of entity: EntityLayout, column: Int)
         -> DataSourceError
     {
         let name = entity.columns[column].name
         return DataSourceError(
             .invalidGraph,
-            "\(place): two objects of \(entity.name) have the \(name) \(value.text), so that value identifies neither object. Choose an attribute with unique values: keys: [\"\(entity.name)\": ...].",
+            "\(location): two objects of \(entity.name) have the \(name) \(value.text), so that value identifies neither object. Choose an attribute with unique values: keys: [\"\(entity.name)\": ...].",
             entityName: entity.name, attributeName: name)
     }
 }

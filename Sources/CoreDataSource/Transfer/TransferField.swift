@@ -101,15 +101,15 @@ struct TransferKeys {
 
     /// The key of a relationship's destination.
     ///
-    /// - Parameter place: The relationship or the position in a graph that needs the key.
+    /// - Parameter location: The relationship or the position in a graph that needs the key.
     func destination(
-        _ relationship: RelationshipLayout, _ layout: ModelLayout, _ place: @autoclosure () -> String
+        _ relationship: RelationshipLayout, _ layout: ModelLayout, _ location: @autoclosure () -> String
     ) throws(DataSourceError) -> Int {
         if let column = columns[relationship.destination] { return column }
         let name = layout.entities[relationship.destination].name
         throw DataSourceError(
             .invalidGraph,
-            "\(place()) leads to \(name), which has no attribute with a uniqueness constraint of its own. Choose an attribute: keys: [\"\(name)\": ...].",
+            "\(location()) leads to \(name), which has no attribute with a uniqueness constraint of its own. Choose an attribute: keys: [\"\(name)\": ...].",
             entityName: name)
     }
 }

@@ -58,8 +58,8 @@ final class Screen: DataSourceDelegate {
         dataKey: String
     ) {
         guard let contact = object as? ContactEntity else { return }
-        let places = [indexPath, newIndexPath].compactMap { $0 }.map { "\($0.section).\($0.row)" }
-        changes.append("\(type) \(contact.name) at \(places.joined(separator: " -> "))")
+        let positions = [indexPath, newIndexPath].compactMap { $0 }.map { "\($0.section).\($0.row)" }
+        changes.append("\(type) \(contact.name) at \(positions.joined(separator: " -> "))")
     }
 
     func didChangeContent(dataKey: String) {

@@ -62,13 +62,13 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
         }
     }
 
-    /// The warning for one place in a model.
+    /// The warning for one location in a model.
     ///
     /// - Parameters:
     ///   - words: What the model says there, as the beginning of a sentence: `preserveAfterDeletion is ignored`.
-    ///   - place: An entity, a property or a fetch request: `Contact.photo`.
-    package func warning(_ words: String, at place: String) -> String {
-        "\(place): \(words). \(effect.filter { $0 != "`" })"
+    ///   - location: An entity, a property or a fetch request: `Contact.photo`.
+    package func warning(_ words: String, at location: String) -> String {
+        "\(location): \(words). \(effect.filter { $0 != "`" })"
     }
 }
 
@@ -79,7 +79,7 @@ package struct UnsupportedPart: Sendable, Hashable {
     package let owner: String?
     /// The property of the owner, or the fetch request.
     package let name: String
-    /// The place, what the model says there, and what happens.
+    /// The location, what the model says there, and what happens.
     package let message: String
 
     fileprivate init(_ declaration: UnsupportedDeclaration, _ owner: String?, _ name: String, _ words: String) {

@@ -49,7 +49,7 @@ extension MigrationPlanner {
     private func fate(of attribute: AttributeShape, _ entity: EntityDescription) -> String {
         let loss = lossWords(entity.name, attribute.path.joined(separator: "."))
         let leaf = old.ownLeaves(of: entity).first { $0.named.name == attribute.path }
-        var places: Set<String> = []
+        var paths: Set<String> = []
         for carrier in carriers(of: entity) {
             guard let position = leaf.flatMap({ carrier.destination(of: $0.column) }),
                 let newEntity = new.lookup.entities[carrier.newName]
@@ -58,9 +58,9 @@ extension MigrationPlanner {
             let owner = new.lookup.lineage(of: newEntity).first { owner in
                 new.ownLeaves(of: owner).contains { $0.path == name }
             }
-            places.insert("\(owner?.name ?? newEntity.name).\(name)")
+            paths.insert("\(owner?.name ?? newEntity.name).\(name)")
         }
-        return (places.isEmpty ? attribute.words(afterVerb: "removed") : moved(to: places)) + loss
+        return (paths.isEmpty ? attribute.words(afterVerb: "removed") : moved(to: paths)) + loss
     }
 
     private func fate(of relationship: RelationshipShape, _ entity: EntityDescription) -> String {
@@ -68,16 +68,16 @@ extension MigrationPlanner {
         let inverse = old.relationship(name).flatMap(old.inverse)
         let loss =
             [name, inverse].compactMap(\.self).lazy.map { lossWords($0.entity, $0.name) }.first { !$0.isEmpty } ?? ""
-        func places(_ source: RelationshipName?) -> Set<String> {
+        func paths(_ source: RelationshipName?) -> Set<String> {
             Set(plan.links.filter { $1.contains { $0.relationship == source } }.keys.map { "\($0.entity).\($0.name)" })
         }
-        if !places(name).isEmpty { return moved(to: places(name)) + loss }
+        if !paths(name).isEmpty { return moved(to: paths(name)) + loss }
         let removed = relationship.words(afterVerb: "removed")
-        guard loss.isEmpty, !places(inverse).isEmpty else { return removed + loss }
-        return "\(removed); its links stay in \(places(inverse).sorted().joined(separator: ", "))"
+        guard loss.isEmpty, !paths(inverse).isEmpty else { return removed + loss }
+        return "\(removed); its links stay in \(paths(inverse).sorted().joined(separator: ", "))"
     }
 
-    private func moved(to places: Set<String>) -> String { "moved to \(places.sorted().joined(separator: ", "))" }
+    private func moved(to paths: Set<String>) -> String { "moved to \(paths.sorted().joined(separator: ", "))" }
 
     private func lossWords(_ entityName: String, _ propertyName: String) -> String {
         let owner = newNames[entityName] ?? entityName

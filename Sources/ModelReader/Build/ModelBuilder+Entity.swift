@@ -87,8 +87,8 @@ extension ModelBuilder {
         return attribute
     }
 
-    fileprivate mutating func noteExternalRecord(of element: MarkupElement, at place: String) {
-        if flag("storedInTruthFile", of: element) { note(.externalRecord, "storedInTruthFile", at: place, element) }
+    fileprivate mutating func noteExternalRecord(of element: MarkupElement, at location: String) {
+        if flag("storedInTruthFile", of: element) { note(.externalRecord, "storedInTruthFile", at: location, element) }
     }
 
     private func attributeType(of element: MarkupElement) throws(ModelReaderError) -> AttributeType {

@@ -91,15 +91,15 @@ struct ModelBuilder {
         return EntityConfiguration(name: name, entityNames: members)
     }
 
-    private mutating func noteCloudKit(of element: MarkupElement, at place: String) {
-        if flag("usedWithCloudKit", of: element) { note(.cloudKit, "usedWithCloudKit", at: place, element) }
+    private mutating func noteCloudKit(of element: MarkupElement, at location: String) {
+        if flag("usedWithCloudKit", of: element) { note(.cloudKit, "usedWithCloudKit", at: location, element) }
     }
 
     /// Warns of something unsupported that a model does not keep. ``ModelLinker`` warns of the rest.
     mutating func note(
-        _ declaration: UnsupportedDeclaration, _ words: String, at place: String, _ element: MarkupElement
+        _ declaration: UnsupportedDeclaration, _ words: String, at location: String, _ element: MarkupElement
     ) {
-        log.warn(element.line, declaration.warning("\(words) is ignored", at: place))
+        log.warn(element.line, declaration.warning("\(words) is ignored", at: location))
     }
 }
 

@@ -95,10 +95,10 @@ struct ModelLinker {
             }
         }
         guard let first = found.first else { return }
-        let places = found.map { "\($0.path.owner).\($0.path.property)" }.joined(separator: ", ")
+        let paths = found.map { "\($0.path.owner).\($0.path.property)" }.joined(separator: ", ")
         draft.warn(
             first.path,
-            "The inverse of a relationship of an entity with uniqueness constraints is to-one and mandatory: of \(places). "
+            "The inverse of a relationship of an entity with uniqueness constraints is to-one and mandatory: of \(paths). "
                 + "Core Data refuses this. Make it optional: \(found.map(\.inverse).joined(separator: ", ")).")
     }
 }

@@ -73,15 +73,15 @@ extension LockedVersions {
         let positions = Dictionary(earlier.enumerated().map { ($1.version, $0) }) { first, _ in first }
         var chains = Array(repeating: [ManagedObjectModel](), count: earlier.count + 1)
         // The position of the next newer model, for a locked model whose name is not in the bundle.
-        var place = isCurrent ? earlier.count : nil
+        var chainIndex = isCurrent ? earlier.count : nil
         for locked in models.reversed() where !later.contains(locked.version) {
             if let position = locked.version == version ? earlier.count : positions[locked.version] {
-                place = min(position, place ?? position)
+                chainIndex = min(position, chainIndex ?? position)
             }
-            guard let place else { continue }
+            guard let chainIndex else { continue }
             // A model in the format of another release cannot be read. Older models are not used either.
             guard let model = locked.model else { break }
-            chains[place].insert(model, at: 0)
+            chains[chainIndex].insert(model, at: 0)
         }
         return zip(chains, earlier).flatMap { $0 + [$1] } + chains[earlier.count]
     }

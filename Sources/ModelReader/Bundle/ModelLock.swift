@@ -120,9 +120,9 @@ package struct LockFileError: Error, CustomStringConvertible {
     }
 
     /// `file:line: error: message`, which editors and build logs understand.
-    package var description: String { place("error", message) }
+    package var description: String { diagnostic("error", message) }
 
-    package func place(_ kind: String, _ message: String) -> String {
+    package func diagnostic(_ kind: String, _ message: String) -> String {
         "\(file):\(line.map { "\($0):" } ?? "") \(kind): \(message)"
     }
 }

@@ -5,7 +5,7 @@ internal import RowStore
 /// A store on the command line, with the model and the database key that an app would open it with.
 struct StoreArgument {
     var model: ModelArgument
-    var place: StoreTarget
+    var target: StoreTarget
     /// Nil for the key of the store.
     var databaseKey: String?
 
@@ -13,7 +13,7 @@ struct StoreArgument {
 
     init(_ words: CommandLineWords) throws {
         model = try ModelArgument(words)
-        place = try StoreTarget(words.required("--store"), name: words.value("--name"))
+        target = try StoreTarget(words.required("--store"), name: words.value("--name"))
         databaseKey = words.value("--database-key")
     }
 
@@ -27,13 +27,13 @@ struct StoreArgument {
                 )
             }
         }
-        return place.store(model, databaseKey: databaseKey)
+        return target.store(model, databaseKey: databaseKey)
     }
 
     /// The configuration that the store was made for; nil for a whole model. Also nil for a store that is missing or cannot be
     /// read, because the command itself reports the error.
     private var storedConfiguration: String? {
-        do { return try place.inspector([]).metadata().model().configurationName } catch { return nil }
+        do { return try target.inspector([]).metadata().model().configurationName } catch { return nil }
     }
 }
 
@@ -69,10 +69,10 @@ extension StoreStartup {
     ///
     /// - Parameters:
     ///   - verb: `would be ` for a forecast; empty for a finished reset.
-    ///   - place: Where the objects are kept, in words; nil if they are dropped.
-    func fate(_ verb: String = "", keeping place: String?) -> String {
+    ///   - location: Where the objects are kept, in words; nil if they are dropped.
+    func fate(_ verb: String = "", keeping location: String?) -> String {
         let backups = removedBackups.count == 1 ? "1 backup" : "\(removedBackups.count) backups"
-        return "\(rowsDropped.objects) \(verb)\(place ?? "dropped")"
+        return "\(rowsDropped.objects) \(verb)\(location ?? "dropped")"
             + (removedBackups.isEmpty ? "" : ", \(backups) \(verb)removed")
     }
 }

@@ -158,7 +158,7 @@ struct CheckCommand: Command {
             if let conflict = try lockFile.conflict(error) {
                 if isUpdating {
                     warnings.append(
-                        error.place("warning", "The models that differ between the two sides are locked again."))
+                        error.diagnostic("warning", "The models that differ between the two sides are locked again."))
                 }
                 return .conflict(conflict)
             }

@@ -22,7 +22,7 @@ struct InspectCommand: Command {
 
         """
 
-    let place: StoreTarget
+    let target: StoreTarget
     let models: [ModelArgument]
     let isFollowing: Bool
 
@@ -32,24 +32,24 @@ struct InspectCommand: Command {
     init(_ words: ArraySlice<String>) throws {
         let words = try CommandLineWords(
             command: words, flags: ["--follow"], values: ["--name", "--model"], lists: ["--model"])
-        place = try StoreTarget(words.plain("STORE")[0], name: words.value("--name"))
+        target = try StoreTarget(words.plain("STORE")[0], name: words.value("--name"))
         models = words.list("--model").map { ModelArgument(path: $0) }
         isFollowing = words.flag("--follow")
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
         let models = try models.map { try $0.read(&warnings) }
-        let inspector = try place.inspector(models)
+        let inspector = try target.inspector(models)
         let inspection = try inspector.inspection(tail: InspectCommand.tail)
-        let occupants = try place.occupants()
+        let occupants = try target.occupants()
         let changes = ChangeReader(inspection.metadata, models)
-        let lines = InspectionLines(inspection, title: place.title, occupants: occupants, changes: changes).all
-        var report = Report(lines, inspection.json(place.title, occupants, changes))
+        let lines = InspectionLines(inspection, title: target.title, occupants: occupants, changes: changes).all
+        var report = Report(lines, inspection.json(target.title, occupants, changes))
         guard isFollowing else { return report }
         guard let feed = inspection.feed else {
             throw DataSourceError(
                 .invalidRequest,
-                "\(place.title) has no feed to follow, because the store was never shared. Run inspect without --follow."
+                "\(target.title) has no feed to follow, because the store was never shared. Run inspect without --follow."
             )
         }
         report.follow = { print in

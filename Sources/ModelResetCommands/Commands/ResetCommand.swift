@@ -38,7 +38,7 @@ struct ResetCommand: Command {
         isIfNeeded = words.flag("--if-needed")
         isDryRun = words.flag("--dry-run")
         backupFolder = words.value("--backup").map { URL(filePath: $0, directoryHint: .isDirectory) }
-        if backupFolder != nil, !store.place.isFile { throw UsageError("--backup is for a store in a file") }
+        if backupFolder != nil, !store.target.isFile { throw UsageError("--backup is for a store in a file") }
     }
 
     func run(_ warnings: inout [String]) throws -> Report {
@@ -69,10 +69,10 @@ struct ResetCommand: Command {
     private func line(_ startup: StoreStartup, isReset: Bool, isSetAside: Bool) -> String {
         guard isReset else { return "nothing to reset: \(startup.reason.sentence)" }
         if isDryRun {
-            let place = backupFolder.map { "moved to \($0.path)" } ?? (isSetAside ? "set aside as a backup" : nil)
-            return "would reset: \(startup.reason.sentence); \(startup.fate("would be ", keeping: place))"
+            let location = backupFolder.map { "moved to \($0.path)" } ?? (isSetAside ? "set aside as a backup" : nil)
+            return "would reset: \(startup.reason.sentence); \(startup.fate("would be ", keeping: location))"
         }
-        let schema = isSetAside && !store.place.isFile ? "set aside in another schema" : nil
+        let schema = isSetAside && !store.target.isFile ? "set aside in another schema" : nil
         let fate = startup.fate(keeping: startup.backup.map { "moved to \($0.path)" } ?? schema)
         return "reset: \(startup.reason.sentence); \(fate)"
     }

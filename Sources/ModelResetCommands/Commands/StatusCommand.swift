@@ -59,8 +59,8 @@ struct StatusCommand: Command {
     }
 
     private func line(_ startup: StoreStartup, isKept: Bool) -> String {
-        let place = isKept ? "set aside as a backup" : nil
-        let consequence = startup.isReset ? "; \(startup.fate("would be ", keeping: place))" : ""
+        let location = isKept ? "set aside as a backup" : nil
+        let consequence = startup.isReset ? "; \(startup.fate("would be ", keeping: location))" : ""
         return "\(startup.action): \(startup.reason.sentence)\(consequence)"
     }
 

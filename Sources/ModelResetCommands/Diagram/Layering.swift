@@ -166,7 +166,7 @@ struct LayerGrid {
 /// Sorts the layers so that few lines cross.
 struct LayerOrder {
     private(set) var grid: LayerGrid
-    private var places: [Int: Double] = [:]
+    private var positions: [Int: Double] = [:]
     private let leftSegments: [Int: [LayerGrid.Segment]]
     private let rightSegments: [Int: [LayerGrid.Segment]]
 
@@ -196,7 +196,7 @@ struct LayerOrder {
     private mutating func sort(_ layer: Int, _ segments: [Int: [LayerGrid.Segment]], _ isForward: Bool) {
         let keys = grid.layers[layer].map { node in
             let found = (segments[node] ?? []).map { isForward ? leftPosition($0) : rightPosition($0) }
-            return found.isEmpty ? places[node] ?? 0 : found.reduce(0, +) / Double(found.count)
+            return found.isEmpty ? positions[node] ?? 0 : found.reduce(0, +) / Double(found.count)
         }
         let sorted = zip(keys, grid.layers[layer]).enumerated().sorted {
             ($0.element.0, $0.offset) < ($1.element.0, $1.offset)
@@ -208,27 +208,27 @@ struct LayerOrder {
     private mutating func notePositions(of layer: Int) {
         var top = 0.0
         for node in grid.layers[layer] {
-            places[node] = top
+            positions[node] = top
             top += grid.nodes[node].height + 12
         }
         // Centers the layers, so that a short layer is beside the middle of a long layer.
-        for node in grid.layers[layer] { places[node, default: 0] -= top / 2 }
+        for node in grid.layers[layer] { positions[node, default: 0] -= top / 2 }
     }
 
     private func leftPosition(_ segment: LayerGrid.Segment) -> Double {
-        (places[segment.left] ?? 0) + segment.leftOffset
+        (positions[segment.left] ?? 0) + segment.leftOffset
     }
 
     private func rightPosition(_ segment: LayerGrid.Segment) -> Double {
-        (places[segment.right] ?? 0) + segment.rightOffset
+        (positions[segment.right] ?? 0) + segment.rightOffset
     }
 
     private var crossings: Int {
         Dictionary(grouping: grid.segments) { grid.nodes[$0.left].layer }.values.reduce(0) { total, segments in
-            let places = segments.map { (leftPosition($0), rightPosition($0)) }.sorted { $0 < $1 }
+            let positions = segments.map { (leftPosition($0), rightPosition($0)) }.sorted { $0 < $1 }
             return total
-                + places.indices.reduce(0) { sum, index in
-                    sum + places[(index + 1)...].count { $0.1 < places[index].1 }
+                + positions.indices.reduce(0) { sum, index in
+                    sum + positions[(index + 1)...].count { $0.1 < positions[index].1 }
                 }
         }
     }
@@ -285,7 +285,7 @@ struct LayerPlacement {
             }
             blocks.append(block)
         }
-        let places = blocks.flatMap { Array(repeating: $0.wish, count: $0.count) }
-        for (index, node) in layer.enumerated() { tops[node] = places[index] + offsets[index] }
+        let positions = blocks.flatMap { Array(repeating: $0.wish, count: $0.count) }
+        for (index, node) in layer.enumerated() { tops[node] = positions[index] + offsets[index] }
     }
 }

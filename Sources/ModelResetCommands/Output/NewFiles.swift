@@ -25,15 +25,15 @@ struct NewFiles {
         var written: [URL] = []
         do {
             for file in files {
-                let place = url.appending(path: file.path)
-                try OutputFile(path: place.path).write(file.text)
-                written.append(place)
+                let target = url.appending(path: file.path)
+                try OutputFile(path: target.path).write(file.text)
+                written.append(target)
             }
         } catch {
             if isMade {
                 try? manager.removeItem(at: url)
             } else {
-                for place in written { try? manager.removeItem(at: place) }
+                for target in written { try? manager.removeItem(at: target) }
             }
             throw error
         }

@@ -35,16 +35,16 @@ package enum CompilerMessages {
             macro: macro, role: role, attribute: attribute?.source ?? "", declaration: declaration.source,
             surroundings: surroundings,
             extended: Syntax(request["extendedTypeSyntax"])?.source.trimmingCharacters(in: .whitespacesAndNewlines))
-        let place = expansion.isAboutAttribute ? attribute ?? declaration : declaration
+        let syntax = expansion.isAboutAttribute ? attribute ?? declaration : declaration
         return [
-            "expandedSource": expansion.text, "diagnostics": expansion.diagnostics.map { diagnostic($0, in: place) },
+            "expandedSource": expansion.text, "diagnostics": expansion.diagnostics.map { diagnostic($0, in: syntax) },
         ]
     }
 
-    private static func diagnostic(_ diagnostic: SourceDiagnostic, in place: Syntax) -> [String: Any] {
+    private static func diagnostic(_ diagnostic: SourceDiagnostic, in syntax: Syntax) -> [String: Any] {
         [
             "message": diagnostic.message, "severity": diagnostic.isWarning ? "warning" : "error",
-            "position": ["fileName": place.file, "offset": place.offset + diagnostic.offset], "highlights": [Any](),
+            "position": ["fileName": syntax.file, "offset": syntax.offset + diagnostic.offset], "highlights": [Any](),
             "notes": [Any](), "fixIts": [Any](),
         ]
     }

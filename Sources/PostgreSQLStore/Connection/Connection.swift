@@ -229,9 +229,9 @@ final class Connection: SQLConnection {
     ) throws(DataSourceError) -> (results: [QueryResult], failure: DataSourceError?) {
         var results: [QueryResult] = []
         var failure: DataSourceError?
-        var place = 0
+        var index = 0
         for expectation in expected {
-            defer { if case .answer = expectation { place += 1 } }
+            defer { if case .answer = expectation { index += 1 } }
             var last: QueryResult?
             while let result = try next(handle) { last = result }
             guard let last else { throw lost() }
@@ -242,7 +242,7 @@ final class Connection: SQLConnection {
                 case .answer: results.append(last)
                 }
             case PGRES_PIPELINE_ABORTED: break
-            default: if failure == nil { (failure, failedRequest) = (DataSourceError(answer: last), place) }
+            default: if failure == nil { (failure, failedRequest) = (DataSourceError(answer: last), index) }
             }
         }
         // The end of the pipeline.

@@ -36,8 +36,8 @@ struct Request {
                 let part = UnsafeMutableRawBufferPointer(rebasing: buffer[start..<start + bytes.count])
                 part.copyBytes(from: bytes)
                 // An empty value is not null, so its pointer must not be nil.
-                let place = buffer.baseAddress.map { $0 + start }
-                pointers.append(place.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) })
+                let pointer = buffer.baseAddress.map { $0 + start }
+                pointers.append(pointer.map { UnsafePointer($0.assumingMemoryBound(to: CChar.self)) })
                 start += bytes.count
             }
             return body(pointers, lengths, formats, Int32(parameters.count))

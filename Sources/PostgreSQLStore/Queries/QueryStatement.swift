@@ -85,7 +85,7 @@ private struct ResultColumns {
     }
 
     /// The position of a joined column among the results, counted from 1.
-    func place(_ column: Int) -> Int? {
+    func position(_ column: Int) -> Int? {
         joined.firstIndex(of: column).map { 1 + columns.count + $0 + 1 }
     }
 }
@@ -104,7 +104,8 @@ extension PredicateWriter {
         var columns: [String] = []
         for key in sort {
             let name =
-                results.columns.contains(key.column) ? column(key.column) : results.place(key.column).map(String.init)
+                results.columns.contains(key.column)
+                ? column(key.column) : results.position(key.column).map(String.init)
             guard let name else { continue }
             columns.append(name + (key.isAscending ? " ASC NULLS FIRST" : " DESC NULLS LAST"))
         }

@@ -152,8 +152,8 @@ extension QueryResult {
     /// A row of a result: the key comes first, followed by the given columns.
     fileprivate func row(_ row: Int, _ layout: EntityLayout, _ columns: [Int]) -> StoredRow {
         var snapshot = RowSnapshot(columnCount: layout.columns.count)
-        for (place, column) in columns.enumerated() {
-            copy(row, place + 1, to: &snapshot, at: column, as: layout.columns[column].storage)
+        for (index, column) in columns.enumerated() {
+            copy(row, index + 1, to: &snapshot, at: column, as: layout.columns[column].storage)
         }
         return StoredRow(key: integer(row, 0), row: snapshot)
     }
@@ -163,9 +163,9 @@ extension QueryResult {
         var stored = self.row(row, statement.layout, statement.columns)
         if statement.joined.isEmpty { return stored }
         var joined = RowSnapshot(columnCount: statement.query.joined.count)
-        for (place, column) in statement.joined.enumerated() {
+        for (index, column) in statement.joined.enumerated() {
             copy(
-                row, statement.columns.count + place + 1, to: &joined, at: JoinedColumn.index(column),
+                row, statement.columns.count + index + 1, to: &joined, at: JoinedColumn.index(column),
                 as: statement.layout.order(of: column).storage)
         }
         stored.joined = joined

@@ -78,8 +78,8 @@ extension LeaseDesk {
         for (entity, lease) in leases {
             if let first = firsts[LeaseDesk.name(entity, lease)] { leases[entity]?.since = first }
         }
-        for place in tickets.indices {
-            if let first = firsts["\(tickets[place].number)"] { tickets[place].since = first }
+        for index in tickets.indices {
+            if let first = firsts["\(tickets[index].number)"] { tickets[index].since = first }
         }
         return LeaseDesk(leases: leases, tickets: tickets, nextTicket: version + 1)
     }

@@ -181,11 +181,11 @@ struct RowWriter {
     private func parts<Row>(of rows: [Row], _ snapshot: (Row) -> RowSnapshot) -> [ArraySlice<Row>] {
         var parts: [ArraySlice<Row>] = []
         var (start, bytes) = (0, 0)
-        for (place, row) in rows.enumerated() {
+        for (index, row) in rows.enumerated() {
             bytes += snapshot(row).byteCount
-            if place - start + 1 >= RowWriter.rowLimit || bytes >= RowWriter.byteLimit {
-                parts.append(rows[start...place])
-                (start, bytes) = (place + 1, 0)
+            if index - start + 1 >= RowWriter.rowLimit || bytes >= RowWriter.byteLimit {
+                parts.append(rows[start...index])
+                (start, bytes) = (index + 1, 0)
             }
         }
         if start < rows.count { parts.append(rows[start...]) }

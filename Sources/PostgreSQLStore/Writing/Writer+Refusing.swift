@@ -21,9 +21,9 @@ extension Writer {
                     let begun = [Request("BEGIN"), Connection.shortLockTimeout, epochsRequest]
                     let epochs = schema.layout.epochs(try connection.pipeline(begun)[2].values)
                     var selection = Selection(group, failure)
-                    for place in group.indices {
-                        do throws(DataSourceError) { try check(group[place], epochs) } catch {
-                            selection.lost[place] = error
+                    for index in group.indices {
+                        do throws(DataSourceError) { try check(group[index], epochs) } catch {
+                            selection.lost[index] = error
                         }
                     }
                     // A save that was committed before needs no lease any more.
@@ -68,36 +68,36 @@ extension Writer {
         }
 
         /// Whether a save must be left out because an earlier save of the same origin was.
-        mutating func leavesOut(_ place: Int) -> Bool {
-            if refusals.refusesDependent(group[place], at: place) { return true }
-            guard waitingOrigins.contains(group[place].origin) else { return false }
-            postponed[place] = postponed.min { $0.key < $1.key }?.value
+        mutating func leavesOut(_ index: Int) -> Bool {
+            if refusals.refusesDependent(group[index], at: index) { return true }
+            guard waitingOrigins.contains(group[index].origin) else { return false }
+            postponed[index] = postponed.min { $0.key < $1.key }?.value
             return true
         }
 
-        mutating func leaveOut(_ place: Int, _ error: DataSourceError) {
-            guard error.isOfLockedRows else { return refusals.refuse(group[place], at: place, error) }
-            waitingOrigins.insert(group[place].origin)
-            postponed[place] = error
+        mutating func leaveOut(_ index: Int, _ error: DataSourceError) {
+            guard error.isOfLockedRows else { return refusals.refuse(group[index], at: index, error) }
+            waitingOrigins.insert(group[index].origin)
+            postponed[index] = error
         }
     }
 
     /// Writes saves together. If that fails, writes each half, and so on.
     private func write(
-        _ places: ArraySlice<Int>, of selection: inout Selection, _ connection: Connection
+        _ indexes: ArraySlice<Int>, of selection: inout Selection, _ connection: Connection
     ) throws(DataSourceError) {
-        let places = places.filter { !selection.leavesOut($0) }
-        guard let first = places.first else { return }
-        var failure = places.first { selection.lost[$0] != nil }.flatMap { selection.lost[$0] }
-        if places.count == selection.group.count { failure = failure ?? selection.failure }
-        if failure == nil { failure = try failureOfWriting(places.map { selection.group[$0] }, connection) }
+        let indexes = indexes.filter { !selection.leavesOut($0) }
+        guard let first = indexes.first else { return }
+        var failure = indexes.first { selection.lost[$0] != nil }.flatMap { selection.lost[$0] }
+        if indexes.count == selection.group.count { failure = failure ?? selection.failure }
+        if failure == nil { failure = try failureOfWriting(indexes.map { selection.group[$0] }, connection) }
         guard let failure else {
-            selection.written += places
+            selection.written += indexes
             return
         }
-        if places.count == 1 { return selection.leaveOut(first, failure) }
-        try write(places[..<(places.count / 2)], of: &selection, connection)
-        try write(places[(places.count / 2)...], of: &selection, connection)
+        if indexes.count == 1 { return selection.leaveOut(first, failure) }
+        try write(indexes[..<(indexes.count / 2)], of: &selection, connection)
+        try write(indexes[(indexes.count / 2)...], of: &selection, connection)
     }
 
     /// - Returns: The error of writing the saves together; they are then rolled back. Nil if they were written.

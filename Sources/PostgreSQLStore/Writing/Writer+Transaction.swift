@@ -140,13 +140,13 @@ extension Writer {
     }
 
     /// The reason why the transaction was not committed: see ``placing(_:_:)``.
-    private func failure(_ error: DataSourceError, _ place: Int?, _ saves: [ChangeSet]) -> DataSourceError {
+    private func failure(_ error: DataSourceError, _ requestIndex: Int?, _ saves: [ChangeSet]) -> DataSourceError {
         guard error.cause?.hasPrefix("PostgreSQL 22012") == true else { return error }
-        if place == 2 {
+        if requestIndex == 2 {
             isForgotten = true
             return DataSourceError(goneMemberOf: opening.options.name)
         }
-        guard place == 3, let lease = saves.flatMap(\.leases).first else { return error }
+        guard requestIndex == 3, let lease = saves.flatMap(\.leases).first else { return error }
         return DataSourceError(lostLeaseOf: schema.layout.entities[lease.entity].name)
     }
 
@@ -169,19 +169,19 @@ extension Writer {
 
     /// The statements that write saves into the feed, with descending temporary positions.
     func note(_ saves: [ChangeSet], from first: Int64) -> [Request] {
-        let notes = saves.enumerated().map { place, set in
+        let notes = saves.enumerated().map { index, set in
             let words = encoding.words(set)
             return SaveNote(
-                position: first - Int64(place), entities: encoding.names(set),
+                position: first - Int64(index), entities: encoding.names(set),
                 bytes: words.map { words in words.withUnsafeBytes { Array($0) } })
         }
         var requests: [Request] = []
         var (start, size) = (0, 0)
-        for (place, note) in notes.enumerated() {
+        for (index, note) in notes.enumerated() {
             size += note.bytes?.count ?? 0
-            guard size >= Writer.noteLimit || place == notes.count - 1 else { continue }
-            requests.append(request(notes[start...place]))
-            (start, size) = (place + 1, 0)
+            guard size >= Writer.noteLimit || index == notes.count - 1 else { continue }
+            requests.append(request(notes[start...index]))
+            (start, size) = (index + 1, 0)
         }
         for request in requests { retention.note(bytes: request.parameters.last?.bytes?.count ?? 0) }
         return requests

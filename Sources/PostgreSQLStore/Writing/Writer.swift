@@ -191,9 +191,9 @@ final class Writer {
     }
 
     func write(_ saves: [ChangeSet], _ rows: inout RowWriter) throws(DataSourceError) {
-        for (place, run) in try SaveRun.runs(of: saves, schema).enumerated() {
+        for (index, run) in try SaveRun.runs(of: saves, schema).enumerated() {
             // Checked now, because a later save of the group must not free unique values for an earlier save.
-            if place > 0 { rows.check() }
+            if index > 0 { rows.check() }
             try rows.write(run.entities)
         }
     }

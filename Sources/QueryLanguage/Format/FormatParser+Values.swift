@@ -186,7 +186,7 @@ extension FormatParser {
             if try take(.dot) {
                 keys += try self.keys()
             } else if try take(.leftBracket) {
-                keys.append(try place())
+                keys.append(try subscriptKey())
             } else {
                 return keys
             }
@@ -194,17 +194,17 @@ extension FormatParser {
     }
 
     /// Reads an index in brackets after a key, `[0]`, `[FIRST]`, `[LAST]` or `[SIZE]`, and returns its aggregate.
-    private mutating func place() throws(DataSourceError) -> String {
-        let place: String
+    private mutating func subscriptKey() throws(DataSourceError) -> String {
+        let key: String
         switch token.kind {
-        case .integer(let number): place = "@\(number)"
-        case .word(let word) where word.uppercased() == "SIZE": place = "@count"
-        case .word(let word) where ["FIRST", "LAST"].contains(word.uppercased()): place = "@" + word.lowercased()
+        case .integer(let number): key = "@\(number)"
+        case .word(let word) where word.uppercased() == "SIZE": key = "@count"
+        case .word(let word) where ["FIRST", "LAST"].contains(word.uppercased()): key = "@" + word.lowercased()
         default: throw error("Expected a number, FIRST, LAST or SIZE.")
         }
         try advance()
         try expect(.rightBracket, "after the index in a list")
-        return place
+        return key
     }
 
     /// Reads one component of a key path. An argument may have several keys.

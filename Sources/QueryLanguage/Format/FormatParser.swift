@@ -58,8 +58,8 @@ struct FormatParser {
         return true
     }
 
-    mutating func expect(_ symbol: FormatSymbol, _ place: String) throws(DataSourceError) {
-        if try !take(symbol) { throw error("Expected \(symbol.rawValue) \(place).") }
+    mutating func expect(_ symbol: FormatSymbol, _ location: String) throws(DataSourceError) {
+        if try !take(symbol) { throw error("Expected \(symbol.rawValue) \(location).") }
     }
 
     mutating func argument(_ kind: FormatArgument) throws(DataSourceError) -> (any Sendable)? {

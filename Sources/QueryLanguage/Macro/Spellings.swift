@@ -47,10 +47,10 @@ private enum Spelling {
     /// All compositions by their first part, except Hangul syllables, which are calculated.
     static let all: [Unicode.Scalar: [Composition]] = {
         // All scalars with parts are in these ranges. One call decomposes them all, which is many times faster.
-        let places: [ClosedRange<UInt32>] = [
+        let ranges: [ClosedRange<UInt32>] = [
             0xA0...0x33FF, 0xA000...0xABFF, 0xF900...0xFFFC, 0x1_0000...0x1_FFFF, 0x2_F800...0x2_FAFF,
         ]
-        let scalars = places.joined().compactMap(Unicode.Scalar.init)
+        let scalars = ranges.joined().compactMap(Unicode.Scalar.init)
         let text = String(String.UnicodeScalarView(scalars.flatMap { [$0, "\n"] }))
         let decompositions = text.decomposedStringWithCanonicalMapping.unicodeScalars.split(separator: "\n")
         var compositions: [Unicode.Scalar: [Composition]] = [:]
@@ -108,16 +108,16 @@ private enum Spelling {
 
         /// The positions of the scalars that can be written next. Marks of different combining classes can have any order.
         private func available(_ rest: ArraySlice<Unicode.Scalar>) -> [Int] {
-            var places: [Int] = []
+            var indexes: [Int] = []
             var last: Unicode.CanonicalCombiningClass?
             for index in rest.indices {
                 let own = rest[index].properties.canonicalCombiningClass
-                if own == .notReordered { return places.isEmpty ? [index] : places }
+                if own == .notReordered { return indexes.isEmpty ? [index] : indexes }
                 // Marks of the same class keep their order.
-                if own != last { places.append(index) }
+                if own != last { indexes.append(index) }
                 last = own
             }
-            return places
+            return indexes
         }
 
         /// The scalars that are left after some parts were written in their order; nil if the parts cannot be written.

@@ -84,12 +84,12 @@ extension PredicateResolver {
     /// Splits keys of the object of this scope after the first to-many relationship; nil if there is none.
     private func split(_ path: [String]) -> (objects: [String], rest: [String])? {
         var layout = layout
-        for (place, key) in path.enumerated() {
+        for (position, key) in path.enumerated() {
             guard let index = layout.relationship(named: key) else { return nil }
             let relationship = layout.relationships[index]
             if relationship.isToMany {
-                let rest = Array(path[(place + 1)...])
-                return rest.first?.hasPrefix("@") == true ? nil : (Array(path[...place]), rest)
+                let rest = Array(path[(position + 1)...])
+                return rest.first?.hasPrefix("@") == true ? nil : (Array(path[...position]), rest)
             }
             layout = model.entities[relationship.destination]
         }

@@ -4,7 +4,7 @@ package import RowStore
 /// The joined columns of the rows of an entity, for one predicate or request. Equal columns are added only once.
 package final class JoinCollector {
     package private(set) var columns: [JoinedColumn] = []
-    private var places: [JoinedColumn: Int] = [:]
+    private var indexes: [JoinedColumn: Int] = [:]
 
     init(_ columns: [JoinedColumn] = []) {
         for column in columns { _ = add(column) }
@@ -15,9 +15,9 @@ package final class JoinCollector {
     ///
     /// - Returns: The number of the new column.
     func replaceLast(_ column: Int, ifAfter count: Int, with new: JoinedColumn) -> Int {
-        let place = JoinedColumn.index(column)
-        if place >= count, place == columns.count - 1 {
-            places[columns[place]] = nil
+        let index = JoinedColumn.index(column)
+        if index >= count, index == columns.count - 1 {
+            indexes[columns[index]] = nil
             columns.removeLast()
         }
         return add(new)
@@ -25,8 +25,8 @@ package final class JoinCollector {
 
     /// - Returns: The number of the column.
     func add(_ column: JoinedColumn) -> Int {
-        if let place = places[column] { return column.number(at: place) }
-        places[column] = columns.count
+        if let index = indexes[column] { return column.number(at: index) }
+        indexes[column] = columns.count
         columns.append(column)
         return column.number(at: columns.count - 1)
     }

@@ -35,15 +35,15 @@ public struct ChangeSet: Sendable {
 
     /// Adds the changes of rows that are not in the change set yet, so that each row occurs at most once.
     package mutating func add(_ changes: EntityChanges) {
-        let place = entities.firstIndex { $0.entity >= changes.entity } ?? entities.endIndex
-        guard place < entities.endIndex, entities[place].entity == changes.entity else {
-            return entities.insert(changes, at: place)
+        let index = entities.firstIndex { $0.entity >= changes.entity } ?? entities.endIndex
+        guard index < entities.endIndex, entities[index].entity == changes.entity else {
+            return entities.insert(changes, at: index)
         }
-        var keys = Set(entities[place].keys)
-        entities[place].sharedColumns = nil
-        entities[place].inserted += changes.inserted.filter { keys.insert($0.key).inserted }
-        entities[place].updated += changes.updated.filter { keys.insert($0.key).inserted }
-        entities[place].deleted += changes.deleted.filter { keys.insert($0.key).inserted }
+        var keys = Set(entities[index].keys)
+        entities[index].sharedColumns = nil
+        entities[index].inserted += changes.inserted.filter { keys.insert($0.key).inserted }
+        entities[index].updated += changes.updated.filter { keys.insert($0.key).inserted }
+        entities[index].deleted += changes.deleted.filter { keys.insert($0.key).inserted }
     }
 
     /// Whether each entity and each row occurs at most once.

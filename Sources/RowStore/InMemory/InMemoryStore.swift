@@ -71,7 +71,7 @@ extension MemoryReader: AggregatingReader {
         for (key, row) in table.candidates(query.predicate) {
             try query.budget.countRow()
             guard try query.predicate.evaluate(row, key: key, table.layout, query.budget) else { continue }
-            for place in results.indices { results[place].add(StoredRow(key: key, row: row)) }
+            for index in results.indices { results[index].add(StoredRow(key: key, row: row)) }
         }
         // The caller knows the attributes and can name the damaged value.
         if results.contains(where: \.isDamaged) { return nil }

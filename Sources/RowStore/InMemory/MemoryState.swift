@@ -55,7 +55,7 @@ struct MemoryState: Sendable {
         var refusals = Refusals()
         var highest: Int64 = 0
         var undos: [Undo] = []
-        for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
+        for (index, set) in group.enumerated() where !refusals.refusesDependent(set, at: index) {
             let start = undos.count
             do throws(DataSourceError) {
                 for changes in set.entities { try apply(changes, &undos) }
@@ -63,7 +63,7 @@ struct MemoryState: Sendable {
             } catch {
                 undo(undos[start...])
                 undos.removeSubrange(start...)
-                refusals.refuse(set, at: place, error)
+                refusals.refuse(set, at: index, error)
             }
         }
         return (CommitOutcome(refused: refusals.errors), highest, undos)

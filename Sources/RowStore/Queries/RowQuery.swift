@@ -110,16 +110,16 @@ package struct RowCursor: Sendable, Hashable {
 
     /// Whether the cursor comes before a row.
     package func precedes(_ stored: StoredRow, by sort: [SortKey], _ layout: EntityLayout) -> Bool {
-        var place = StoredRow(key: key, row: RowSnapshot(columnCount: stored.row.columnCount))
-        place.joined = stored.joined.map { RowSnapshot(columnCount: $0.columnCount) }
+        var boundary = StoredRow(key: key, row: RowSnapshot(columnCount: stored.row.columnCount))
+        boundary.joined = stored.joined.map { RowSnapshot(columnCount: $0.columnCount) }
         for (value, key) in zip(values, sort) {
             if JoinedColumn.isJoined(key.column) {
-                place.joined?.setValue(value, JoinedColumn.index(key.column))
+                boundary.joined?.setValue(value, JoinedColumn.index(key.column))
             } else {
-                place.row.setValue(value, key.column)
+                boundary.row.setValue(value, key.column)
             }
         }
-        return place.precedes(stored, by: sort, layout)
+        return boundary.precedes(stored, by: sort, layout)
     }
 }
 
@@ -182,8 +182,8 @@ extension RowQuery {
     /// The same query for the rows after a cursor.
     package func following(_ cursor: RowCursor) -> RowQuery {
         var query = self
-        let place = RowPredicate.follows(cursor, sort)
-        query.predicate = predicate == .constant(true) ? place : .and([predicate, place])
+        let following = RowPredicate.follows(cursor, sort)
+        query.predicate = predicate == .constant(true) ? following : .and([predicate, following])
         return query
     }
 

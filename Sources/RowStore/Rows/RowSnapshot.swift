@@ -90,8 +90,8 @@ public struct RowSnapshot: @unchecked Sendable {
     package var wordCount: Int { Int(self[0] >> 32) }
 
     @inlinable @inline(__always)
-    subscript(_ place: Int) -> UInt64 {
-        buffer.withUnsafeMutablePointerToElements { $0[Int(start) + place] }
+    subscript(_ index: Int) -> UInt64 {
+        buffer.withUnsafeMutablePointerToElements { $0[Int(start) + index] }
     }
 
     /// The words of the row. They are valid only during the call.

@@ -73,8 +73,8 @@ package struct LeaseDesk: Sendable, Equatable {
 
     /// Records that a member with a lease knows of the waiting tickets.
     package mutating func answer(_ numbers: [Int64], by member: Int64) {
-        for place in tickets.indices where numbers.contains(tickets[place].number) {
-            tickets[place].answered.insert(member)
+        for index in tickets.indices where numbers.contains(tickets[index].number) {
+            tickets[index].answered.insert(member)
         }
     }
 

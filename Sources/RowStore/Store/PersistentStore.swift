@@ -286,17 +286,17 @@ package struct Refusals: Sendable {
     package init() {}
 
     /// Refuses a change set because of its own error.
-    package mutating func refuse(_ set: ChangeSet, at place: Int, _ error: DataSourceError) {
-        errors[place] = error
+    package mutating func refuse(_ set: ChangeSet, at index: Int, _ error: DataSourceError) {
+        errors[index] = error
         if origins[set.origin] == nil { origins[set.origin] = error }
     }
 
     /// Refuses a change set if an earlier change set with the same origin was refused.
     ///
     /// - Returns: Whether the change set is refused.
-    package mutating func refusesDependent(_ set: ChangeSet, at place: Int) -> Bool {
+    package mutating func refusesDependent(_ set: ChangeSet, at index: Int) -> Bool {
         guard let cause = origins[set.origin] else { return false }
-        errors[place] = DataSourceError(rolledBackAfter: cause)
+        errors[index] = DataSourceError(rolledBackAfter: cause)
         return true
     }
 }

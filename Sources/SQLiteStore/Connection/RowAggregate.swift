@@ -8,25 +8,25 @@ private final class AggregatedValues {
 
 /// The object with the values so far, for the aggregate of that context. (https://www.sqlite.org/c3ref/aggregate_context.html)
 private func state<State: AnyObject>(_ context: OpaquePointer?, _ make: () -> State) -> State? {
-    let place = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))
-    guard let place = place?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self) else { return nil }
-    if let known = place.pointee { return Unmanaged<State>.fromOpaque(known).takeUnretainedValue() }
+    let pointer = sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutableRawPointer?>.size))
+    guard let pointer = pointer?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self) else { return nil }
+    if let known = pointer.pointee { return Unmanaged<State>.fromOpaque(known).takeUnretainedValue() }
     let new = make()
-    place.pointee = Unmanaged.passRetained(new).toOpaque()
+    pointer.pointee = Unmanaged.passRetained(new).toOpaque()
     return new
 }
 
 /// Takes that object at the end of the aggregate; nil if there were no values.
 private func takeState<State: AnyObject>(_ context: OpaquePointer?, _: State.Type) -> State? {
-    let place = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
-    guard let known = place?.pointee else { return nil }
-    place?.pointee = nil
+    let pointer = sqlite3_aggregate_context(context, 0)?.assumingMemoryBound(to: UnsafeMutableRawPointer?.self)
+    guard let known = pointer?.pointee else { return nil }
+    pointer?.pointee = nil
     return Unmanaged<State>.fromOpaque(known).takeRetainedValue()
 }
 
 /// The context's memory for the pointer to its sum. The pointer is nil before the first value. A sum is not an object, because
 /// each value would cost reference counting.
-private func exactSumPlace(_ context: OpaquePointer?) -> UnsafeMutablePointer<UnsafeMutablePointer<ExactSum>?>? {
+private func exactSumPointer(_ context: OpaquePointer?) -> UnsafeMutablePointer<UnsafeMutablePointer<ExactSum>?>? {
     sqlite3_aggregate_context(context, Int32(MemoryLayout<UnsafeMutablePointer<ExactSum>?>.size))?
         .assumingMemoryBound(to: UnsafeMutablePointer<ExactSum>?.self)
 }
@@ -59,19 +59,19 @@ extension Connection {
             handle, Connection.exactSum, 1, SQLITE_UTF8 | SQLITE_DIRECTONLY, nil, nil,
             { context, _, arguments in
                 guard let argument = arguments?.pointee, sqlite3_value_type(argument) != SQLITE_NULL else { return }
-                guard let place = exactSumPlace(context) else { return }
-                if place.pointee == nil {
-                    place.pointee = .allocate(capacity: 1)
-                    place.pointee?.initialize(to: ExactSum())
+                guard let pointer = exactSumPointer(context) else { return }
+                if pointer.pointee == nil {
+                    pointer.pointee = .allocate(capacity: 1)
+                    pointer.pointee?.initialize(to: ExactSum())
                 }
-                place.pointee?.pointee.add(sqlite3_value_double(argument))
+                pointer.pointee?.pointee.add(sqlite3_value_double(argument))
             },
             { context in
                 var sum = ExactSum()
-                if let place = exactSumPlace(context), let known = place.pointee {
+                if let pointer = exactSumPointer(context), let known = pointer.pointee {
                     sum = known.move()
                     known.deallocate()
-                    place.pointee = nil
+                    pointer.pointee = nil
                 }
                 // Infinities of both signs have no sum. The caller gets the error when it adds the same rows in memory.
                 if let sum = sum.value { sqlite3_result_double(context, sum) } else { sqlite3_result_int(context, 0) }

@@ -171,7 +171,7 @@ struct FolderBackup {
         try checkFileSystem()
         try makeFolder()
         try copyLog()
-        let target = freePlace()
+        let target = freePath()
         for suffix in ["", "-wal", "-shm"] where files.exists(files.main + suffix) {
             guard rename(files.main + suffix, target + suffix) == 0 else {
                 throw DataSourceError(systemError: errno, path: files.main + suffix, while: "moving")
@@ -221,7 +221,7 @@ struct FolderBackup {
     }
 
     /// A path in the folder with the store's name or, if that name is taken, with the name and a number.
-    private func freePlace() -> String {
+    private func freePath() -> String {
         let name = URL(filePath: files.main)
         let base = folder.appending(component: name.deletingPathExtension().lastPathComponent).path
         let suffix = name.pathExtension.isEmpty ? "" : ".\(name.pathExtension)"

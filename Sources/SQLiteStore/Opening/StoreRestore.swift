@@ -14,7 +14,7 @@ struct StoreRestore {
     ///
     /// - Returns: The number of objects in the backup, and whether there is a store to replace.
     func check() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
-        let isReplaced = try checkPlace()
+        let isReplaced = try checkLocation()
         return (try withBackup { (found) throws(DataSourceError) in found.rowCount }, isReplaced)
     }
 
@@ -23,7 +23,7 @@ struct StoreRestore {
     ///
     /// - Returns: The same as ``check()``.
     func run() throws(DataSourceError) -> (rowCount: Int, isReplaced: Bool) {
-        let isReplaced = try checkPlace()
+        let isReplaced = try checkLocation()
         // An interrupted restore may have left a file.
         try store.removeUnfinished(store.restoring)
         do throws(DataSourceError) {
@@ -45,13 +45,13 @@ struct StoreRestore {
     // MARK: The old store
 
     /// - Returns: Whether there is a store to replace.
-    private func checkPlace() throws(DataSourceError) -> Bool {
+    private func checkLocation() throws(DataSourceError) -> Bool {
         guard try backup.mainExists() else {
             throw DataSourceError(.notAFile, "There is no backup at \(backup.main). Check the path.")
         }
         let isThere = try store.mainExists()
-        let place = try store.identity(store.main)
-        if try backup.identity(backup.main) == place {
+        let identity = try store.identity(store.main)
+        if try backup.identity(backup.main) == identity {
             throw DataSourceError(
                 .fileExists, "\(store.main) is the backup itself. Name another file for the store.")
         }

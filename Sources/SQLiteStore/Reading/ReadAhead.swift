@@ -185,29 +185,29 @@ final class ReadAhead: Sendable {
 /// Guarded by: its owner. The thread that fills the batch hands it over to the thread that empties it.
 private final class RowBatch: @unchecked Sendable {
     private let memory: UnsafeMutablePointer<StoredRow>
-    @exclusivity(unchecked) private var places = 0..<0
+    @exclusivity(unchecked) private var occupied = 0..<0
 
     init(capacity: Int) { memory = .allocate(capacity: capacity) }
 
     deinit {
-        (memory + places.lowerBound).deinitialize(count: places.count)
+        (memory + occupied.lowerBound).deinitialize(count: occupied.count)
         memory.deallocate()
     }
 
-    var count: Int { places.count }
+    var count: Int { occupied.count }
 
     /// Adds a row. The batch must have space for it.
     @inline(__always)
     func append(_ stored: consuming StoredRow) {
-        (memory + places.upperBound).initialize(to: stored)
-        places = places.lowerBound..<places.upperBound + 1
+        (memory + occupied.upperBound).initialize(to: stored)
+        occupied = occupied.lowerBound..<occupied.upperBound + 1
     }
 
     /// Removes the first row. The batch must not be empty.
     @inline(__always)
     func removeFirst() -> StoredRow {
-        let place = memory + places.lowerBound
-        places = places.lowerBound + 1..<places.upperBound
-        return place.move()
+        let first = memory + occupied.lowerBound
+        occupied = occupied.lowerBound + 1..<occupied.upperBound
+        return first.move()
     }
 }

@@ -306,8 +306,8 @@ final class StatementRows: @unchecked Sendable {
     /// The joined columns of the current row.
     private func joinedRow() -> RowSnapshot {
         var row = RowSnapshot(columnCount: joinedCount)
-        for (place, column) in joined.enumerated() {
-            row.setValue(statement.value(Int32(columns.count + 1 + place)), JoinedColumn.index(column))
+        for (index, column) in joined.enumerated() {
+            row.setValue(statement.value(Int32(columns.count + 1 + index)), JoinedColumn.index(column))
         }
         return row
     }

@@ -75,8 +75,8 @@ final class SharedWriter {
         let statement = try connection.statement(
             schema.firstFreeStatement + 8,
             "UPDATE \"_feed\" SET \"position\" = ?1, \"lowest\" = ?2, \"writes\" = ?3, \"leases\" = ?4")
-        for (place, value) in [feed.position, feed.lowest, feed.writes, feed.leases].enumerated() {
-            sqlite3_bind_int64(statement.handle, Int32(place + 1), value)
+        for (index, value) in [feed.position, feed.lowest, feed.writes, feed.leases].enumerated() {
+            sqlite3_bind_int64(statement.handle, Int32(index + 1), value)
         }
         let code = statement.step()
         sqlite3_reset(statement.handle)

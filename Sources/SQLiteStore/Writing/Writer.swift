@@ -109,11 +109,11 @@ final class Writer {
     private func commitOneByOne(_ group: [ChangeSet]) throws(DataSourceError) -> [Int: DataSourceError] {
         try transaction { () throws(DataSourceError) in
             var refusals = Refusals()
-            for (place, set) in group.enumerated() where !refusals.refusesDependent(set, at: place) {
+            for (index, set) in group.enumerated() where !refusals.refusesDependent(set, at: index) {
                 let error = try savepoint { () throws(DataSourceError) in
                     try write(set)
                 }
-                if let error { refusals.refuse(set, at: place, error) }
+                if let error { refusals.refuse(set, at: index, error) }
             }
             return refusals.errors
         }

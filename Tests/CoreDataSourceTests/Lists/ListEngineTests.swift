@@ -107,7 +107,7 @@ private struct FollowedList {
         updated = []
         for _ in 0...(random.next(below: 6) == 0 ? 2 : 0) { try net.add(makeSave(&random), to: plan.query) }
         let old = state
-        var places: RowPlaces?
+        var places: RowIndexes?
         switch state.applying(net, asOf: world.lastSave) {
         case .state(let new, let found): (state, places) = (new, found)
         case .isStale: return "a row was not found"

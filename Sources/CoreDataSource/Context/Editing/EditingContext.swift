@@ -177,7 +177,7 @@ extension ManagedObject {
         if leadsThere && position == nil { return }
         setValue(other.map { .integer($0.key) } ?? .null, column.key)
         if let entity = column.entity { setValue(other.map { .integer(Int64($0.layout.index)) } ?? .null, entity) }
-        if let place = column.position { setValue(position.map { .integer($0) } ?? .null, place) }
+        if let positionColumn = column.position { setValue(position.map { .integer($0) } ?? .null, positionColumn) }
         guard let context = context as? EditingContext else { return }
         context.linkEdits += 1
         if context.knowsEnds { context.forgetEnds(of: [key, before, other?.key].compactMap(\.self)) }

@@ -201,8 +201,8 @@ struct LinkEditor {
             // Each side has its own row, with the position of the other object.
             try context.insertLink(pairs, (object, nil), (other, position))
             if object === other { return }
-            let place = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.other.position) }
-            return try context.insertLink(pairs, (other, nil), (object, place))
+            let inversePosition = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.other.position) }
+            return try context.insertLink(pairs, (other, nil), (object, inversePosition))
         }
         let ownPosition = try inverseIndex(other).flatMap { try nextPosition(other, $0, pairs.own.position) }
         try context.insertLink(pairs, (object, ownPosition), (other, position))
@@ -291,13 +291,13 @@ package enum ListPositions {
 
     /// Ascending positions. As many old positions as possible are kept.
     ///
-    /// - Parameter places: The old position of each object, in the new order; nil for a new object.
+    /// - Parameter old: The old position of each object, in the new order; nil for a new object.
     /// - Complexity: O(n log n).
-    package static func positions(keeping places: [Int64?]) -> [Int64] {
-        let known = places.indices.filter { places[$0] != nil }
-        var positions = [Int64?](repeating: nil, count: places.count)
-        for place in longestIncreasingSubsequence(known.map { Int(places[$0] ?? 0) }) {
-            positions[known[place]] = places[known[place]]
+    package static func positions(keeping old: [Int64?]) -> [Int64] {
+        let known = old.indices.filter { old[$0] != nil }
+        var positions = [Int64?](repeating: nil, count: old.count)
+        for step in longestIncreasingSubsequence(known.map { Int(old[$0] ?? 0) }) {
+            positions[known[step]] = old[known[step]]
         }
         var index = 0
         while index < positions.count {
@@ -320,8 +320,8 @@ package enum ListPositions {
             let low = window.lowerBound == 0 ? nil : positions[window.lowerBound - 1]
             let high = window.upperBound == positions.count ? nil : positions[window.upperBound]
             let smallestGap = window == missing ? 1 : min(gap, room * Int128(window.count))
-            if let places = spread(window.count, low, high, smallestGap: smallestGap) {
-                for (index, place) in zip(window, places) { positions[index] = place }
+            if let values = spread(window.count, low, high, smallestGap: smallestGap) {
+                for (index, value) in zip(window, values) { positions[index] = value }
                 return
             }
             window = max(0, window.lowerBound - width)..<min(positions.count, window.upperBound + width)

@@ -44,8 +44,8 @@ extension PrivateContext {
         var query = RowQuery(entity: entity, predicate: predicate)
         query.isOrdered = false
         let rows = try rows(FetchPlan(query), ofEntity: entity, false).rows
-        if let place = noted.firstIndex(where: { $0.entity == entity }) {
-            noted[place].deleted += rows
+        if let index = noted.firstIndex(where: { $0.entity == entity }) {
+            noted[index].deleted += rows
         } else {
             var changes = EntityChanges(entity: entity)
             changes.deleted = rows
@@ -142,8 +142,8 @@ extension PrivateContext {
             row.compact(layout)
             let known = failures.count
             checkRules(row, binding, &failures)
-            for place in known..<failures.count {
-                failures[place].message += " The object is \(layout.name)/\(stored.key)."
+            for number in known..<failures.count {
+                failures[number].message += " The object is \(layout.name)/\(stored.key)."
             }
             try throwIfMany(failures)
             changes.updated.append(

@@ -94,9 +94,9 @@ extension PrivateContext {
     private func name(_ object: ManagedObject, in failures: inout ArraySlice<DataSourceError>) {
         let index = object.isInserted ? bindings[object.layout.index].inserted.firstIndex { $0 === object } : nil
         let name = index.map { "the new \(object.layout.name) number \($0 + 1) of this save" }
-        for place in failures.indices {
-            failures[place].objectIndex = index
-            failures[place].message += " The object is \(name ?? object.objectID.description)."
+        for number in failures.indices {
+            failures[number].objectIndex = index
+            failures[number].message += " The object is \(name ?? object.objectID.description)."
         }
     }
 

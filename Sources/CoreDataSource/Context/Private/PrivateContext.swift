@@ -20,7 +20,7 @@ public final class PrivateContext: EditingContext {
     /// The other contexts whose edits make one save with those of this context.
     var companions: [PrivateContext] = []
     /// The position of the context's tier in the order of tiers.
-    private(set) lazy var place = bindings.firstIndex(where: \.isOwned) ?? .max
+    private(set) lazy var firstOwnedIndex = bindings.firstIndex(where: \.isOwned) ?? .max
     /// The other contexts whose objects the work may use.
     var named: [PrivateContext] = []
     /// The sweeps of the batch.
@@ -47,7 +47,7 @@ public final class PrivateContext: EditingContext {
         let ends = bindings[entity].layout.links.flatMap { stack.layout.entity(named: $0.entity)?.concreteFamily } ?? []
         if let end = ends.first { return editor(ofEntity: end) }
         // Rows that no data source owns are changed in the first context of the batch.
-        return others.reduce(self) { $1.place < $0.place ? $1 : $0 }
+        return others.reduce(self) { $1.firstOwnedIndex < $0.firstOwnedIndex ? $1 : $0 }
     }
 
     override func mayEdit(_ entity: Int) -> Bool {

@@ -8,7 +8,7 @@ internal import Synchronization
 package actor PrivateTier {
     nonisolated let box: ContextBox
     /// The position of the tier in the order in which the queues of several data sources are locked.
-    nonisolated let place: Int
+    nonisolated let lockPosition: Int
     /// The entities of other data sources whose rows may change, or affect the result, when objects of this data source are
     /// deleted.
     nonisolated let reach: Set<Int>
@@ -31,7 +31,7 @@ package actor PrivateTier {
         executor = QueueExecutor(stack.root.scheduling.makeQueue("CoreDataSource.private.\(owner)", true))
         source = SaveSource(owner)
         stack.join(source, ownedEntities)
-        place = ownedEntities.min() ?? .max
+        lockPosition = ownedEntities.min() ?? .max
         reach = stack.graph.reach(of: ownedEntities).subtracting(ownedEntities)
         leases = stack.root.leases == nil ? nil : TierLeases(ownedEntities, reach, stack.layout)
         box = ContextBox(
@@ -220,7 +220,7 @@ struct TierCall: Sendable {
         var blocked: [PrivateTier] = []
         let all = tiers + tiers.flatMap { $0.stack.tiers(owning: $0.reach) }
         // Data sources without entities have no position.
-        func order(_ tier: PrivateTier) -> (Int, UInt) { (tier.place, UInt(bitPattern: ObjectIdentifier(tier))) }
+        func order(_ tier: PrivateTier) -> (Int, UInt) { (tier.lockPosition, UInt(bitPattern: ObjectIdentifier(tier))) }
         for tier in all.sorted(by: { order($0) < order($1) }) where blocked.last !== tier { blocked.append(tier) }
         return blocked
     }

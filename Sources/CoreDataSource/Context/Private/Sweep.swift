@@ -260,21 +260,21 @@ struct ChildSweeps {
     }
 
     private(set) var groups: [(group: Group, sweeps: [ChildSweep])] = []
-    private var places: [Group: (group: Int, sweeps: [Int64: Int])] = [:]
+    private var indexes: [Group: (group: Int, sweeps: [Int64: Int])] = [:]
 
     var isEmpty: Bool { groups.isEmpty }
 
     mutating func insert(_ sweep: ChildSweep) {
         let group = Group(entity: sweep.parent.layout.index, relationship: sweep.relationship)
-        guard let known = places[group] else {
-            places[group] = (groups.count, [sweep.parent.key: 0])
+        guard let known = indexes[group] else {
+            indexes[group] = (groups.count, [sweep.parent.key: 0])
             groups.append((group, [sweep]))
             return
         }
-        if let place = known.sweeps[sweep.parent.key] {
-            groups[known.group].sweeps[place] = sweep
+        if let index = known.sweeps[sweep.parent.key] {
+            groups[known.group].sweeps[index] = sweep
         } else {
-            places[group]?.sweeps[sweep.parent.key] = groups[known.group].sweeps.count
+            indexes[group]?.sweeps[sweep.parent.key] = groups[known.group].sweeps.count
             groups[known.group].sweeps.append(sweep)
         }
     }
@@ -379,8 +379,8 @@ public struct SyncDeletion: Sendable, Hashable {
 
     /// The error for too many deletions.
     ///
-    /// - Parameter place: The scope of the list, or the relationship, for the message.
-    func tooMuch(_ missing: Int, of count: Int, _ place: String, entity: String? = nil) -> DataSourceError {
+    /// - Parameter scope: The scope of the list, or the relationship, for the message.
+    func tooMuch(_ missing: Int, of count: Int, _ scope: String, entity: String? = nil) -> DataSourceError {
         let advice =
             switch limit {
             case .share(let share):
@@ -389,7 +389,7 @@ public struct SyncDeletion: Sendable, Hashable {
                 "which is more than half. For a list that is only a part, pass a scope or deleting: .none. To delete the objects, pass deleting: .all."
             }
         return DataSourceError(
-            .tooManyDeletions, "The list lacks \(missing) of \(count) objects of \(place), \(advice)",
+            .tooManyDeletions, "The list lacks \(missing) of \(count) objects of \(scope), \(advice)",
             entityName: entity)
     }
 }

@@ -346,8 +346,8 @@ extension ManagedObjectContext {
 
     /// Makes a query continue after a cursor. The joined columns of the cursor get their present values.
     func follow(_ cursor: FetchCursor, _ query: inout RowQuery) throws(DataSourceError) {
-        let place = try filled([cursor.stored], query.joined)[0]
-        query = query.following(RowCursor(place, query.sort, cursor.layout))
+        let start = try filled([cursor.stored], query.joined)[0]
+        query = query.following(RowCursor(start, query.sort, cursor.layout))
     }
 
     /// Adds the values of joined columns to rows, including edits.

@@ -111,9 +111,9 @@ extension ManagedObjectContext {
     private func neighbours(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
         guard let group = object.group, window > 1 else { return [object] }
         var found = [object]
-        for place in group.places(near: Int(object.groupPlace), window) {
-            guard group.entity(at: place) == object.layout.index,
-                let other = bindings[object.layout.index].objects[group.keys[place]],
+        for index in group.indexes(near: Int(object.groupIndex), window) {
+            guard group.entity(at: index) == object.layout.index,
+                let other = bindings[object.layout.index].objects[group.keys[index]],
                 other !== object, !other.isDeleted
             else { continue }
             found.append(other)

@@ -186,8 +186,8 @@ struct RepeatedPredicates {
     mutating func answer(
         to predicate: RowPredicate, _ binding: EntityBinding, isOfRegistered: Bool
     ) -> MatchingObjects? {
-        if let place = known.firstIndex(where: { $0.predicate == predicate && $0.isOfRegistered == isOfRegistered }) {
-            return known[place]
+        if let index = known.firstIndex(where: { $0.predicate == predicate && $0.isOfRegistered == isOfRegistered }) {
+            return known[index]
         }
         guard asked.contains(predicate) else {
             if asked.count == Self.limit { asked.removeFirst() }

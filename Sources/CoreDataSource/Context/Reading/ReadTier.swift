@@ -110,11 +110,11 @@ package final class ReadQueue: Sendable {
 
     private func cancel(_ number: Int) {
         let waiting = state.withLock { state -> CheckedContinuation<ReadTier?, Never>? in
-            guard let place = state.waiting.firstIndex(where: { $0.number == number }) else {
+            guard let index = state.waiting.firstIndex(where: { $0.number == number }) else {
                 state.cancelled.insert(number)
                 return nil
             }
-            return state.waiting.remove(at: place).continuation
+            return state.waiting.remove(at: index).continuation
         }
         waiting?.resume(returning: nil)
     }

@@ -96,8 +96,8 @@ extension DraftComparison {
     private func isReached(_ child: LinkEnd, from parent: LinkEnd, _ relationship: RelationshipLayout) -> Bool {
         switch relationship.storage {
         case .inverseColumn(let column):
-            guard let place = places[child], difference.rows[place].state == .edited else { return true }
-            let row = difference.rows[place]
+            guard let index = rowIndexes[child], difference.rows[index].state == .edited else { return true }
+            let row = difference.rows[index]
             let family = relationship.isSymmetric ? relationship.destinationFamily : [parent.entity]
             let mine = row.row.end(column, family)
             return mine == row.base.end(column, family) || mine == parent
@@ -118,22 +118,22 @@ extension DraftComparison {
     mutating func dropDeletions() {
         let dropped = parts.filter(\.isDropped)
         let kept = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))
-        for place in parts.indices {
-            guard let end = deletedEnd(parts[place]), kept.contains(end) else { continue }
-            drop(place)
+        for index in parts.indices {
+            guard let end = deletedEnd(parts[index]), kept.contains(end) else { continue }
+            drop(index)
         }
         let reached = keptReach
-        for place in parts.indices {
-            guard let end = deletedEnd(parts[place]), case .deletion = parts[place].kind, parts[place].conflict == nil,
+        for index in parts.indices {
+            guard let end = deletedEnd(parts[index]), case .deletion = parts[index].kind, parts[index].conflict == nil,
                 !explicit.contains(end), !reached.contains(end)
             else { continue }
-            drop(place)
+            drop(index)
         }
     }
 
-    private mutating func drop(_ place: Int) {
-        parts[place].isDropped = true
-        parts[place].conflict?.choice = .theirs
+    private mutating func drop(_ index: Int) {
+        parts[index].isDropped = true
+        parts[index].conflict?.choice = .theirs
     }
 
     /// The objects that the cascades of the remaining deletions reach, and that the delete rules of the save will delete.

@@ -36,7 +36,7 @@ struct DraftComparison {
     /// The objects that the draft inserts.
     let inserted: Set<LinkEnd>
     /// The index of each row, by its end.
-    let places: [LinkEnd: Int]
+    let rowIndexes: [LinkEnd: Int]
     var parts: [Part] = []
     /// The objects that the draft's deletions reach by cascades.
     var reach = CascadeReach()
@@ -52,11 +52,11 @@ struct DraftComparison {
         self.context = context
         self.difference = difference
         inserted = Set(difference.rows.filter { $0.state == .inserted }.map(\.end))
-        places = Dictionary(difference.rows.enumerated().map { ($1.end, $0) }) { first, _ in first }
+        rowIndexes = Dictionary(difference.rows.enumerated().map { ($1.end, $0) }) { first, _ in first }
         if context.position.generation != difference.generation { throw RootTier.draftReset }
         try read()
-        for place in difference.rows.indices { try compare(place) }
-        for place in difference.orders.indices { try compareOrder(place) }
+        for index in difference.rows.indices { try compare(index) }
+        for index in difference.orders.indices { try compareOrder(index) }
         try compareReached()
     }
 
@@ -64,11 +64,11 @@ struct DraftComparison {
 
     /// Decides every conflict.
     mutating func decide(_ choose: (DraftChange) throws -> DraftChange.Choice) rethrows {
-        for place in parts.indices {
-            guard let conflict = parts[place].conflict else { continue }
+        for index in parts.indices {
+            guard let conflict = parts[index].conflict else { continue }
             let choice = try choose(conflict)
-            parts[place].conflict?.choice = choice
-            parts[place].isDropped = choice == .theirs
+            parts[index].conflict?.choice = choice
+            parts[index].isDropped = choice == .theirs
         }
         dropPartners()
         dropDeletions()
@@ -109,26 +109,26 @@ struct DraftComparison {
         }
     }
 
-    private mutating func compare(_ place: Int) throws {
-        let row = difference.rows[place]
-        if layout(row.end).links != nil { return comparePair(place) }
+    private mutating func compare(_ index: Int) throws {
+        let row = difference.rows[index]
+        if layout(row.end).links != nil { return comparePair(index) }
         let theirs = current(row.end)
         switch (row.state, theirs) {
         case (.inserted, _):
-            parts.append(Part(kind: .insertion, row: place))
-            try compareLinks(place, nil)
+            parts.append(Part(kind: .insertion, row: index))
+            try compareLinks(index, nil)
         case (.deleted, nil): break
         case (.deleted, let theirs?):
             let isChanged = !changedColumns(theirs.row, since: row.base, row.end).isEmpty
             let conflict = DraftChange(id(row.end), nil, .deletedHere)
-            parts.append(Part(kind: .deletion, row: place, conflict: isChanged ? conflict : nil))
+            parts.append(Part(kind: .deletion, row: index, conflict: isChanged ? conflict : nil))
         case (_, nil):
             var conflict = DraftChange(id(row.end), nil, .deletedByOthers)
             conflict.canKeepMine = canRevive(row)
-            parts.append(Part(kind: .revival, row: place, conflict: conflict))
+            parts.append(Part(kind: .revival, row: index, conflict: conflict))
         case (_, let theirs?):
-            compareAttributes(place, theirs.row)
-            try compareLinks(place, theirs.row)
+            compareAttributes(index, theirs.row)
+            try compareLinks(index, theirs.row)
         }
     }
 
@@ -145,8 +145,8 @@ struct DraftComparison {
         }
     }
 
-    private mutating func compareAttributes(_ place: Int, _ theirs: RowSnapshot) {
-        let row = difference.rows[place]
+    private mutating func compareAttributes(_ index: Int, _ theirs: RowSnapshot) {
+        let row = difference.rows[index]
         let layout = layout(row.end)
         for (column, description) in layout.columns.enumerated() {
             guard let attribute = description.attribute, attribute.derivationExpression == nil else { continue }
@@ -162,9 +162,9 @@ struct DraftComparison {
             if !isMine {
                 merged.append(change)
             } else if !isTheirs {
-                parts.append(Part(kind: .attribute(column: column), row: place))
+                parts.append(Part(kind: .attribute(column: column), row: index))
             } else if !isEqual(row.row, theirs) {
-                parts.append(Part(kind: .attribute(column: column), row: place, conflict: change))
+                parts.append(Part(kind: .attribute(column: column), row: index, conflict: change))
             }
         }
     }
@@ -172,10 +172,14 @@ struct DraftComparison {
     // MARK: Links
 
     /// Whether the draft deletes a saved object.
-    func isDeletedHere(_ end: LinkEnd) -> Bool { places[end].map { difference.rows[$0].state == .deleted } ?? false }
+    func isDeletedHere(_ end: LinkEnd) -> Bool {
+        rowIndexes[end].map { difference.rows[$0].state == .deleted } ?? false
+    }
 
     /// Whether the object is inserted again if the draft's side is kept.
-    private func isRevived(_ end: LinkEnd) -> Bool { places[end].map { difference.rows[$0].state == .edited } ?? false }
+    private func isRevived(_ end: LinkEnd) -> Bool {
+        rowIndexes[end].map { difference.rows[$0].state == .edited } ?? false
+    }
 
     /// Whether an object that another save has deleted can be inserted again: whether the destinations of its mandatory
     /// relationships exist.
@@ -189,8 +193,8 @@ struct DraftComparison {
     }
 
     /// - Parameter theirs: The newest saved row; nil for a new object.
-    private mutating func compareLinks(_ place: Int, _ theirs: RowSnapshot?) throws {
-        let row = difference.rows[place]
+    private mutating func compareLinks(_ rowIndex: Int, _ theirs: RowSnapshot?) throws {
+        let row = difference.rows[rowIndex]
         for (index, relationship) in layout(row.end).relationships.enumerated() {
             guard case .column(let column) = relationship.storage else { continue }
             let family = relationship.destinationFamily
@@ -210,7 +214,7 @@ struct DraftComparison {
             if conflict == nil, let mine {
                 conflict = try rival(of: row.end, for: mine, column: column, relationship: relationship)
             }
-            parts.append(Part(kind: .link(relationship: index), row: place, conflict: conflict))
+            parts.append(Part(kind: .link(relationship: index), row: rowIndex, conflict: conflict))
         }
     }
 
@@ -240,8 +244,8 @@ struct DraftComparison {
             theirs: rival.objectID)
     }
 
-    private mutating func comparePair(_ place: Int) {
-        let row = difference.rows[place]
+    private mutating func comparePair(_ index: Int) {
+        let row = difference.rows[index]
         guard row.state != .edited, let pair = LinkedPair(row, context.stack.layout) else { return }
         let ends = [pair.source, pair.destination]
         if row.state == .inserted, ends.contains(where: isDeletedHere) { return }
@@ -252,11 +256,11 @@ struct DraftComparison {
                 id(pair.source), pair.name, .relationship, base: nil, mine: id(pair.destination), theirs: nil
             ).leadingToGone(canRevive: gone.allSatisfy(isRevived))
         }
-        parts.append(Part(kind: .pair, row: place, conflict: conflict))
+        parts.append(Part(kind: .pair, row: index, conflict: conflict))
     }
 
-    private mutating func compareOrder(_ place: Int) throws {
-        let order = difference.orders[place]
+    private mutating func compareOrder(_ index: Int) throws {
+        let order = difference.orders[index]
         let owner = inserted.contains(order.owner) ? nil : current(order.owner)
         let theirs = try owner.flatMap { try $0.context?.ends(of: $0, at: order.index) } ?? []
         theirOrders.append(theirs)
@@ -267,7 +271,7 @@ struct DraftComparison {
                 id(order.owner), layout(order.owner).relationships[order.index].name, .order, base: order.base.map(id),
                 mine: order.mine.map(id), theirs: theirs.map(id))
         }
-        parts.append(Part(kind: .order(place), row: -1, conflict: conflict))
+        parts.append(Part(kind: .order(index), row: -1, conflict: conflict))
     }
 
     // MARK: Partners
@@ -275,14 +279,14 @@ struct DraftComparison {
     /// If one side of a symmetric link is dropped, drops both sides.
     private mutating func dropPartners() {
         var dropped = parts.indices.filter { parts[$0].isDropped }
-        while let place = dropped.popLast() {
-            guard case .link(let index) = parts[place].kind else { continue }
-            let row = difference.rows[parts[place].row]
+        while let partIndex = dropped.popLast() {
+            guard case .link(let index) = parts[partIndex].kind else { continue }
+            let row = difference.rows[parts[partIndex].row]
             let relationship = layout(row.end).relationships[index]
             guard relationship.isSymmetric, case .column(let column) = relationship.storage else { continue }
             let family = relationship.destinationFamily
             let others = [row.base.end(column, family), row.row.end(column, family)].compactMap {
-                $0.flatMap { places[$0] }
+                $0.flatMap { rowIndexes[$0] }
             }
             for other in parts.indices where others.contains(parts[other].row) && !parts[other].isDropped {
                 guard case .link(let own) = parts[other].kind,

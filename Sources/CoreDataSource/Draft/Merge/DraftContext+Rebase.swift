@@ -121,11 +121,11 @@ extension DraftDifference {
     func renaming(_ keys: [LinkEnd: Int64], _ layout: ModelLayout) -> DraftDifference {
         if keys.isEmpty { return self }
         var renamed = self
-        for place in rows.indices {
-            let entity = layout.entities[rows[place].end.entity]
-            renamed.rows[place].end = rows[place].end.renamed(keys)
-            renamed.rows[place].row.rename(keys, entity, layout)
-            if rows[place].state == .inserted { renamed.rows[place].base.rename(keys, entity, layout) }
+        for index in rows.indices {
+            let entity = layout.entities[rows[index].end.entity]
+            renamed.rows[index].end = rows[index].end.renamed(keys)
+            renamed.rows[index].row.rename(keys, entity, layout)
+            if rows[index].state == .inserted { renamed.rows[index].base.rename(keys, entity, layout) }
         }
         return renamed
     }

@@ -76,7 +76,7 @@ struct DraftMerge {
             }
         }
         for part in comparison.parts {
-            if case .order(let place) = part.kind { try arrange(place, isMine: !part.isDropped) }
+            if case .order(let orderIndex) = part.kind { try arrange(orderIndex, isMine: !part.isDropped) }
         }
         let reached = comparison.keptReach
         for part in parts {
@@ -157,22 +157,22 @@ struct DraftMerge {
         }
         let (source, destination) = (try object(pair.source), try object(pair.destination))
         guard try context.link(source, destination, pair.pairs) == nil else { return }
-        func place(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
+        func position(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
         // Insert the link with the key that it has in the draft, or with a new key if another program may have used that key.
         try context.insertLink(
-            pair.pairs, (source, place(pair.pairs.own.position)), (destination, place(pair.pairs.other.position)),
+            pair.pairs, (source, position(pair.pairs.own.position)), (destination, position(pair.pairs.other.position)),
             key: key(of: row))
     }
 
     // MARK: Orders
 
-    private func arrange(_ place: Int, isMine: Bool) throws {
-        let order = comparison.difference.orders[place]
+    private func arrange(_ index: Int, isMine: Bool) throws {
+        let order = comparison.difference.orders[index]
         guard let owner = known(order.owner), !owner.isDeleted, let context = owner.context else { return }
         let present = try context.relatedObjects(of: owner, at: order.index)
         let ends = present.map { LinkEnd($0) }
         let merged = OrderMerge.merge(
-            base: order.base, mine: order.mine.map { $0.renamed(newKeys) }, theirs: comparison.theirOrders[place],
+            base: order.base, mine: order.mine.map { $0.renamed(newKeys) }, theirs: comparison.theirOrders[index],
             present: ends, isMine: isMine)
         guard merged != ends else { return }
         let objects = Dictionary(zip(ends, present)) { first, _ in first }

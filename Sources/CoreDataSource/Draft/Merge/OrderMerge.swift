@@ -39,8 +39,8 @@ package enum OrderMerge {
         var previous: Element?
         for element in follower + present where wanted.contains(element) {
             if placed.insert(element).inserted {
-                let place = previous.flatMap { merged.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
-                merged.insert(element, at: place)
+                let index = previous.flatMap { merged.firstIndex(of: $0) }.map { $0 + 1 } ?? 0
+                merged.insert(element, at: index)
             }
             previous = element
         }

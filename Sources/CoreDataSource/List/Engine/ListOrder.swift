@@ -46,14 +46,14 @@ package struct ListOrder: Sendable {
     }
 
     /// The position of a row in the order. Two versions of a row at the same position compare equal.
-    func place(_ row: ListedRow) -> RowCursor {
-        let place = RowCursor(row.stored, sort, layout)
-        guard let firstSection else { return place }
-        return RowCursor(key: place.key, values: place.values + [firstSection.known(row)])
+    func cursor(_ row: ListedRow) -> RowCursor {
+        let cursor = RowCursor(row.stored, sort, layout)
+        guard let firstSection else { return cursor }
+        return RowCursor(key: cursor.key, values: cursor.values + [firstSection.known(row)])
     }
 
     /// Whether two versions of a row have the same position.
-    func isSamePlace(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
+    func isSamePosition(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
         !precedes(lhs, rhs) && !precedes(rhs, lhs)
     }
 

@@ -72,15 +72,15 @@ package final class ListState: Sendable {
     }
 
     /// The section of a row, or nil; and the index at which the section would be inserted.
-    func findSection(of row: ListedRow) -> (section: Int?, place: Int) {
+    func findSection(of row: ListedRow) -> (section: Int?, position: Int) {
         if query.order.section == nil { return (0, 0) }
-        let place = partitioningIndex(sectionStarts.count) {
+        let index = partitioningIndex(sectionStarts.count) {
             query.order.orderSections(rows[sectionStarts[$0]], row) < 0
         }
-        guard place < sectionStarts.count, query.order.orderSections(rows[sectionStarts[place]], row) == 0 else {
-            return (nil, place)
+        guard index < sectionStarts.count, query.order.orderSections(rows[sectionStarts[index]], row) == 0 else {
+            return (nil, index)
         }
-        return (place, place)
+        return (index, index)
     }
 
     /// Whether the section of a row is shown.
@@ -144,7 +144,7 @@ extension RowStorage {
 /// The outcome of applying changes to a list.
 package enum ListStep: Sendable {
     /// The new state, with the indexes of the changed rows before and after, if they are known.
-    case state(ListState, RowPlaces?)
+    case state(ListState, RowIndexes?)
     /// The state has fewer rows than the limit, so more rows must be read from the store.
     case isShort(ListState)
     /// A row is not at its position, for example after saves were discarded, so all rows must be read again.
@@ -156,8 +156,8 @@ extension ListState {
     ///
     /// The cost is a search for each change, and a copy of each chunk with a change.
     package func applying(_ net: NetChanges, asOf number: Int64) -> ListStep {
-        guard let (edited, places) = edited(net, asOf: number) else { return .isStale }
-        return edited.checked(places)
+        guard let (edited, indexes) = edited(net, asOf: number) else { return .isStale }
+        return edited.checked(indexes)
     }
 
     /// Appends the rows that were read to the remaining rows.
@@ -170,22 +170,22 @@ extension ListState {
     }
 
     /// The state after the changes; nil if an old row is missing.
-    private func edited(_ net: NetChanges, asOf number: Int64) -> (ListState, RowPlaces)? {
+    private func edited(_ net: NetChanges, asOf number: Int64) -> (ListState, RowIndexes)? {
         guard let edits = edits(net) else { return nil }
         let starts = sectionStarts(after: edits)
         return (
             ListState(query, rows.edited(edits), sectionStarts: starts, isComplete: isComplete, asOf: number),
-            RowPlaces(edits)
+            RowIndexes(edits)
         )
     }
 
     /// Checks that there are enough rows, and drops rows far beyond the limit.
-    private func checked(_ places: RowPlaces?) -> ListStep {
-        guard let limit = query.limit, !query.isHeldWhole else { return .state(self, places) }
+    private func checked(_ indexes: RowIndexes?) -> ListStep {
+        guard let limit = query.limit, !query.isHeldWhole else { return .state(self, indexes) }
         if !isComplete && rows.count < limit { return .isShort(self) }
-        if rows.count <= limit + 2 * query.reserve { return .state(self, places) }
+        if rows.count <= limit + 2 * query.reserve { return .state(self, indexes) }
         // Dropped rows can be read again.
-        return .state(ListState(query, rows.prefix(query.mostHeld), isComplete: false, asOf: asOf), places)
+        return .state(ListState(query, rows.prefix(query.mostHeld), isComplete: false, asOf: asOf), indexes)
     }
 
     /// The indexes of the changes; nil if an old row is missing.
@@ -228,29 +228,29 @@ extension ListState {
             counts.append(end - sectionStarts[section])
         }
         for (index, _) in edits.removals { counts[section(ofRow: index)] -= 1 }
-        var added: [(place: Int, row: ListedRow, count: Int)] = []
+        var added: [(position: Int, row: ListedRow, count: Int)] = []
         for (_, row) in edits.insertions {
-            let (section, place) = findSection(of: row)
+            let (section, position) = findSection(of: row)
             if let section {
                 counts[section] += 1
-            } else if let last = added.last, last.place == place, query.order.orderSections(last.row, row) == 0 {
+            } else if let last = added.last, last.position == position, query.order.orderSections(last.row, row) == 0 {
                 added[added.count - 1].count += 1
             } else {
-                added.append((place, row, 1))
+                added.append((position, row, 1))
             }
         }
-        return Self.starts(counts, added.map { ($0.place, $0.count) })
+        return Self.starts(counts, added.map { ($0.position, $0.count) })
     }
 
     private static func starts(
-        _ counts: ContiguousArray<Int>, _ added: [(place: Int, count: Int)]
+        _ counts: ContiguousArray<Int>, _ added: [(position: Int, count: Int)]
     ) -> ContiguousArray<Int> {
         var starts = ContiguousArray<Int>()
         starts.reserveCapacity(counts.count + added.count)
         var start = 0
         var next = 0
         for section in 0...counts.count {
-            while next < added.count, added[next].place == section {
+            while next < added.count, added[next].position == section {
                 starts.append(start)
                 start += added[next].count
                 next += 1
@@ -277,7 +277,7 @@ private struct ChangedRows {
         for change in net.rows.values {
             func listed(_ row: ListedRow?) -> ListedRow? { row.flatMap { isListed($0) ? $0 : nil } }
             let (old, new) = (listed(change.old), listed(change.new))
-            if let old, let new, order.isSamePlace(old, new) {
+            if let old, let new, order.isSamePosition(old, new) {
                 staying.append((old, new))
             } else {
                 if let old { leaving.append(old) }

@@ -118,8 +118,8 @@ package struct NetChanges: Sendable {
     ///   - touched: The keys of rows that count as changed if both states have them.
     package static func comparing(
         _ old: RowStorage, with new: RowStorage, of query: ListQuery, touched: Set<Int64> = []
-    ) -> (net: NetChanges, places: RowPlaces) {
-        var (net, places) = (NetChanges(), RowPlaces())
+    ) -> (net: NetChanges, indexes: RowIndexes) {
+        var (net, indexes) = (NetChanges(), RowIndexes())
         net.touched = touched
         var before: [Int64: (row: ListedRow, index: Int)] = [:]
         before.reserveCapacity(old.count)
@@ -134,13 +134,13 @@ package struct NetChanges: Sendable {
             let previous = before.removeValue(forKey: row.key)
             if let previous, net.isSame(previous.row, row, query), !touched.contains(row.key) { return }
             net.rows[row.key] = Change(entity: row.entity, old: previous?.row, newest: .row(row), isListed: true)
-            places.note(row.key, old: previous?.index, new: index)
+            indexes.note(row.key, old: previous?.index, new: index)
         }
         for (key, previous) in before {
             net.rows[key] = Change(entity: previous.row.entity, old: previous.row, newest: .unknown, isListed: false)
-            places.note(key, old: previous.index, new: nil)
+            indexes.note(key, old: previous.index, new: nil)
         }
-        return (net, places)
+        return (net, indexes)
     }
 
     /// The changes from a state of a list to a later state.
@@ -149,10 +149,10 @@ package struct NetChanges: Sendable {
     ///   a list with a limit are compared one by one.
     package static func catchingUp(
         from old: ListState, to new: ListState, _ missed: NetChanges
-    ) -> (net: NetChanges, places: RowPlaces?) {
+    ) -> (net: NetChanges, indexes: RowIndexes?) {
         if old.query.limit == nil { return (missed, nil) }
-        let (net, places) = comparing(old.rows, with: new.rows, of: new.query, touched: missed.touched)
-        return (net, places)
+        let (net, indexes) = comparing(old.rows, with: new.rows, of: new.query, touched: missed.touched)
+        return (net, indexes)
     }
 
     private mutating func add(_ key: Int64, _ change: Change, columns changed: ColumnSet, to query: ListQuery) {

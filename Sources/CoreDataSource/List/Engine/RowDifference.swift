@@ -32,9 +32,9 @@ package struct RowDifference: Sendable {
 extension RowDifference {
     /// - Parameters:
     ///   - net: The changes of rows between the two states. Other rows are reported only if they cross a limit.
-    ///   - places: The indexes of these rows; nil to search for them.
-    package init(from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces? = nil) {
-        var touched = DifferingRows(from: old, to: new, net, places)
+    ///   - indexes: The indexes of these rows; nil to search for them.
+    package init(from old: ListState, to new: ListState, _ net: NetChanges, _ indexes: RowIndexes? = nil) {
+        var touched = DifferingRows(from: old, to: new, net, indexes)
         touched.addThoseAtTheLimit(net)
         let stayed = touched.rowsThatStay()
         changes = touched.changes(stayed)
@@ -43,8 +43,8 @@ extension RowDifference {
 
     /// - Parameter missed: The changes of rows in all steps between the two states.
     package init(catchingUpFrom old: ListState, to new: ListState, _ missed: NetChanges) {
-        let (net, places) = NetChanges.catchingUp(from: old, to: new, missed)
-        self.init(from: old, to: new, net, places)
+        let (net, indexes) = NetChanges.catchingUp(from: old, to: new, missed)
+        self.init(from: old, to: new, net, indexes)
     }
 
     /// The changes from an empty list to a state.
@@ -80,7 +80,7 @@ private struct DifferingRows {
         var old: Int?
         var new: Int?
         /// Whether the sort keys, and so the section, are unchanged.
-        var isSamePlace = false
+        var isSamePosition = false
         var isSameSection = false
     }
 
@@ -88,7 +88,7 @@ private struct DifferingRows {
     let to: ListState
     var rows: [Row] = []
 
-    init(from: ListState, to: ListState, _ net: NetChanges, _ places: RowPlaces?) {
+    init(from: ListState, to: ListState, _ net: NetChanges, _ indexes: RowIndexes?) {
         self.from = from
         self.to = to
         rows.reserveCapacity(net.rows.count)
@@ -96,16 +96,16 @@ private struct DifferingRows {
         for (key, change) in net.rows {
             let (before, after) = (change.old, change.new)
             var row = Row(entity: change.entity, key: key)
-            if let places {
-                row.old = places.old[key].flatMap { $0 < from.count ? $0 : nil }
-                row.new = places.new[key].flatMap { $0 < to.count ? $0 : nil }
+            if let indexes {
+                row.old = indexes.old[key].flatMap { $0 < from.count ? $0 : nil }
+                row.new = indexes.new[key].flatMap { $0 < to.count ? $0 : nil }
             } else {
                 row.old = before.flatMap(from.shownIndex)
                 row.new = after.flatMap(to.shownIndex)
             }
             if row.old == nil && row.new == nil { continue }
             if let before, let after, row.old != nil, row.new != nil {
-                row.isSamePlace = order.isSamePlace(before, after)
+                row.isSamePosition = order.isSamePosition(before, after)
                 row.isSameSection = order.orderSections(before, after) == 0
             }
             rows.append(row)
@@ -139,7 +139,7 @@ private struct DifferingRows {
         var leaving: [Int] = []
         var coming: [Int] = []
         for (position, row) in rows.enumerated() {
-            if row.isSamePlace {
+            if row.isSamePosition {
                 stay.insert(position)
                 continue
             }

@@ -111,9 +111,9 @@ extension RowStorage {
         guard chunk < chunks.count else { return nil }
         // The keys of a chunk are close together in memory. Comparing rows would read the separate memory of each row.
         let rows = chunks[chunk].rows
-        let place = rows.withUnsafeBufferPointer { rows in rows.firstIndex { $0.key == row.key } }
-        guard let place, order.isSamePlace(rows[place], row) else { return nil }
-        return starts[chunk] + place
+        let offset = rows.withUnsafeBufferPointer { rows in rows.firstIndex { $0.key == row.key } }
+        guard let offset, order.isSamePosition(rows[offset], row) else { return nil }
+        return starts[chunk] + offset
     }
 
     /// The first chunk whose last row does not precede a row.
@@ -253,7 +253,7 @@ extension RowStorage {
 }
 
 /// The indexes of changed rows before and after, among all kept rows.
-package struct RowPlaces: Sendable {
+package struct RowIndexes: Sendable {
     /// By row key.
     private(set) var old: [Int64: Int] = [:]
     /// By row key.

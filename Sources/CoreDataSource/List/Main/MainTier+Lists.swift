@@ -62,7 +62,7 @@ extension MainTier {
         var (key, query) = (engine.key, engine.query)
         query.start = nil
         if let cursor { query.start = try row(cursor, query.order, query.joined) }
-        key.start = query.start.map(query.order.place)
+        key.start = query.start.map(query.order.cursor)
         return try lists.engine(key, query)
     }
 

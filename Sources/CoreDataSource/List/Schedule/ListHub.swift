@@ -260,7 +260,7 @@ struct ListKey: Hashable {
     init(_ query: ListQuery, section: AnyHashable?, test: PredicateTree?) {
         (entity, family, predicate, joined) = (query.entity, query.family, query.predicate, query.joined)
         (sort, limit) = (query.order.sort, query.limit)
-        start = query.start.map(query.order.place)
+        start = query.start.map(query.order.cursor)
         self.section = section
         self.test = test
         defersValues = !query.deferredColumns.isEmpty

@@ -12,13 +12,13 @@ package final class ListReport: Sendable {
     let isCatchUp: Bool
 
     package init(
-        from old: ListState, to new: ListState, _ net: NetChanges, _ places: RowPlaces?, _ reason: ListReason,
+        from old: ListState, to new: ListState, _ net: NetChanges, _ indexes: RowIndexes?, _ reason: ListReason,
         since start: ContinuousClock.Instant
     ) {
         self.old = old
         self.new = new
         self.net = net
-        difference = RowDifference(from: old, to: new, net, places)
+        difference = RowDifference(from: old, to: new, net, indexes)
         var reason = reason
         reason.addTime(since: start)
         self.reason = reason
@@ -91,8 +91,8 @@ package struct ShownState {
         let isReportedIfEmpty = missedDay
         (self.missed, missedDay) = (nil, false)
         defer { state = newest }
-        let (net, places) = NetChanges.catchingUp(from: state, to: newest, missed)
-        let difference = RowDifference(from: state, to: newest, net, places)
+        let (net, indexes) = NetChanges.catchingUp(from: state, to: newest, missed)
+        let difference = RowDifference(from: state, to: newest, net, indexes)
         return difference.isEmpty && !isReportedIfEmpty
             ? nil : ListReport(from: state, to: newest, net, difference, reason)
     }
@@ -115,7 +115,7 @@ package struct ShownState {
         if missed != nil { missed = NetChanges() }
         missedDay = false
         defer { state = new }
-        let (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query)
-        return ListReport(from: state, to: new, net, RowDifference(from: state, to: new, net, places), reason)
+        let (net, indexes) = NetChanges.comparing(state.rows, with: new.rows, of: new.query)
+        return ListReport(from: state, to: new, net, RowDifference(from: state, to: new, net, indexes), reason)
     }
 }

@@ -96,9 +96,9 @@ private struct ListRun {
         if work.touched.related.mayBeUndone(from: max(before, state.asOf), to: new.asOf) {
             try touched.formUnion(owners(of: work.touched.related, among: new.rows))
         }
-        var (net, places) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: touched)
+        var (net, indexes) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: touched)
         if reason.kind == .reset { net.noteAllDeleted() }
-        return reported(.state(new, places), net)
+        return reported(.state(new, indexes), net)
     }
 
     private mutating func readOn(_ short: ShortList) throws(DataSourceError) -> ListWork.Outcome {
@@ -132,9 +132,9 @@ private struct ListRun {
         case .isShort(let head):
             reason.addTime(since: start)
             return .isShort(ShortList(head: head, net: net, reason: reason))
-        case .state(let new, let places):
+        case .state(let new, let indexes):
             reason.note(net, worker.names)
-            let report = ListReport(from: state, to: new, net, places, reason, since: start)
+            let report = ListReport(from: state, to: new, net, indexes, reason, since: start)
             let isChange = reason.kind == .initial || reason.kind == .reset || !report.difference.isEmpty
             return isChange ? .changed(report) : .unchanged(new)
         }
@@ -159,13 +159,13 @@ extension ListState {
 extension RowTail {
     /// Reads the first rows of a list after a position, including uncommitted saves.
     static func read(
-        _ query: ListQuery, after place: ListedRow?, most: Int, _ root: RootTier, _ layout: ModelLayout
+        _ query: ListQuery, after start: ListedRow?, most: Int, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> RowTail {
-        var rows = query.rows(after: place)
+        var rows = query.rows(after: start)
         if query.test == nil && most < .max { rows.limit = most }
         let (found, asOf) = try query.read(rows, root, layout)
         var listed = found
-        if let place, query.order.isComputed { listed.removeAll { !query.order.precedes(place, $0) } }
+        if let start, query.order.isComputed { listed.removeAll { !query.order.precedes(start, $0) } }
         if let test = query.test {
             listed = []
             for row in found where try test.accepts(row, rows.budget) { listed.append(row) }
@@ -194,13 +194,13 @@ extension ListQuery {
     }
 
     /// The query for the store. A store cannot sort by a computed section, so it cannot use a position in that order either.
-    fileprivate func rows(after place: ListedRow?) -> RowQuery {
+    fileprivate func rows(after start: ListedRow?) -> RowQuery {
         var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
         all.joined = joined
         all.returnsJoined = true
         all.defersValues = !deferredColumns.isEmpty
-        guard let place, !order.isComputed else { return all }
-        return all.following(order.place(place))
+        guard let start, !order.isComputed else { return all }
+        return all.following(order.cursor(start))
     }
 
     /// The rows in the order of the list.

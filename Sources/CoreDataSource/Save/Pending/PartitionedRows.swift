@@ -40,20 +40,20 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
     ///
     /// - Parameter initial: The first value of a new key.
     package mutating func change(_ key: Key, initial: @autoclosure () -> Value, _ body: (inout Value) -> Void) {
-        let place = part(of: key)
-        let before = parts[place].count
-        body(&parts[place][key, default: initial()])
-        if parts[place].count > before { grow() }
+        let index = part(of: key)
+        let before = parts[index].count
+        body(&parts[index][key, default: initial()])
+        if parts[index].count > before { grow() }
     }
 
     /// Changes the value of an existing key in place.
     ///
     /// - Parameter body: Returns whether to remove the value.
     package mutating func removeIf(_ key: Key, _ body: (inout Value) -> Bool) {
-        let place = part(of: key)
-        guard let index = parts[place].index(forKey: key) else { return }
-        guard body(&parts[place].values[index]) else { return }
-        parts[place].remove(at: index)
+        let number = part(of: key)
+        guard let index = parts[number].index(forKey: key) else { return }
+        guard body(&parts[number].values[index]) else { return }
+        parts[number].remove(at: index)
         count -= 1
     }
 

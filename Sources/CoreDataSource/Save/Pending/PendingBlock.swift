@@ -18,7 +18,7 @@ package final class PendingBlock: Sendable {
         /// The rows after the save, in the order of the keys; nil for a deleted row.
         var rows: ContiguousArray<RowSnapshot?> = []
         /// For each constraint, a hash table with open addressing: the positions of rows plus one; 0 is a free slot.
-        var places: [ContiguousArray<UInt32>] = []
+        var indexes: [ContiguousArray<UInt32>] = []
         /// The sources of each link column.
         var sources: [PendingSources] = []
     }
@@ -53,24 +53,24 @@ package final class PendingBlock: Sendable {
             table.rows = ContiguousArray(order.map { table.rows[$0] })
             table.keys = ContiguousArray(order.map { table.keys[$0] })
         }
-        table.places = layout.constraints.map { columns in places(of: table.rows, columns, layout) }
+        table.indexes = layout.constraints.map { columns in indexes(of: table.rows, columns, layout) }
         table.sources = layout.linkColumns.map { PendingSources($0, table.rows) }
         return table
     }
 
-    private static func places(
+    private static func indexes(
         of rows: ContiguousArray<RowSnapshot?>, _ columns: [Int], _ layout: EntityLayout
     ) -> ContiguousArray<UInt32> {
         var capacity = 16
         while capacity < rows.count * 2 { capacity *= 2 }
-        var places = ContiguousArray<UInt32>(repeating: 0, count: capacity)
-        for (place, row) in rows.enumerated() {
+        var indexes = ContiguousArray<UInt32>(repeating: 0, count: capacity)
+        for (index, row) in rows.enumerated() {
             guard let hash = row?.uniqueHash(columns, layout) else { continue }
             var slot = Int(truncatingIfNeeded: hash) & (capacity - 1)
-            while places[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
-            places[slot] = UInt32(place + 1)
+            while indexes[slot] != 0 { slot = (slot + 1) & (capacity - 1) }
+            indexes[slot] = UInt32(index + 1)
         }
-        return places
+        return indexes
     }
 
     func isEmpty(_ entity: Int) -> Bool { tables[entity] == nil }
@@ -83,7 +83,7 @@ package final class PendingBlock: Sendable {
     /// The keys of the rows that lead to the row `end` by a link column.
     func sources(_ entity: Int, _ link: Int, of end: Int64) -> [Int64] {
         guard let table = tables[entity] else { return [] }
-        return table.sources[link].places(end, table.rows).map { table.keys[$0] }
+        return table.sources[link].indexes(end, table.rows).map { table.keys[$0] }
     }
 
     /// The row after the save; nil if the save did not change it.
@@ -101,14 +101,14 @@ package final class PendingBlock: Sendable {
     /// The key of the row with the given values in the columns of a uniqueness constraint.
     func key(_ entity: Int, constraint: Int, hash: UInt64, values: [RowValue]) -> Int64? {
         guard let table = tables[entity] else { return nil }
-        let places = table.places[constraint]
-        var slot = Int(truncatingIfNeeded: hash) & (places.count - 1)
-        while places[slot] != 0 {
-            let place = Int(places[slot]) - 1
-            if let row = table.rows[place], row.holds(values, table.layout.constraints[constraint]) {
-                return table.keys[place]
+        let indexes = table.indexes[constraint]
+        var slot = Int(truncatingIfNeeded: hash) & (indexes.count - 1)
+        while indexes[slot] != 0 {
+            let index = Int(indexes[slot]) - 1
+            if let row = table.rows[index], row.holds(values, table.layout.constraints[constraint]) {
+                return table.keys[index]
             }
-            slot = (slot + 1) & (places.count - 1)
+            slot = (slot + 1) & (indexes.count - 1)
         }
         return nil
     }

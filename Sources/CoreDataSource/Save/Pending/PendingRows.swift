@@ -189,10 +189,10 @@ struct PendingView: NewerRows {
         for (key, row) in rows.all where row.number > start && !isReplaced(key, after: row.number) {
             if let row = row.row { try body(key, row) }
         }
-        for (place, block) in blocks.enumerated() {
+        for (index, block) in blocks.enumerated() {
             try block.forEachRow(entity) { (key, row) throws(DataSourceError) in
                 if let newer = rows[key], newer.number > block.number { return }
-                if blocks[(place + 1)...].contains(where: { $0.row(entity, key) != nil }) { return }
+                if blocks[(index + 1)...].contains(where: { $0.row(entity, key) != nil }) { return }
                 if let row = row.row { try body(key, row) }
             }
         }

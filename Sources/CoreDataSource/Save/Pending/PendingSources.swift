@@ -15,24 +15,24 @@ struct PendingSources: Sendable {
         while capacity < rows.count * 2 { capacity *= 2 }
         last = ContiguousArray(repeating: 0, count: capacity)
         previous = ContiguousArray(repeating: 0, count: rows.count)
-        for (place, row) in rows.enumerated() {
+        for (index, row) in rows.enumerated() {
             guard let row, !row.isNull(column) else { continue }
             let slot = slot(row.integer(column), rows)
-            previous[place] = last[slot]
-            last[slot] = UInt32(place + 1)
+            previous[index] = last[slot]
+            last[slot] = UInt32(index + 1)
         }
     }
 
     /// The positions of the rows that lead to the destination `end`.
-    func places(_ end: Int64, _ rows: ContiguousArray<RowSnapshot?>) -> [Int] {
+    func indexes(_ end: Int64, _ rows: ContiguousArray<RowSnapshot?>) -> [Int] {
         if last.isEmpty { return [] }
-        var places: [Int] = []
+        var indexes: [Int] = []
         var next = last[slot(end, rows)]
         while next != 0 {
-            places.append(Int(next) - 1)
+            indexes.append(Int(next) - 1)
             next = previous[Int(next) - 1]
         }
-        return places
+        return indexes
     }
 
     private func slot(_ end: Int64, _ rows: ContiguousArray<RowSnapshot?>) -> Int {

@@ -49,14 +49,14 @@ package struct Join<View: RowView> {
         if columns.isEmpty || rows.isEmpty { return rows }
         var rows = rows
         for index in rows.indices { rows[index].joined = RowSnapshot(columnCount: columns.count) }
-        for (place, column) in columns.enumerated() {
+        for (position, column) in columns.enumerated() {
             let values: [RowValue]
             switch column.source {
             case .outer(let outerColumn): values = outer.map { $0.value(outerColumn, column.kind.storage) }
             case .outerKey: values = outer.map { RowValue.integer($0.key) }
             default: values = try relatedValues(rows, column)
             }
-            for (index, value) in values.enumerated() { rows[index].joined?.setValue(value, place) }
+            for (index, value) in values.enumerated() { rows[index].joined?.setValue(value, position) }
         }
         return rows
     }
@@ -78,16 +78,16 @@ package struct Join<View: RowView> {
     private func forEachRelated(
         _ related: RelatedRows, of owners: [StoredRow], _ body: (Int, StoredRow) -> Void
     ) throws(DataSourceError) {
-        var (places, rows): ([Int], [StoredRow]) = ([], [])
-        for (place, row) in try pairs(related, owners) {
-            places.append(place)
+        var (ownerIndexes, rows): ([Int], [StoredRow]) = ([], [])
+        for (ownerIndex, row) in try pairs(related, owners) {
+            ownerIndexes.append(ownerIndex)
             rows.append(row)
         }
         let layout = view.layout.entities[related.destination]
-        let filled = try filled(rows, related.joined, outer: places.map { owners[$0] })
-        for (place, row) in zip(places, filled) {
+        let filled = try filled(rows, related.joined, outer: ownerIndexes.map { owners[$0] })
+        for (ownerIndex, row) in zip(ownerIndexes, filled) {
             try budget.countRow()
-            if try related.predicate.evaluate(row, layout, budget) { body(place, row) }
+            if try related.predicate.evaluate(row, layout, budget) { body(ownerIndex, row) }
         }
     }
 
@@ -98,18 +98,18 @@ package struct Join<View: RowView> {
         var ends: [(owner: Int, key: Int64)] = []
         switch related.link {
         case .destination(let column):
-            for (place, owner) in owners.enumerated() where !owner.row.isNull(column) {
-                ends.append((place, owner.row.integer(column)))
+            for (index, owner) in owners.enumerated() where !owner.row.isNull(column) {
+                ends.append((index, owner.row.integer(column)))
             }
         case .source(let column):
-            let places = placesByKey(owners)
-            var rows = try view.rows(related.family, .column(column), in: Array(places.keys), budget)
+            let indexes = indexesByKey(owners)
+            var rows = try view.rows(related.family, .column(column), in: Array(indexes.keys), budget)
             if view.mayHaveDoubleLinks, related.isToOne { rows = firstOfEach(rows, column) }
-            return rows.flatMap { row in (places[row.row.integer(column)] ?? []).map { ($0, row) } }
+            return rows.flatMap { row in (indexes[row.row.integer(column)] ?? []).map { ($0, row) } }
         case .pairs(let layout, let own, let other):
-            let places = placesByKey(owners)
-            for link in try view.rows([layout], .column(own), in: Array(places.keys), budget) {
-                for place in places[link.row.integer(own)] ?? [] { ends.append((place, link.row.integer(other))) }
+            let indexes = indexesByKey(owners)
+            for link in try view.rows([layout], .column(own), in: Array(indexes.keys), budget) {
+                for index in indexes[link.row.integer(own)] ?? [] { ends.append((index, link.row.integer(other))) }
             }
             if view.mayHaveDoubleLinks {
                 var seen: Set<[Int64]> = []
@@ -133,7 +133,7 @@ package struct Join<View: RowView> {
         return Array(first.values)
     }
 
-    private func placesByKey(_ owners: [StoredRow]) -> [Int64: [Int]] {
+    private func indexesByKey(_ owners: [StoredRow]) -> [Int64: [Int]] {
         Dictionary(grouping: owners.indices) { owners[$0].key }
     }
 

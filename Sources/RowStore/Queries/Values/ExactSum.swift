@@ -141,16 +141,16 @@ struct DecimalSum: Sendable {
 
     private mutating func add(_ text: UnsafeRawBufferPointer, sign: Int64) -> Bool {
         guard let number = DecimalText(text) else { return false }
-        var place = number.magnitude - 1 + DecimalSum.fractionDigits
+        var position = number.magnitude - 1 + DecimalSum.fractionDigits
         for digit in number.digits where digit != UInt8(ascii: ".") {
             let value = Int64(digit - UInt8(ascii: "0"))
-            if place >= 0 && place < 34 * DecimalSum.groupDigits {
-                let (group, power) = place.quotientAndRemainder(dividingBy: DecimalSum.groupDigits)
+            if position >= 0 && position < 34 * DecimalSum.groupDigits {
+                let (group, power) = position.quotientAndRemainder(dividingBy: DecimalSum.groupDigits)
                 groups[group] += sign * (number.isNegative ? -value : value) * DecimalSum.powers[power]
             } else if value != 0 {
                 isBeyond = true
             }
-            place -= 1
+            position -= 1
         }
         return true
     }

@@ -66,10 +66,10 @@ struct WildcardPattern: Sendable {
         var steps = free + max(0, budget.stepsLeft)
         defer { pay(steps, free, budget) }
         for part in parts.dropFirst().dropLast() {
-            guard let place = part.find(in: text, position..<end, &steps) else {
+            guard let start = part.find(in: text, position..<end, &steps) else {
                 return steps <= 0 ? .tooManySteps : .no
             }
-            position = place + part.count
+            position = start + part.count
         }
         return .yes
     }
@@ -141,8 +141,8 @@ struct WildcardPart: Sendable {
     }
 
     /// Whether the part occurs at a position of the string, which must be long enough.
-    func stands(at place: Int, in text: WildcardText) -> Bool {
-        tokens.indices.allSatisfy { matches($0, place + $0, text) }
+    func stands(at index: Int, in text: WildcardText) -> Bool {
+        tokens.indices.allSatisfy { matches($0, index + $0, text) }
     }
 
     /// The first position of the part in a range.
@@ -151,10 +151,10 @@ struct WildcardPart: Sendable {
     func find(in text: WildcardText, _ range: Range<Int>, _ steps: inout Int) -> Int? {
         if count > range.count { return nil }
         if let borders { return find(in: text, range, borders) }
-        for place in range.lowerBound...(range.upperBound - count) {
+        for start in range.lowerBound...(range.upperBound - count) {
             var index = 0
-            while index < count, matches(index, place + index, text) { index += 1 }
-            if index == count { return place }
+            while index < count, matches(index, start + index, text) { index += 1 }
+            if index == count { return start }
             steps -= index + 1
             if steps <= 0 { return nil }
         }
