@@ -185,7 +185,7 @@ extension PostgreSQLStore: LeaseStore {
             // Done before the lost saves are reloaded, so that later saves are not refused.
             if page.isOtherHistory {
                 state.withLockIfAvailable { state in
-                    state.writer?.noteOtherHistory()
+                    state.writer?.recordOtherHistory()
                     notifyOthers(state.writer)
                 }
             }

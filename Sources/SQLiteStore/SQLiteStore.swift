@@ -133,7 +133,7 @@ package final class SQLiteStore: PersistentStore {
         try writer.withLock { (writer) throws(DataSourceError) in
             let outcome = try openWriter(&writer, keepsEarlyWrite: true).commit(group)
             // A commit of only refused saves writes nothing, but it can notice writes of other programs.
-            if outcome.foundOutsideWrites { readers.noteWrite() }
+            if outcome.foundOutsideWrites { readers.recordWrite() }
             return outcome
         }
     }
@@ -145,10 +145,10 @@ package final class SQLiteStore: PersistentStore {
             let found = writer.current?.noticeOutsideWrites()
             // Without a writer, or after a found write, kept transactions may be too old. The next call does not report the
             // same write again, so look-ups must see it.
-            if found != false { readers.noteWrite() }
+            if found != false { readers.recordWrite() }
             return found ?? false
         }
-        if found == nil { readers.noteWrite() }
+        if found == nil { readers.recordWrite() }
         return found ?? false
     }
 

@@ -51,7 +51,7 @@ final class DataSourceDirectory {
         }
         for entity in claimed {
             owners[entity] = "\(type)"
-            stack.noteOwner("\(type)", ofEntity: entity)
+            stack.recordOwner("\(type)", ofEntity: entity)
         }
         return claimed
     }

@@ -243,7 +243,7 @@ extension PrivateContext {
         object.restoreSavedRow()
         let binding = bindings[object.layout.index]
         for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
-        if hasValueIndexes { binding.noteValues(of: object) }
+        if hasValueIndexes { binding.recordValues(of: object) }
     }
 }
 

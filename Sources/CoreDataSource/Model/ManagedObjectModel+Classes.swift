@@ -84,7 +84,7 @@ private struct ClassReading {
 
     mutating func add(_ type: ManagedObject.Type) {
         guard let declared = DeclaredEntity.own(of: type) else {
-            return note(
+            return record(
                 "\(type)",
                 "\(type) is listed in a model, but has no @StoredEntity. Add @StoredEntity to the class, or remove the class from the model."
             )
@@ -92,7 +92,7 @@ private struct ClassReading {
         var entity = declared.entity
         if declared.superclass != ManagedObject.self {
             guard let parent = DeclaredEntity.own(of: declared.superclass) else {
-                return note(
+                return record(
                     entity.name,
                     "\(type) inherits from \(declared.superclass), which has no @StoredEntity. Add @StoredEntity to that class, with isAbstract: true if the class has no objects."
                 )
@@ -110,7 +110,7 @@ private struct ClassReading {
         while let next = waiting.popLast() {
             if let known = composites[next.compositeName] {
                 guard known.type != next else { continue }
-                return note(
+                return record(
                     next.compositeName,
                     "\(known.type) and \(next) are both the composite \(next.compositeName). Give one of the two another name."
                 )
@@ -122,7 +122,7 @@ private struct ClassReading {
         }
     }
 
-    private mutating func note(_ entity: String, _ message: String) {
+    private mutating func record(_ entity: String, _ message: String) {
         fault = fault ?? ClassFault(entity: entity, message)
     }
 }

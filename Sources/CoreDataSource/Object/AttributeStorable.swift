@@ -66,7 +66,7 @@ extension ManagedObject {
     /// Reports a stored value that cannot be read, and returns the value that replaces it. A column without a value is not
     /// reported.
     final func damaged<Value>(_ column: Int, _ value: Value) -> Value {
-        if !row.isNull(column) { noteDamage(column) }
+        if !row.isNull(column) { recordDamage(column) }
         return value
     }
 }

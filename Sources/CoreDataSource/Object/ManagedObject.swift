@@ -99,7 +99,7 @@ nonisolated open class ManagedObject: CustomStringConvertible {
     final var isIndexedByValues: Bool { home.hasValueIndexes }
 
     /// Reports a stored value that does not have its attribute's type, so that another value is read.
-    func noteDamage(_ column: Int) { layout.noteDamage(column) }
+    func recordDamage(_ column: Int) { layout.recordDamage(column) }
 
     /// The name of the entity in the model.
     open class var entityName: String { "" }

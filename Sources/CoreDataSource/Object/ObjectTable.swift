@@ -171,5 +171,5 @@ final class RowObject: ManagedObject {
             row: RowSnapshot(columnCount: max(1, layout.columns.count)), .gone, asOf: 0)
     }
 
-    override func noteDamage(_ column: Int) { damage = damage ?? column }
+    override func recordDamage(_ column: Int) { damage = damage ?? column }
 }

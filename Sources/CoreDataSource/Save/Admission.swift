@@ -101,7 +101,7 @@ package final class Admission: Sendable {
     ///
     /// - Parameter bytes: Returns the present number. The closure runs under the lock, so that the later of two calls has the
     ///   newer number.
-    func notePending(_ bytes: () -> Int) {
+    func recordPending(_ bytes: () -> Int) {
         let admitted = state.withLock { state in
             state.pendingBytes = bytes()
             return takeAdmitted(&state)

@@ -157,14 +157,14 @@ package final class LeaseKeeper: Sendable {
 
     // MARK: Following
 
-    /// Notes the version of the leases in the store. Reads the leases if they are newer than the state here.
+    /// Records the version of the leases in the store. Reads the leases if they are newer than the state here.
     ///
     /// - Parameters:
     ///   - version: The version in the store.
     ///   - asked: The time just before the version was read.
-    func note(_ version: Int64, at asked: ContinuousClock.Instant) {
+    func record(_ version: Int64, at asked: ContinuousClock.Instant) {
         let isNew = state.withLock { state in
-            state.note(version, at: asked)
+            state.record(version, at: asked)
             return state.isBehind
         }
         guard isNew else { return }

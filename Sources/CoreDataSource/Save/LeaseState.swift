@@ -107,7 +107,7 @@ package struct LeaseState {
         entities.allSatisfy { leases[$0]?.followed == trust }
     }
 
-    /// Notes that the saves of the earlier holders of the leases were read.
+    /// Records that the saves of the earlier holders of the leases were read.
     ///
     /// - Parameter trust: The ``LeaseTrust/number`` from before the read.
     package mutating func didFollow(_ use: LeaseUse, trust: Int) {
@@ -117,8 +117,8 @@ package struct LeaseState {
         }
     }
 
-    /// Notes the version of the table in the store.
-    package mutating func note(_ version: Int64, at asked: ContinuousClock.Instant) {
+    /// Records the version of the table in the store.
+    package mutating func record(_ version: Int64, at asked: ContinuousClock.Instant) {
         newest = max(newest, version)
         if version == table.version { confirmed = max(confirmed ?? asked, asked) }
     }
@@ -190,7 +190,7 @@ package struct LeaseState {
         // A store that has lost its newest state may have an older version.
         newest = self.table.version < 0 ? table.version : max(newest, table.version)
         self.table = table
-        note(table.version, at: time)
+        record(table.version, at: time)
         let now = ContinuousClock.now
         var leases: [Int: HeldLease] = [:]
         for lease in table.leases where lease.holder.number == own {

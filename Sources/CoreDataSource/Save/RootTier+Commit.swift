@@ -42,7 +42,7 @@ extension RootTier {
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
         let result = Result { () throws(DataSourceError) in try store.commit(group) }
         let outcome = result.map { GroupOutcome($0, of: group, lockPatience) }
-        let reports = state.withLock { $0.noteCommit(outcome) }
+        let reports = state.withLock { $0.recordCommit(outcome) }
         if case .success(let outcome) = result {
             if outcome.refused.values.contains(where: { $0.code == .leaseLost }) { didLoseLease() }
             if outcome.foundOutsideWrites { didFindOutsideWrites() }
@@ -56,7 +56,7 @@ extension RootTier {
             isMoreWaiting = ended
             for (waiter, result) in notifications { waiter(result) }
         }
-        notePending()
+        recordPending()
         for report in reports { failures.report(report) }
         switch result {
         case .success(let outcome):
@@ -72,7 +72,7 @@ extension RootTier {
     func didRollBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         wakeMainIfListening()
-        notePending()
+        recordPending()
     }
 
     // MARK: Trying again

@@ -21,7 +21,7 @@ extension RootTier {
             }
             return leaseVersion
         }
-        if let known, !store.isReadOnly { leases?.note(known, at: asked) }
+        if let known, !store.isReadOnly { leases?.record(known, at: asked) }
     }
 
     private func isBehind(_ wanted: Int64?) -> Bool {
@@ -58,7 +58,7 @@ extension RootTier {
         leases?.doubt()
         _ = try? leases?.current()
         try? follow()
-        state.withLock { $0.noteOutsideWrites() }
+        state.withLock { $0.recordOutsideWrites() }
         wakeMainIfListening()
     }
 
@@ -122,7 +122,7 @@ extension RootTier {
 
     func didFindOutsideWrites() {
         raiseKeys.withLock { $0 }?(store.firstFreeKey)
-        state.withLock { $0.noteOutsideWrites() }
+        state.withLock { $0.recordOutsideWrites() }
         wakeMainIfListening()
     }
 
@@ -157,7 +157,7 @@ struct OutsideWriteState {
     /// The newest pending save whose rows may lack such writes; nil if there is none.
     fileprivate(set) var lacking: Int64?
 
-    /// Notes that unknown rows have changed, and that pending saves up to a number may lack the changes.
+    /// Records that unknown rows have changed, and that pending saves up to a number may lack the changes.
     mutating func wait(for number: Int64?) {
         if let number { lacking = number }
     }
@@ -169,7 +169,7 @@ extension RootTier.State {
     /// A pending save has whole rows, but the store writes only their changed columns. As long as the save is pending, reads
     /// replace the rows of the other program by the rows of the save. So all followers reload once more after the save is
     /// settled.
-    mutating func noteOutsideWrites() {
+    mutating func recordOutsideWrites() {
         feed.append(.unknown(nil))
         log.forgetForMain(.outsideWrites)
         outsideWrites.position = feed.position
@@ -177,15 +177,15 @@ extension RootTier.State {
         outsideWrites.lacking = lacking?.changes.number
     }
 
-    /// Notes a save that is based on rows from before the last event about outside writes.
-    mutating func noteBasis(of number: Int64, _ basis: FeedPosition) {
+    /// Records a save that is based on rows from before the last event about outside writes.
+    mutating func recordBasis(of number: Int64, _ basis: FeedPosition) {
         if basis.number < outsideWrites.position { outsideWrites.lacking = number }
     }
 
     /// Makes all followers reload after all saves that may lack the writes of another program are settled.
     mutating func readAgainAfterOutsideWrites() {
         guard let lacking = outsideWrites.lacking, log.committed >= lacking else { return }
-        noteOutsideWrites()
+        recordOutsideWrites()
     }
 }
 

@@ -67,15 +67,15 @@ extension RootTier {
 
         // MARK: Commits
 
-        /// Notes the outcome of the running commit, and rolls back refused saves.
+        /// Records the outcome of the running commit, and rolls back refused saves.
         ///
         /// - Returns: The failures to report.
-        mutating func noteCommit(_ result: Result<GroupOutcome, DataSourceError>) -> [StoreFailure.Report] {
+        mutating func recordCommit(_ result: Result<GroupOutcome, DataSourceError>) -> [StoreFailure.Report] {
             switch result {
             case .success(let outcome):
                 (failure, failureCount) = (nil, 0)
                 let errors = outcome.refused
-                log.noteCommitted(except: Set(errors.keys).union(outcome.postponed))
+                log.recordCommitted(except: Set(errors.keys).union(outcome.postponed))
                 if let first = errors.min(by: { $0.key < $1.key }) { refusal = (first.key, first.value) }
                 let reports = rollBack(Set(errors.keys)) { number, cause in errors[number] ?? cause }
                 return reports + postpone(outcome)
@@ -107,7 +107,7 @@ extension RootTier {
             let reports = rollBack(awaited) { number, _ in
                 awaited.contains(number) ? error : DataSourceError(rolledBackAfter: error)
             }
-            let delayed = log.noteDelay(of: failed).compactMap { save in
+            let delayed = log.recordDelay(of: failed).compactMap { save in
                 save.source.map { StoreFailure.Report(.saveDelayed, error, $0) }
             }
             return reports + delayed

@@ -100,10 +100,10 @@ package final class RootTier: Sendable {
             let basis = basis ?? FeedPosition(generation: state.log.generation, number: state.feed.position)
             if let refusal = state.refusal(save.changes.origin, basedOn: basis) { throw refusal }
             let number = state.log.append(save, block)
-            state.noteBasis(of: number, basis)
+            state.recordBasis(of: number, basis)
             return (number: number, isMainListening: state.log.merged != nil)
         }
-        notePending()
+        recordPending()
         if accepted.isMainListening { wakeMain() }
         return accepted.number
     }
@@ -120,7 +120,7 @@ package final class RootTier: Sendable {
         }
     }
 
-    func notePending() { admission.notePending { state.withLock { $0.log.pendingByteCount } } }
+    func recordPending() { admission.recordPending { state.withLock { $0.log.pendingByteCount } } }
 
     func wakeMainIfListening() {
         if state.withLock({ $0.log.merged != nil }) { wakeMain() }

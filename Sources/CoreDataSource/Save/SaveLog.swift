@@ -124,8 +124,8 @@ package struct SaveLog {
         return group
     }
 
-    /// Notes that the group is in the store, except for refused and postponed saves.
-    package mutating func noteCommitted(except others: Set<Int64>) {
+    /// Records that the group is in the store, except for refused and postponed saves.
+    package mutating func recordCommitted(except others: Set<Int64>) {
         for number in pendingNumbers.forCommit where saves[number].isCommitting {
             lookedAt += 1
             saves[number].isCommitting = false
@@ -349,7 +349,7 @@ extension SaveLog {
     /// Marks pending saves as reported late.
     ///
     /// - Returns: The saves that were not marked before.
-    package mutating func noteDelay(of numbers: Set<Int64>) -> [LoggedSave] {
+    package mutating func recordDelay(of numbers: Set<Int64>) -> [LoggedSave] {
         var delayed: [LoggedSave] = []
         for number in pendingNumbers.all where numbers.contains(number) && !saves[number].isDelayed {
             saves[number].isDelayed = true

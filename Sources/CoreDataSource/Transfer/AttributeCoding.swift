@@ -12,7 +12,7 @@ enum AttributeCoding {
     ) throws(DataSourceError) -> JSONValue {
         if row.isNull(column) { return .null }
         guard let value = json(row, column, attribute.type) else {
-            layout.noteDamage(column)
+            layout.recordDamage(column)
             throw DataSourceError(damagedColumn: column, layout)
         }
         return value

@@ -3,7 +3,7 @@ internal import ManagedModel
 extension ModelBuilder {
     mutating func entity(_ element: MarkupElement) throws(ModelReaderError) -> EntityDescription {
         let name = try required("name", of: element)
-        lines.note(element.line, of: name)
+        lines.record(element.line, of: name)
         var entity = EntityDescription(
             name: name,
             className: element.filled("representedClassName").flatMap { $0 == "NSManagedObject" ? nil : $0 },
@@ -15,7 +15,7 @@ extension ModelBuilder {
             renamingIdentifier: element.filled("elementID"),
             codeGeneration: codeGeneration(of: element))
         if element.filled("coreSpotlightDisplayNameExpression") != nil {
-            note(.spotlightName, "coreSpotlightDisplayNameExpression", at: name, element)
+            record(.spotlightName, "coreSpotlightDisplayNameExpression", at: name, element)
         }
         for child in element.children(named: "attribute") {
             entity.attributes.append(try attribute(child, in: name))
@@ -59,7 +59,7 @@ extension ModelBuilder {
         _ element: MarkupElement, in owner: String
     ) throws(ModelReaderError) -> AttributeDescription {
         let name = try required("name", of: element)
-        lines.note(element.line, of: name, in: owner)
+        lines.record(element.line, of: name, in: owner)
         let type = try attributeType(of: element)
         var attribute = AttributeDescription(
             name: name,
@@ -82,13 +82,15 @@ extension ModelBuilder {
             versionHashModifier: element.filled("versionHashModifier"),
             renamingIdentifier: element.filled("elementID"),
             userInfo: userInfo(of: element))
-        noteExternalRecord(of: element, at: "\(owner).\(name)")
+        recordExternalRecord(of: element, at: "\(owner).\(name)")
         if type == .composite { attribute.compositeName = try required("composite", of: element) }
         return attribute
     }
 
-    fileprivate mutating func noteExternalRecord(of element: MarkupElement, at location: String) {
-        if flag("storedInTruthFile", of: element) { note(.externalRecord, "storedInTruthFile", at: location, element) }
+    fileprivate mutating func recordExternalRecord(of element: MarkupElement, at location: String) {
+        if flag("storedInTruthFile", of: element) {
+            record(.externalRecord, "storedInTruthFile", at: location, element)
+        }
     }
 
     private func attributeType(of element: MarkupElement) throws(ModelReaderError) -> AttributeType {
@@ -155,13 +157,13 @@ extension ModelBuilder {
         _ element: MarkupElement, in owner: String
     ) throws(ModelReaderError) -> RelationshipDescription {
         let name = try required("name", of: element)
-        lines.note(element.line, of: name, in: owner)
+        lines.record(element.line, of: name, in: owner)
         let isToMany = flag("toMany", of: element)
         let isOrdered = flag("ordered", of: element)
         if isOrdered, !isToMany { log.warn(element.line, "\(name) is to-one and cannot be ordered.") }
-        noteExternalRecord(of: element, at: "\(owner).\(name)")
+        recordExternalRecord(of: element, at: "\(owner).\(name)")
         if flag("spotlightIndexingEnabled", of: element) {
-            note(.spotlight, "spotlightIndexingEnabled", at: "\(owner).\(name)", element)
+            record(.spotlight, "spotlightIndexingEnabled", at: "\(owner).\(name)", element)
         }
         return RelationshipDescription(
             name: name,
@@ -216,7 +218,7 @@ extension ModelBuilder {
         _ element: MarkupElement, in owner: String
     ) throws(ModelReaderError) -> FetchedPropertyDescription {
         let name = try required("name", of: element)
-        lines.note(element.line, of: name, in: owner)
+        lines.record(element.line, of: name, in: owner)
         guard let request = element.children(named: "fetchRequest").first else {
             throw ModelReaderError(
                 .missingName, file: file, line: element.line,
@@ -281,7 +283,7 @@ extension ModelBuilder {
                 continue
             }
             if let type = element.filled("type"), type != "Binary" {
-                note(.indexType, "the type \(type)", at: "The index \(index.filled("name") ?? "")", element)
+                record(.indexType, "the type \(type)", at: "The index \(index.filled("name") ?? "")", element)
             }
             let order = element["order"] ?? "ascending"
             if !["ascending", "descending"].contains(order) {

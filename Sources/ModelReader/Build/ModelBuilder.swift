@@ -19,7 +19,7 @@ struct ModelBuilder {
         of root: MarkupElement, name: String, version: String
     ) throws(ModelReaderError) -> ModelDraft {
         try check(root)
-        noteUnknown(in: root)
+        recordUnknown(in: root)
         var entities: [EntityDescription] = []
         for element in root.children(named: "entity") { entities.append(try entity(element)) }
         var composites: [CompositeDescription] = []
@@ -27,9 +27,10 @@ struct ModelBuilder {
         var fetchRequests: [FetchRequestTemplate] = []
         for element in root.children(named: "fetchRequest") {
             let request = try fetchRequest(element)
-            lines.note(element.line, ofFetchRequest: request.name)
+            lines.record(element.line, ofFetchRequest: request.name)
             if !flag("includesPendingChanges", of: element, absent: true) {
-                note(.pendingChanges, "includesPendingChanges=\"NO\"", at: "The fetch request \(request.name)", element)
+                record(
+                    .pendingChanges, "includesPendingChanges=\"NO\"", at: "The fetch request \(request.name)", element)
             }
             fetchRequests.append(request)
         }
@@ -48,7 +49,7 @@ struct ModelBuilder {
                 .notAModel, file: file, line: root.line,
                 "This is not a data model: the file starts with <\(root.name)>\(type.map { " of type \($0)" } ?? "").")
         }
-        noteCloudKit(of: root, at: "The model")
+        recordCloudKit(of: root, at: "The model")
         if type == nil { log.warn(root.line, "The model does not say its type; \(Self.documentType) is assumed.") }
         guard root.children(named: "entity").count <= Self.entityLimit else {
             throw ModelReaderError(.tooLarge, file: file, "The model has more than \(Self.entityLimit) entities.")
@@ -56,7 +57,7 @@ struct ModelBuilder {
     }
 
     /// The recursion is safe because ``MarkupScan`` limits the depth.
-    private mutating func noteUnknown(in element: MarkupElement) {
+    private mutating func recordUnknown(in element: MarkupElement) {
         let known = Vocabulary.attributes(of: element.name)
         for attribute in element.attributes.keys.sorted() where !known.contains(attribute) {
             log.warn(element.line, "The attribute \(attribute) of <\(element.name)> is unknown, and is ignored.")
@@ -67,16 +68,16 @@ struct ModelBuilder {
                 log.warn(child.line, "<\(child.name)> in <\(element.name)> is unknown, and is ignored.")
                 continue
             }
-            noteUnknown(in: child)
+            recordUnknown(in: child)
         }
     }
 
     private mutating func composite(_ element: MarkupElement) throws(ModelReaderError) -> CompositeDescription {
         let name = try required("name", of: element)
-        lines.note(element.line, of: name)
+        lines.record(element.line, of: name)
         // The hash covers the attributes of a composite, and not the composite itself.
         for attribute in ["versionHashModifier", "elementID"] where element.filled(attribute) != nil {
-            note(.compositeIdentity, attribute, at: "The composite \(name)", element)
+            record(.compositeIdentity, attribute, at: "The composite \(name)", element)
         }
         var attributes: [AttributeDescription] = []
         for child in element.children(named: "attribute") { attributes.append(try attribute(child, in: name)) }
@@ -85,18 +86,18 @@ struct ModelBuilder {
 
     private mutating func configuration(_ element: MarkupElement) throws(ModelReaderError) -> EntityConfiguration {
         let name = try required("name", of: element)
-        noteCloudKit(of: element, at: "The configuration \(name)")
+        recordCloudKit(of: element, at: "The configuration \(name)")
         var members: [String] = []
         for child in element.children(named: "memberEntity") { members.append(try required("name", of: child)) }
         return EntityConfiguration(name: name, entityNames: members)
     }
 
-    private mutating func noteCloudKit(of element: MarkupElement, at location: String) {
-        if flag("usedWithCloudKit", of: element) { note(.cloudKit, "usedWithCloudKit", at: location, element) }
+    private mutating func recordCloudKit(of element: MarkupElement, at location: String) {
+        if flag("usedWithCloudKit", of: element) { record(.cloudKit, "usedWithCloudKit", at: location, element) }
     }
 
     /// Warns of something unsupported that a model does not keep. ``ModelLinker`` warns of the rest.
-    mutating func note(
+    mutating func record(
         _ declaration: UnsupportedDeclaration, _ words: String, at location: String, _ element: MarkupElement
     ) {
         log.warn(element.line, declaration.warning("\(words) is ignored", at: location))
@@ -124,15 +125,15 @@ struct SourceLines {
     private var properties: [PropertyPath: Int] = [:]
     private var fetchRequests: [String: Int] = [:]
 
-    mutating func note(_ line: Int, of owner: String) {
+    mutating func record(_ line: Int, of owner: String) {
         owners[owner] = line
     }
 
-    mutating func note(_ line: Int, of property: String, in owner: String) {
+    mutating func record(_ line: Int, of property: String, in owner: String) {
         properties[PropertyPath(owner: owner, property: property)] = line
     }
 
-    mutating func note(_ line: Int, ofFetchRequest name: String) {
+    mutating func record(_ line: Int, ofFetchRequest name: String) {
         fetchRequests[name] = line
     }
 

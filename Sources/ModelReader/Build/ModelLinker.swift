@@ -21,7 +21,7 @@ struct ModelLinker {
         } catch {
             throw ModelReaderError(error, file: draft.log.file, lines: draft.lines)
         }
-        noteMandatoryInverses()
+        recordMandatoryInverses()
         for part in draft.model.unsupportedParts { draft.warn(part) }
         return ModelDocument(model: draft.model, diagnostics: draft.log.all)
     }
@@ -77,7 +77,7 @@ struct ModelLinker {
 
     /// A merge of duplicates cannot keep both a unique attribute and a mandatory to-one inverse. All such inverses are named at the
     /// first one.
-    private mutating func noteMandatoryInverses() {
+    private mutating func recordMandatoryInverses() {
         let lookup = ModelLookup(draft.model)
         var found: [(path: PropertyPath, inverse: String)] = []
         for entity in draft.model.entities where !entity.uniquenessConstraints.isEmpty {

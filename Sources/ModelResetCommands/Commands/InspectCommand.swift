@@ -111,18 +111,18 @@ struct FeedFollower {
 
     private mutating func show(_ found: NotedSaves, _ print: (Report) -> Void) {
         for save in found.saves {
-            noteGap(before: save.position, print)
+            recordGap(before: save.position, print)
             print(Report(changes.lines(save, found.members), changes.json(save, found.members)))
             position = save.position
         }
         guard found.saves.isEmpty else { return }
-        noteGap(before: found.position + 1, print)
+        recordGap(before: found.position + 1, print)
         position = found.position
         wait()
     }
 
     /// Reports the saves that the feed no longer contains.
-    private func noteGap(before next: Int64, _ print: (Report) -> Void) {
+    private func recordGap(before next: Int64, _ print: (Report) -> Void) {
         guard next > position + 1 else { return }
         let gap = next == position + 2 ? "the save \(position + 1) is" : "the saves \(position + 1) to \(next - 1) are"
         print(note("\(gap) no longer recorded"))

@@ -174,7 +174,7 @@ struct LayerOrder {
         self.grid = grid
         leftSegments = Dictionary(grouping: grid.segments, by: \.right)
         rightSegments = Dictionary(grouping: grid.segments, by: \.left)
-        for layer in grid.layers.indices { notePositions(of: layer) }
+        for layer in grid.layers.indices { recordPositions(of: layer) }
         sweep()
     }
 
@@ -202,10 +202,10 @@ struct LayerOrder {
             ($0.element.0, $0.offset) < ($1.element.0, $1.offset)
         }
         grid.layers[layer] = sorted.map(\.element.1)
-        notePositions(of: layer)
+        recordPositions(of: layer)
     }
 
-    private mutating func notePositions(of layer: Int) {
+    private mutating func recordPositions(of layer: Int) {
         var top = 0.0
         for node in grid.layers[layer] {
             positions[node] = top

@@ -79,12 +79,12 @@ extension ChangeReader {
     /// The maximum number of rows of a save to show.
     private static let rowLimit = 20
 
-    func lines(_ save: NotedSave, _ members: [StoreMember]) -> [String] {
+    func lines(_ save: RecordedSave, _ members: [StoreMember]) -> [String] {
         let head = "\(save.position)  \(save.time.ISO8601Format())  \(member(save, members).text)"
         return [head] + contents(save).map { "  \($0)" }
     }
 
-    private func contents(_ save: NotedSave) -> [String] {
+    private func contents(_ save: RecordedSave) -> [String] {
         switch save.content {
         case .unknown(let entities):
             return ["rows of \(entities.joined(separator: ", ")), without details"]
@@ -100,7 +100,7 @@ extension ChangeReader {
         "its changes cannot be decoded, because the model of the app that saved has another order of attributes, or other "
         + "transient attributes; pass that model with --model"
 
-    func json(_ save: NotedSave, _ members: [StoreMember]) -> JSON {
+    func json(_ save: RecordedSave, _ members: [StoreMember]) -> JSON {
         var unknown = JSON.null
         var changes = JSON.null
         switch save.content {
@@ -114,7 +114,7 @@ extension ChangeReader {
     }
 
     /// The member that made a save.
-    private func member(_ save: NotedSave, _ members: [StoreMember]) -> (text: String, json: JSON) {
+    private func member(_ save: RecordedSave, _ members: [StoreMember]) -> (text: String, json: JSON) {
         if let member = members.first(where: { $0.number == save.member }) {
             return (member.description, member.json)
         }

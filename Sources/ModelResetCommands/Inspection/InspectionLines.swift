@@ -47,10 +47,10 @@ struct InspectionLines {
             return ["feed: none, because the store was never shared; the store has no members and no leases, either"]
         }
         let isAlone = occupants.map { $0.isOpen && $0.members.isEmpty } ?? false
-        let noted = feed.lowest > feed.position ? "no save recorded" : "saves recorded from \(feed.lowest) on"
+        let recorded = feed.lowest > feed.position ? "no save recorded" : "saves recorded from \(feed.lowest) on"
         return section("members", members(feed)) + section("leases", leases(feed)) + section("waiting", tickets(feed))
             + [
-                "feed: position \(feed.position), \(noted)"
+                "feed: position \(feed.position), \(recorded)"
                     + (isAlone ? "; the process that has the store open now records no saves" : "")
             ]
             + feed.saves.flatMap { changes.lines($0, feed.members.map(\.member)) }.map { "  \($0)" }

@@ -33,7 +33,7 @@ package final class Heartbeats: Sendable {
     ///   - names: The names of the present leases and tickets.
     /// - Returns: How long each member has been silent; when each lease and ticket was first seen, and the present time, both
     ///   in milliseconds of this process's clock.
-    package func note(
+    package func record(
         _ reports: [Int64: Int64], _ names: [String], at now: ContinuousClock.Instant = .now
     ) -> (silence: [Int64: Duration], firsts: [String: Int64], now: Int64) {
         state.withLock { state in

@@ -25,7 +25,7 @@ extension LeaseFacts {
             }
             return
         }
-        let seen = heartbeats.note(known.reduce(into: [:]) { $0[$1.member.number] = $1.report }, desk.names)
+        let seen = heartbeats.record(known.reduce(into: [:]) { $0[$1.member.number] = $1.report }, desk.names)
         let alive = Set(seen.silence.filter { $0.value < .milliseconds(Members.silence) }.keys)
         self.init(desk: desk.begun(at: seen.firsts, version), version: version, now: seen.now, members: members) {
             alive.contains($0)

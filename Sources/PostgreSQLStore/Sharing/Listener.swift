@@ -111,14 +111,14 @@ final class Listener: Sendable {
                     (connection, isNotified) = try connected()
                     nextBeat = .now + .milliseconds(Members.beat)
                     pause = .milliseconds(100)
-                    note(nil)
+                    record(nil)
                     call()
                 }
             } catch {
                 connection?.close()
                 connection = nil
                 trust.endBeats()
-                note(error)
+                record(error)
                 wait(-1, Int32(pause / .milliseconds(1)))
                 pause = min(pause * 2, .seconds(5))
             }
@@ -207,7 +207,7 @@ final class Listener: Sendable {
     }
 
     /// Reports the loss of the server, once.
-    private func note(_ error: DataSourceError?) {
+    private func record(_ error: DataSourceError?) {
         let report = state.withLock { state -> (@Sendable (DataSourceError) -> Void)? in
             defer { state.isAway = error != nil }
             return state.isAway ? nil : state.report

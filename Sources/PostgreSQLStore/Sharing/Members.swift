@@ -95,7 +95,7 @@ struct Members {
             let reports = try reports(besides: own)
             let living = try changed(from: first, besides: own)
             if !living.isEmpty { return (living, reports) }
-            let silence = heartbeats.note(reports, []).silence
+            let silence = heartbeats.record(reports, []).silence
             if silence.values.allSatisfy({ $0 > .milliseconds(Members.silence) }) { return ([], reports) }
             wait(.milliseconds(100))
         }

@@ -62,13 +62,13 @@ private struct InspectedGeneration: InspectedState {
 
     func members() throws(DataSourceError) -> [StoreMember] { try Members(connection, schema).all().map(\.member) }
 
-    func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [NotedSave] {
+    func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [RecordedSave] {
         try connection.rows(
             """
             SELECT position, member, extract(epoch FROM made)::double precision, unknown, changes \
             FROM \(schema.qualified(PostgreSQLSchema.changes)) WHERE position > $1 ORDER BY position LIMIT $2
             """, [WireValue(position), WireValue(Int64(limit))]
-        ).values.compactMap { NotedSave($0) }
+        ).values.compactMap { RecordedSave($0) }
     }
 }
 #endif

@@ -90,7 +90,7 @@ extension Writer {
 
     /// The server has lost saves. If they were saves of this member, its leases are released now, and not only with the next
     /// save.
-    func noteOtherHistory() {
+    func recordOtherHistory() {
         _ = try? reconnecting { (_) throws(DataSourceError) in try rejoin() }
     }
 

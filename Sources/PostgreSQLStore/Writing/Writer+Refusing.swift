@@ -31,9 +31,9 @@ extension Writer {
                         group.indices.filter { !landed.contains(group[$0].number) }[...], of: &selection, connection)
                     outcome = CommitOutcome(refused: selection.refusals.errors, postponed: selection.postponed)
                     let saves = selection.written.map { group[$0] }.filter { !$0.isEmpty }
-                    let first = firstNote
-                    _ = try connection.pipeline(note(saves, from: first))
-                    return Written(saves: saves, firstNote: first)
+                    let first = firstEntry
+                    _ = try connection.pipeline(record(saves, from: first))
+                    return Written(saves: saves, firstEntry: first)
                 }
                 return outcome
             } catch {

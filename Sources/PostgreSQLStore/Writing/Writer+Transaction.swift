@@ -11,7 +11,7 @@ extension Writer {
     struct Written {
         let saves: [ChangeSet]
         /// The temporary position of the first feed entry.
-        let firstNote: Int64
+        let firstEntry: Int64
     }
 
     /// Runs a transaction, and again if the server has rolled it back because of a conflict.
@@ -118,7 +118,7 @@ extension Writer {
                 """
                 UPDATE \(schema.qualified(PostgreSQLSchema.changes)) SET position = \(schema.position) + 1 + ($2::bigint - position) \
                 WHERE position BETWEEN $2::bigint - $1::bigint + 1 AND $2::bigint
-                """, [count, WireValue(written.firstNote)]),
+                """, [count, WireValue(written.firstEntry)]),
             Request(
                 "DELETE FROM \(saves) WHERE member = $1 AND token = $2 AND number = $3",
                 membership.values + [WireValue(committedNumber)]),
@@ -165,30 +165,30 @@ extension Writer {
     // MARK: The feed
 
     /// A random temporary position for feed entries, below zero. Final positions are above zero.
-    var firstNote: Int64 { -.random(in: (1 << 60)...(1 << 62)) }
+    var firstEntry: Int64 { -.random(in: (1 << 60)...(1 << 62)) }
 
     /// The statements that write saves into the feed, with descending temporary positions.
-    func note(_ saves: [ChangeSet], from first: Int64) -> [Request] {
-        let notes = saves.enumerated().map { index, set in
+    func record(_ saves: [ChangeSet], from first: Int64) -> [Request] {
+        let entries = saves.enumerated().map { index, set in
             let words = encoding.words(set)
-            return SaveNote(
+            return FeedEntry(
                 position: first - Int64(index), entities: encoding.names(set),
                 bytes: words.map { words in words.withUnsafeBytes { Array($0) } })
         }
         var requests: [Request] = []
         var (start, size) = (0, 0)
-        for (index, note) in notes.enumerated() {
-            size += note.bytes?.count ?? 0
-            guard size >= Writer.noteLimit || index == notes.count - 1 else { continue }
-            requests.append(request(notes[start...index]))
+        for (index, entry) in entries.enumerated() {
+            size += entry.bytes?.count ?? 0
+            guard size >= Writer.entryLimit || index == entries.count - 1 else { continue }
+            requests.append(request(entries[start...index]))
             (start, size) = (index + 1, 0)
         }
-        for request in requests { retention.note(bytes: request.parameters.last?.bytes?.count ?? 0) }
+        for request in requests { retention.record(bytes: request.parameters.last?.bytes?.count ?? 0) }
         return requests
     }
 
     /// A feed entry of a save.
-    private struct SaveNote {
+    private struct FeedEntry {
         let position: Int64
         /// The names of the changed entities, for a save whose rows are too many for the feed.
         let entities: String
@@ -196,14 +196,14 @@ extension Writer {
     }
 
     /// The approximate number of bytes of feed entries in one statement.
-    private static let noteLimit = 4 << 20
+    private static let entryLimit = 4 << 20
 
-    private func request(_ notes: ArraySlice<SaveNote>) -> Request {
-        var names = WireBuffer(.text, count: notes.count)
-        var bytes = WireBuffer(.blob, count: notes.count)
-        for note in notes {
-            names.append(note.bytes == nil ? Array(note.entities.utf8) : nil)
-            bytes.append(note.bytes)
+    private func request(_ entries: ArraySlice<FeedEntry>) -> Request {
+        var names = WireBuffer(.text, count: entries.count)
+        var bytes = WireBuffer(.blob, count: entries.count)
+        for entry in entries {
+            names.append(entry.bytes == nil ? Array(entry.entities.utf8) : nil)
+            bytes.append(entry.bytes)
         }
         return Request(
             """
@@ -212,14 +212,14 @@ extension Writer {
             FROM unnest($1::bigint[], $3::bigint[], $4::text[], $5::bytea[]) AS saves(position, size, names, bytes)
             """,
             [
-                WireValue(notes.map(\.position)), WireValue(membership.member.number),
-                WireValue(notes.map { Int64($0.bytes?.count ?? 0) }), WireValue(names), WireValue(bytes),
+                WireValue(entries.map(\.position)), WireValue(membership.member.number),
+                WireValue(entries.map { Int64($0.bytes?.count ?? 0) }), WireValue(names), WireValue(bytes),
             ])
     }
 
     /// The statements that delete saves from the feed that are too old or too many. Members that have not read them reload.
     private func forgetting(_ saves: [ChangeSet], _ connection: Connection) throws(DataSourceError) -> [Request] {
-        retention.note(saves: saves.count, bytes: 0)
+        retention.record(saves: saves.count, bytes: 0)
         guard retention.takeTurn() else { return [] }
         let (changes, feed) = (schema.qualified(PostgreSQLSchema.changes), schema.qualified(PostgreSQLSchema.feed))
         let found = try connection.rows(

@@ -178,9 +178,9 @@ final class Writer {
                     rows = RowWriter(connection, schema, first: [Request("BEGIN"), Connection.rowLockTimeout])
                     try write(saves, &rows)
                 }
-                let first = firstNote
-                try rows.finish(note(saves, from: first))
-                return Written(saves: saves, firstNote: first)
+                let first = firstEntry
+                try rows.finish(record(saves, from: first))
+                return Written(saves: saves, firstEntry: first)
             }
         } catch {
             guard error.isOfOneSave || metLock else { throw error }

@@ -101,7 +101,7 @@ package final class EarlyWrite: Sendable {
     }
 
     /// Records how many rows were written early, and how many of those rows were deleted again.
-    package func note(written: Int, rewritten: Int) {
+    package func record(written: Int, rewritten: Int) {
         state.withLock { ($0.written, $0.rewritten) = (written, rewritten) }
     }
 
@@ -153,7 +153,7 @@ package struct EarlyRows {
             remainder.changes.append(changes)
         }
         remainder.wrong += early.map { NewRows(entity: $0.key, $0.value) }
-        earlyWrite.note(written: count, rewritten: remainder.wrong.reduce(0) { $0 + $1.rows.count })
+        earlyWrite.record(written: count, rewritten: remainder.wrong.reduce(0) { $0 + $1.rows.count })
         return remainder
     }
 }

@@ -197,14 +197,14 @@ package final class DamagedValues: Sendable {
         self.handler.withLock { $0 = handler }
     }
 
-    func note(_ layout: EntityLayout, _ column: Int) {
+    func record(_ layout: EntityLayout, _ column: Int) {
         handler.withLock { $0 }?(layout, column)
     }
 }
 
 extension EntityLayout {
     /// Reports that a stored value does not have its attribute's type.
-    package func noteDamage(_ column: Int) { damage.note(self, column) }
+    package func recordDamage(_ column: Int) { damage.record(self, column) }
 }
 
 extension DataSourceError {

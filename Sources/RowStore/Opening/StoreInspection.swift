@@ -28,11 +28,11 @@ package struct StoreInspection: Sendable {
         /// The time of the clock for leases, in milliseconds.
         package let now: Int64
         /// The newest saves, in the order of their positions.
-        package let saves: [NotedSave]
+        package let saves: [RecordedSave]
 
         package init(
             position: Int64, lowest: Int64, members: [(member: StoreMember, isAlive: Bool)], desk: LeaseDesk,
-            now: Int64, saves: [NotedSave]
+            now: Int64, saves: [RecordedSave]
         ) {
             self.position = position
             self.lowest = lowest
@@ -45,7 +45,7 @@ package struct StoreInspection: Sendable {
 }
 
 /// A save in the feed of a shared store.
-package struct NotedSave: Sendable {
+package struct RecordedSave: Sendable {
     package enum Content: Sendable {
         /// The encoding of ``ChangeEncoding``.
         case words(ContiguousArray<UInt64>)
@@ -88,10 +88,10 @@ package struct NotedSaves: Sendable {
     /// The position of the newest save.
     package let position: Int64
     /// In the order of their positions.
-    package let saves: [NotedSave]
+    package let saves: [RecordedSave]
     package let members: [StoreMember]
 
-    package init(storeID: String, position: Int64, saves: [NotedSave], members: [StoreMember]) {
+    package init(storeID: String, position: Int64, saves: [RecordedSave], members: [StoreMember]) {
         self.storeID = storeID
         self.position = position
         self.saves = saves
@@ -129,7 +129,7 @@ package protocol InspectedState {
     func members() throws(DataSourceError) -> [StoreMember]
 
     /// In the order of their positions.
-    func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [NotedSave]
+    func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [RecordedSave]
 }
 
 /// The largest number of saves to read at a time. Each may have 4 MB.

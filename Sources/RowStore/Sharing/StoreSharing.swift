@@ -216,7 +216,7 @@ package struct FeedRetention {
 
     package init() {}
 
-    package mutating func note(saves: Int = 0, bytes: Int) {
+    package mutating func record(saves: Int = 0, bytes: Int) {
         self.saves += saves
         self.bytes += bytes
     }

@@ -104,12 +104,12 @@ final class StatementTracer {
             { event, tracer, statement, detail in
                 guard let tracer, let statement else { return 0 }
                 Unmanaged<StatementTracer>.fromOpaque(tracer).takeUnretainedValue()
-                    .note(event, OpaquePointer(statement), detail)
+                    .record(event, OpaquePointer(statement), detail)
                 return 0
             }, Unmanaged.passUnretained(self).toOpaque())
     }
 
-    private func note(_ event: UInt32, _ statement: OpaquePointer, _ detail: UnsafeMutableRawPointer?) {
+    private func record(_ event: UInt32, _ statement: OpaquePointer, _ detail: UnsafeMutableRawPointer?) {
         switch Int32(event) {
         case SQLITE_TRACE_STMT:
             // SQLite reports a statement that runs inside another statement as a comment. It is part of the outer statement.

@@ -27,7 +27,7 @@ final class FileLock: Sendable {
     /// - Parameter patience: The longest wait.
     /// - Throws: `storeBusy`, with the process ID of the holder.
     func take(patience: Duration = .milliseconds(Int(Connection.patience))) throws(DataSourceError) {
-        guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return noteHolder() }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) != 0 else { return recordHolder() }
         let end = ContinuousClock.now + patience
         var pause: UInt32 = 20
         while flock(descriptor, LOCK_EX | LOCK_NB) != 0 {
@@ -38,7 +38,7 @@ final class FileLock: Sendable {
             usleep(pause)
             pause = min(pause * 2, 500)
         }
-        noteHolder()
+        recordHolder()
     }
 
     func release() {
@@ -52,7 +52,7 @@ final class FileLock: Sendable {
         return try body()
     }
 
-    private func noteHolder() {
+    private func recordHolder() {
         var (noted, own): (Int32, Int32) = (0, getpid())
         guard pread(descriptor, &noted, 4, 0) != 4 || noted != own else { return }
         _ = pwrite(descriptor, &own, 4, 0)

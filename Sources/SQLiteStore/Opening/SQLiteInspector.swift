@@ -49,13 +49,13 @@ private struct InspectedFile: InspectedState {
 
     func members() throws(DataSourceError) -> [StoreMember] { try SharedTables.members(probe.connection) }
 
-    func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [NotedSave] {
+    func saves(after position: Int64, limit: Int) throws(DataSourceError) -> [RecordedSave] {
         let sql = """
             SELECT "position", "member", "time", "unknown", "changes" FROM "_changes" WHERE "position" > ?1 \
             ORDER BY "position" LIMIT ?2
             """
         return try probe.connection.values(sql, [.integer(position), .integer(Int64(limit))])
-            .compactMap { NotedSave($0) }
+            .compactMap { RecordedSave($0) }
     }
 }
 

@@ -72,7 +72,7 @@ extension EntityTable {
     @inline(never)
     private func readsNull(_ value: OpaquePointer?, _ column: Int, _ wanted: Int32) -> Bool {
         let type = sqlite3_value_type(value)
-        if type != SQLITE_NULL && type != wanted { layout.noteDamage(column) }
+        if type != SQLITE_NULL && type != wanted { layout.recordDamage(column) }
         return type == SQLITE_NULL
     }
 

@@ -70,11 +70,11 @@ final class Reader: @unchecked Sendable {
         // The snapshot begins with the first read.
         try execute(schema.firstFreeStatement, "BEGIN")
         defer { connection.rollBack() }
-        if isShared { try notePosition() }
+        if isShared { try recordPosition() }
         return try body(self)
     }
 
-    private func notePosition() throws(DataSourceError) {
+    private func recordPosition() throws(DataSourceError) {
         let statement = try connection.statement(schema.firstFreeStatement + 7, "SELECT \"position\" FROM \"_feed\"")
         defer { sqlite3_reset(statement.handle) }
         guard statement.step() == SQLITE_ROW else { throw SharedTables.damaged(connection) }

@@ -155,8 +155,8 @@ final class ReaderPool: Sendable {
         }
     }
 
-    /// Notes that the store was written, or may have been. Look-ups that begin after the call see the write.
-    func noteWrite() {
+    /// Records that the store was written, or may have been. Look-ups that begin after the call see the write.
+    func recordWrite() {
         state.withLock { state in
             state.writes += 1
             state.endKept()

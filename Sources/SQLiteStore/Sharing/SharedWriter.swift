@@ -157,7 +157,7 @@ final class SharedWriter {
         if code & 0xFF == SQLITE_CONSTRAINT { throw SharedTables.damaged(connection) }
         guard code == SQLITE_DONE else { throw connection.error(code, while: "writing") }
         hasNoted = true
-        retention.note(saves: 1, bytes: (words?.count ?? 0) * 8)
+        retention.record(saves: 1, bytes: (words?.count ?? 0) * 8)
     }
 
     private func insertionStatement() throws(DataSourceError) -> Statement {
@@ -187,7 +187,7 @@ final class SharedWriter {
     }
 
     /// Counts a change of the leases in the present transaction.
-    func noteLeaseChange() { feed.leases += 1 }
+    func recordLeaseChange() { feed.leases += 1 }
 }
 
 extension LeaseFacts {

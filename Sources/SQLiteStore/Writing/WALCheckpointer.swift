@@ -78,7 +78,7 @@ final class WALCheckpointer {
             guard (try? turn.take(patience: patience)) != nil else { return }
         }
         defer { turn?.release() }
-        if isTooLong { restart(isIdle) } else { note(copy(SQLITE_CHECKPOINT_PASSIVE)) }
+        if isTooLong { restart(isIdle) } else { record(copy(SQLITE_CHECKPOINT_PASSIVE)) }
         counters.setFrames(frames, uncopied: frames - copied)
     }
 
@@ -104,7 +104,7 @@ final class WALCheckpointer {
             frames = 0
             copied = 0
             reportedRead = nil
-            note(code)
+            record(code)
         case SQLITE_BUSY:
             failures = 0
             // The reason may be a read of this container that has ended or begun meanwhile. Such a read does not delay the next
@@ -114,7 +114,7 @@ final class WALCheckpointer {
             guard reportedRead != number else { return }
             reportedRead = number
             reports.report(DataSourceError(blockedBy: open.first, path: connection.path))
-        default: note(code)
+        default: record(code)
         }
     }
 
@@ -133,7 +133,7 @@ final class WALCheckpointer {
     }
 
     /// Reports the second failure in a row. A copy by another program at the same time is no failure.
-    private func note(_ code: Int32) {
+    private func record(_ code: Int32) {
         guard code != SQLITE_OK && code != SQLITE_BUSY else {
             failures = 0
             return
@@ -150,7 +150,7 @@ final class WALCheckpointer {
 
     /// Called after each commit.
     private func grew(to frames: Int) {
-        readers.noteWrite()
+        readers.recordWrite()
         // The log was restarted.
         if frames < self.frames { copied = 0 }
         self.frames = frames

@@ -32,7 +32,7 @@ struct OutsideWrites {
     }
 
     /// Records the present state of the file.
-    mutating func note(_ connection: Connection) {
+    mutating func record(_ connection: Connection) {
         version = Self.version(connection)
     }
 
@@ -107,7 +107,7 @@ extension Writer {
             let desk = change(facts)
             if desk != facts.desk {
                 try facts.write(desk, connection)
-                sharing.noteLeaseChange()
+                sharing.recordLeaseChange()
             }
             return facts.table(of: desk, schema.layout, asSeenBy: sharing.member.number)
         }

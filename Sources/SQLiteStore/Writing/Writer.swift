@@ -47,7 +47,7 @@ final class Writer {
         updates = Array(repeating: [:], count: schema.tables.count)
         self.log = log
         self.watch = watch
-        outside.note(connection)
+        outside.record(connection)
     }
 
     func close() {
@@ -144,13 +144,13 @@ final class Writer {
             // A transaction with early rows has been open for a while, so check the lock again.
             if early != nil { try watch.checkLock() }
             try watch.checkFiles()
-            try commitOrNote()
+            try commitOrRecord()
             counters.firstFreeKey = max(bound, counters.firstFreeKey)
         } catch {
             connection.rollBack()
             throw error
         }
-        outside.note(connection)
+        outside.record(connection)
         sharing?.didCommit()
         sharing?.notify()
         counters.count(statements: statementsRun, rows: rowsWritten)
@@ -219,7 +219,7 @@ final class Writer {
         guard code == (hasRow ? SQLITE_ROW : SQLITE_DONE) else { throw connection.error(code, while: "writing") }
     }
 
-    private func commitOrNote() throws(DataSourceError) {
+    private func commitOrRecord() throws(DataSourceError) {
         do throws(DataSourceError) { try commitTransaction() } catch {
             if error.code == .outcomeUnknown { unknown = error }
             throw error

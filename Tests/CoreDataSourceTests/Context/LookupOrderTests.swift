@@ -7,17 +7,17 @@ struct LookupOrderTests {
     @Test func anOrderIsAStepThatComesTwice() {
         var order = LookupOrder()
         #expect(order.nextKey == nil)
-        for key: Int64 in [5, 8] { order.note(key) }
+        for key: Int64 in [5, 8] { order.record(key) }
         #expect(order.nextKey == nil)
-        order.note(11)
+        order.record(11)
         #expect(order.nextKey == 14)
-        order.note(12)
+        order.record(12)
         #expect(order.nextKey == nil)
-        order.note(13)
+        order.record(13)
         #expect(order.nextKey == 14)
-        for key: Int64 in [20, 10, 0] { order.note(key) }
+        for key: Int64 in [20, 10, 0] { order.record(key) }
         #expect(order.nextKey == -10)
-        for key in [Int64.min, 0, .max, -1] { order.note(key) }
+        for key in [Int64.min, 0, .max, -1] { order.record(key) }
     }
 
     @Test(arguments: StoreKind.allCases)

@@ -41,19 +41,19 @@ struct ListLinkScheduleTests {
 
     @Test func aSaveBeforeAReadThatIsComing() throws {
         var schedule = try schedule()
-        schedule.note(.saves([try save(1, ofTopic: 1)]))
-        schedule.note(.reload(.backlog))
-        schedule.note(.saves([try save(2, ofTopic: 2)]))
+        schedule.record(.saves([try save(1, ofTopic: 1)]))
+        schedule.record(.reload(.backlog))
+        schedule.record(.saves([try save(2, ofTopic: 2)]))
         let work = schedule.turn()
         #expect(work?.name == "read" && work?.work.touched.keys == [1, 2])
     }
 
     @Test func aSaveDuringAReadThatMeetsIt() throws {
         var schedule = try schedule()
-        schedule.note(.reload(.backlog))
+        schedule.record(.reload(.backlog))
         let first = schedule.turn()
         #expect(first?.name == "read" && first?.work.touched.keys == [])
-        schedule.note(.saves([try save(1, ofTopic: 3)]))
+        schedule.record(.saves([try save(1, ofTopic: 3)]))
         _ = schedule.end(read(of: schedule, asOf: 1))
         let second = schedule.turn()
         #expect(second?.name == "redraw [3]")
@@ -66,12 +66,12 @@ struct ListLinkScheduleTests {
     /// Somebody saves again during each read.
     @Test func whoeverWaitsForASaveDoesNotWaitForLaterOnes() throws {
         var schedule = try schedule(joined: [JoinedColumn(.outerKey, .integer)], limit: 2)
-        schedule.note(.saves([try save(1, ofTopic: 1)]))
+        schedule.record(.saves([try save(1, ofTopic: 1)]))
         let first = schedule.turn()
         #expect(first?.name == "read")
         #expect(!schedule.isSettled(1))
         for number in Int64(2)...20 {
-            schedule.note(.saves([try save(number, ofTopic: 1)]))
+            schedule.record(.saves([try save(number, ofTopic: 1)]))
             _ = schedule.end(read(of: schedule, asOf: number - 1))
             let next = schedule.turn()
             #expect(next?.name == "read")
@@ -82,10 +82,10 @@ struct ListLinkScheduleTests {
     /// What cannot be read while others go on saving keeps no more keys than the list has rows, and a few.
     @Test func whatCannotBeReadGrowsNoFurtherThanTheList() throws {
         var schedule = try schedule(joined: [JoinedColumn(.outerKey, .integer)], limit: 2)
-        schedule.note(.saves([try save(1, ofTopic: 1)]))
+        schedule.record(.saves([try save(1, ofTopic: 1)]))
         _ = schedule.turn()
         _ = schedule.end(.failed(DataSourceError(.predicateFailed, "It cannot be evaluated.")))
-        for number in Int64(2)...12_000 { schedule.note(.saves([try save(number, ofTopic: number)])) }
+        for number in Int64(2)...12_000 { schedule.record(.saves([try save(number, ofTopic: number)])) }
         let read = schedule.turn()
         #expect(read?.name == "read")
         #expect(try #require(read).work.touched.keys.count <= 4096 + 2 * 3)
@@ -95,10 +95,10 @@ struct ListLinkScheduleTests {
     /// What was read for it may be of the store before a reset.
     @Test func aSaveThatIsFollowedWhenAReadIsWanted() throws {
         var schedule = try schedule(joined: [JoinedColumn(.outerKey, .integer)])
-        schedule.note(.saves([try save(1, ofTopic: 2)]))
+        schedule.record(.saves([try save(1, ofTopic: 2)]))
         let first = schedule.turn()
         #expect(first?.name != "read")
-        schedule.note(.reload(.reset))
+        schedule.record(.reload(.reset))
         _ = schedule.end(read(of: schedule, asOf: 1))
         let second = schedule.turn()
         #expect(second?.name == "read" && second?.work.touched.keys == [2])
@@ -107,23 +107,23 @@ struct ListLinkScheduleTests {
     /// The list is notified of the save only after the read has met it.
     @Test func aSaveThatAReadMeetsBeforeItsNotice() throws {
         var schedule = try schedule()
-        schedule.note(.reload(.backlog))
+        schedule.record(.reload(.backlog))
         let first = schedule.turn()
         let outcome = read(of: schedule, asOf: 1)
         // As an engine does.
         let isNotified = first?.work.mayBeAhead(outcome) ?? false
-        if isNotified { schedule.note(.saves([try save(1, ofTopic: 3)])) }
+        if isNotified { schedule.record(.saves([try save(1, ofTopic: 3)])) }
         _ = schedule.end(outcome)
-        if !isNotified { schedule.note(.saves([try save(1, ofTopic: 3)])) }
+        if !isNotified { schedule.record(.saves([try save(1, ofTopic: 3)])) }
         let second = schedule.turn()
         #expect(second?.name == "redraw [3]")
     }
 
     @Test func aSaveDuringAReadThatDoesNotMeetItIsMerged() throws {
         var schedule = try schedule()
-        schedule.note(.reload(.backlog))
+        schedule.record(.reload(.backlog))
         _ = schedule.turn()
-        schedule.note(.saves([try save(2, ofTopic: 3)]))
+        schedule.record(.saves([try save(2, ofTopic: 3)]))
         _ = schedule.end(read(of: schedule, asOf: 1))
         let second = schedule.turn()
         #expect(second?.name == "merge [2]")
@@ -138,7 +138,7 @@ struct ListLinkScheduleTests {
         changes.updated = [.of(2, RowSnapshot(columnCount: topic.columns.count), row, topic)]
         var save = ChangeSet(entities: [changes])
         save.number = 1
-        schedule.note(.saves([save]))
+        schedule.record(.saves([save]))
         let merge = schedule.turn()
         #expect(merge?.name == "merge [1]")
         var net = NetChanges()
@@ -155,7 +155,7 @@ struct ListLinkScheduleTests {
         let readOn = schedule.end(.isShort(short))?.handed
         #expect(readOn?.name == "readOn")
         _ = schedule.end(.failed(DataSourceError(.storeBusy, "busy")))
-        schedule.note(.reload(.save))
+        schedule.record(.reload(.save))
         let read = schedule.turn()
         #expect(read?.work.touched.keys == [2])
     }
@@ -164,7 +164,7 @@ struct ListLinkScheduleTests {
         var schedule = try schedule()
         let short = try short(&schedule)
         _ = schedule.end(.isShort(short))
-        schedule.note(.reload(.backlog))
+        schedule.record(.reload(.backlog))
         _ = schedule.end(.hasRead(short, tail))
         let read = schedule.turn()
         #expect(read?.work.touched.keys == [2])
@@ -183,7 +183,7 @@ struct ListLinkScheduleTests {
 
     @Test func aRowThatIsUpdatedAgainDuringARead() throws {
         var schedule = try schedule()
-        schedule.note(.reload(.backlog))
+        schedule.record(.reload(.backlog))
         _ = schedule.turn()
         let topic = try #require(Self.layout.entity(named: "Topic"))
         let row = RowSnapshot(columnCount: topic.columns.count)
@@ -192,7 +192,7 @@ struct ListLinkScheduleTests {
             changes.updated = [.of(2, row, row, topic)]
             var save = ChangeSet(entities: [changes])
             save.number = number
-            schedule.note(.saves([save]))
+            schedule.record(.saves([save]))
         }
         _ = schedule.end(read(of: schedule, asOf: 2))
         // All rows are not read again, or a list could not keep up with a row that changes all the time.

@@ -62,28 +62,28 @@ struct ListScheduleTests {
 
     @Test func aSmallSaveIsMergedOnTheMainActor() {
         var schedule = ListSchedule(Self.query, state(1...2))
-        schedule.note(.saves([save(1, inserting: 1000...1255)]))
+        schedule.record(.saves([save(1, inserting: 1000...1255)]))
         let next = schedule.turn()
         #expect(next?.onMain == true)
     }
 
     @Test func aLargeSaveIsMergedElsewhere() {
         var schedule = ListSchedule(Self.query, state(1...2))
-        schedule.note(.saves([save(1, inserting: 1000...1256)]))
+        schedule.record(.saves([save(1, inserting: 1000...1256)]))
         let next = schedule.turn()
         #expect(next?.onMain == false)
     }
 
     @Test func savesThatWaitAreMergedTogether() {
         var schedule = ListSchedule(Self.query, state(1...2))
-        schedule.note(.saves([save(1, inserting: 3...3), save(2, inserting: 4...4)]))
+        schedule.record(.saves([save(1, inserting: 3...3), save(2, inserting: 4...4)]))
         let next = schedule.turn()
         #expect(next?.name == "merge [1, 2]")
     }
 
     @Test func savesAreMergedOneByOneIfEverySaveIsWanted() {
         var schedule = ListSchedule(Self.query, state(1...2))
-        schedule.note(.saves([save(1, inserting: 3...3), save(2, inserting: 4...4)]))
+        schedule.record(.saves([save(1, inserting: 3...3), save(2, inserting: 4...4)]))
         let next = schedule.turn(isEverySaveWanted: true)
         #expect(next?.name == "merge [1]")
         _ = schedule.end(.unchanged(state(1...3, asOf: 1)))
@@ -95,22 +95,22 @@ struct ListScheduleTests {
         var schedule = ListSchedule(Self.query, state(1...2))
         var other = ChangeSet(entities: [EntityChanges(entity: ListWorld.base.index + 100)])
         other.number = 1
-        schedule.note(.saves([other]))
+        schedule.record(.saves([other]))
         #expect(!schedule.isBehind)
     }
 
     @Test func aSaveThatTheRowsIncludeIsIgnored() {
         var schedule = ListSchedule(Self.query, state(1...2, asOf: 3))
-        schedule.note(.saves([save(3, inserting: 2...2)]))
+        schedule.record(.saves([save(3, inserting: 2...2)]))
         #expect(!schedule.isBehind)
     }
 
     @Test func aSecondSaveWaitsForTheFirst() {
         var schedule = ListSchedule(Self.query, state(1...2), mostRowsOnMain: 0)
-        schedule.note(.saves([save(1, inserting: 3...3)]))
+        schedule.record(.saves([save(1, inserting: 3...3)]))
         let next = schedule.turn()
         #expect(next?.name == "merge [1]")
-        schedule.note(.saves([save(2, inserting: 4...4)]))
+        schedule.record(.saves([save(2, inserting: 4...4)]))
         let later = schedule.turn()
         #expect(later == nil)
         _ = schedule.end(.unchanged(state(1...3, asOf: 1)))
@@ -120,9 +120,9 @@ struct ListScheduleTests {
 
     @Test func savesThatWaitBeyondTheLimitAreReplacedByARead() {
         var schedule = ListSchedule(Self.query, state(1...2), pendingByteLimit: 100, mostRowsOnMain: 0)
-        schedule.note(.saves([save(1, inserting: 3...3)]))
+        schedule.record(.saves([save(1, inserting: 3...3)]))
         _ = schedule.turn()
-        schedule.note(.saves([save(2, inserting: 4...20)]))
+        schedule.record(.saves([save(2, inserting: 4...20)]))
         #expect(schedule.pendingByteCount == 0)
         _ = schedule.end(.unchanged(state(1...3, asOf: 1)))
         let work = schedule.turn()
@@ -135,13 +135,13 @@ struct ListScheduleTests {
     @Test func aWindowThatIsTooShortReadsOnAndAppliesTheSavesBetween() throws {
         var schedule = ListSchedule(Self.window, state(1...1, Self.window, isComplete: false))
         let head = ListState(Self.window, RowStorage([]), isComplete: false, asOf: 1)
-        schedule.note(.saves([save(1, inserting: 2...2)]))
+        schedule.record(.saves([save(1, inserting: 2...2)]))
         let merge = schedule.turn()
         let short = ShortList(head: head, net: NetChanges(), reason: try #require(merge).work.reason)
         let readOn = schedule.end(.isShort(short))?.handed
         #expect(readOn?.name == "readOn")
         #expect(readOn?.onMain == false)
-        schedule.note(.saves([save(2, inserting: 3...3), save(3, inserting: 4...4)]))
+        schedule.record(.saves([save(2, inserting: 3...3), save(3, inserting: 4...4)]))
         let join = schedule.end(.hasRead(short, RowTail([row(2)], isLast: false, asOf: 2)))?.handed
         #expect(join?.name == "join [2]")
         _ = schedule.end(.unchanged(state(2...2, Self.window, isComplete: false, asOf: 2)))
@@ -152,11 +152,11 @@ struct ListScheduleTests {
     @Test func aResetDiscardsTheRowsThatAWindowHasLeft() throws {
         var schedule = ListSchedule(Self.window, state(1...1, Self.window, isComplete: false))
         let head = ListState(Self.window, RowStorage([]), isComplete: false, asOf: 1)
-        schedule.note(.saves([save(1, inserting: 2...2)]))
+        schedule.record(.saves([save(1, inserting: 2...2)]))
         let merge = schedule.turn()
         let short = ShortList(head: head, net: NetChanges(), reason: try #require(merge).work.reason)
         _ = schedule.end(.isShort(short))
-        schedule.note(.reload(.reset))
+        schedule.record(.reload(.reset))
         let ended = schedule.end(.hasRead(short, RowTail([row(2)], isLast: false, asOf: 2)))
         #expect(ended == nil)
         #expect(schedule.state.count == 1)
@@ -171,11 +171,11 @@ struct ListScheduleTests {
         let query = ListQuery(
             ListWorld.base, joined: [JoinedColumn(.outerKey, .integer)], order: ListOrder(ListWorld.base, sort: []))
         var schedule = ListSchedule(query, state(1...2, query))
-        schedule.note(.saves([save(1, inserting: 3...3)]))
+        schedule.record(.saves([save(1, inserting: 3...3)]))
         let work = schedule.turn()
         #expect(work?.name == "follow [1]")
         #expect(work?.onMain == false)
-        schedule.note(.reload(.reset))
+        schedule.record(.reload(.reset))
         let ended = schedule.end(try report(work?.work, state(1...3, query, asOf: 1)))
         #expect(ended == nil)
         #expect(schedule.state.count == 2)
@@ -188,7 +188,7 @@ struct ListScheduleTests {
             ListWorld.base, joined: [JoinedColumn(.outerKey, .integer)], order: ListOrder(ListWorld.base, sort: []),
             limit: 3)
         var schedule = ListSchedule(query, state(1...2, query))
-        schedule.note(.saves([save(1, inserting: 3...3), save(2, inserting: 4...4)]))
+        schedule.record(.saves([save(1, inserting: 3...3), save(2, inserting: 4...4)]))
         let work = schedule.turn()
         #expect(work?.name == "read")
         #expect(work?.work.reason.saves == 1...2)
@@ -199,16 +199,16 @@ struct ListScheduleTests {
     @Test(arguments: [ListReason.Kind.initial, .reset])
     func aReadThatObserversWaitForKeepsItsReason(kind: ListReason.Kind) {
         var schedule = ListSchedule(Self.query, kind == .initial ? nil : state(1...2))
-        if kind == .reset { schedule.note(.reload(.reset)) }
-        schedule.note(.reload(.backlog))
+        if kind == .reset { schedule.record(.reload(.reset)) }
+        schedule.record(.reload(.backlog))
         let next = schedule.turn()
         #expect(next?.work.reason.kind == kind)
     }
 
     @Test func aReloadReplacesTheSavesThatWait() throws {
         var schedule = ListSchedule(Self.query, state(1...2))
-        schedule.note(.saves([save(1, inserting: 3...3)]))
-        schedule.note(.reload(.outsideWrites))
+        schedule.record(.saves([save(1, inserting: 3...3)]))
+        schedule.record(.reload(.outsideWrites))
         let work = schedule.turn()
         #expect(work?.work.reason.kind == .outsideWrites)
         _ = schedule.end(try report(work?.work, state(1...3, asOf: 1)))
@@ -225,7 +225,7 @@ struct ListScheduleTests {
         #expect(schedule.lastUpdateReason.kind == .failure)
         let next = schedule.turn()
         #expect(next == nil)
-        schedule.note(.saves([save(1, inserting: 3...3)]))
+        schedule.record(.saves([save(1, inserting: 3...3)]))
         let later = schedule.turn()
         #expect(later?.work.reason.kind == .initial)
     }
@@ -233,7 +233,7 @@ struct ListScheduleTests {
     @Test func aReadThatFailsIsTriedAtOnceIfThereWasASaveMeanwhile() {
         var schedule = ListSchedule(Self.query, nil)
         _ = schedule.turn()
-        schedule.note(.saves([save(1, inserting: 3...3)]))
+        schedule.record(.saves([save(1, inserting: 3...3)]))
         _ = schedule.end(.failed(Self.failure))
         let next = schedule.turn()
         #expect(next?.work.reason.kind == .initial)
@@ -241,9 +241,9 @@ struct ListScheduleTests {
 
     @Test func aReadAfterAResetThatFailsKeepsItsReasonWhateverIsNotedMeanwhile() {
         var schedule = ListSchedule(Self.query, state(1...2))
-        schedule.note(.reload(.reset))
+        schedule.record(.reload(.reset))
         _ = schedule.turn()
-        schedule.note(.reload(.backlog))
+        schedule.record(.reload(.backlog))
         _ = schedule.end(.failed(Self.failure))
         let next = schedule.turn()
         #expect(next?.work.reason.kind == .reset)
@@ -251,10 +251,10 @@ struct ListScheduleTests {
 
     @Test func aFailureIsOverOnceAReadFindsTheSameRows() {
         var schedule = ListSchedule(Self.query, state(1...2))
-        schedule.note(.reload(.outsideWrites))
+        schedule.record(.reload(.outsideWrites))
         _ = schedule.turn()
         _ = schedule.end(.failed(Self.failure))
-        schedule.note(.reload(.outsideWrites))
+        schedule.record(.reload(.outsideWrites))
         _ = schedule.turn()
         _ = schedule.end(.unchanged(state(1...2)))
         #expect(schedule.lastUpdateReason.kind == .outsideWrites)
@@ -280,8 +280,8 @@ struct ListScheduleTests {
         }
         let ended = schedule.end(try report(work?.work, state(1...2)))
         #expect(ended == nil)
-        schedule.note(.saves([save(1, inserting: 3...3)]))
-        schedule.note(.reload(.reset))
+        schedule.record(.saves([save(1, inserting: 3...3)]))
+        schedule.record(.reload(.reset))
         let next = schedule.turn()
         #expect(next == nil)
         #expect(schedule.state.count == 0)

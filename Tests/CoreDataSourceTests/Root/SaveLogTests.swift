@@ -33,7 +33,7 @@ struct SaveLogTests {
         _ = log.append(anything)
         let second = log.takeForCommit()
         #expect(second == nil)
-        log.noteCommitted(except: [])
+        log.recordCommitted(except: [])
         let isMoreWaiting = log.endCommit()
         #expect(isMoreWaiting)
         let third = log.takeForCommit()
@@ -55,7 +55,7 @@ struct SaveLogTests {
         let sources = [SaveSource("A", origin: 1), SaveSource("B", origin: 2)]
         for place in [0, 1, 0, 1, 0] { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[place])) }
         _ = log.takeForCommit()
-        log.noteCommitted(except: [3, 5])
+        log.recordCommitted(except: [3, 5])
         let taken = log.rollBack([3])
         #expect(taken?.saves.map(\.changes.number) == [3, 5])
         #expect(taken?.undoneBy == 6)
@@ -68,7 +68,7 @@ struct SaveLogTests {
         let sources = [SaveSource("A", origin: 1), SaveSource("B", origin: 2)]
         for place in [0, 1, 0] { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[place])) }
         _ = log.takeForCommit()
-        log.noteCommitted(except: [1, 3])
+        log.recordCommitted(except: [1, 3])
         let now = ContinuousClock.now
         var late = log.postpone([1, 3], at: now, since: now - .seconds(1))
         _ = log.endCommit()
@@ -77,21 +77,21 @@ struct SaveLogTests {
         for place in [0, 1] { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[place])) }
         var group = log.takeForCommit(at: now + .seconds(1))
         #expect(group?.map(\.number) == [5])
-        log.noteCommitted(except: [])
+        log.recordCommitted(except: [])
         _ = log.endCommit()
         group = log.takeForCommit()
         #expect(group == nil)
         let wasPostponed = log.resume()
         group = log.takeForCommit()
         #expect(wasPostponed && group?.map(\.number) == [1, 3, 4])
-        log.noteCommitted(except: [1, 3, 4])
+        log.recordCommitted(except: [1, 3, 4])
         late = log.postpone([1, 3, 4], at: now + .seconds(1), since: now)
         // The fourth is left out later than the others.
         #expect(late.map(\.changes.number) == [1, 3])
         _ = log.endCommit()
         log.resume()
         group = log.takeForCommit()
-        log.noteCommitted(except: [])
+        log.recordCommitted(except: [])
         #expect(log.committed == 5 && log.pendingCount == 0)
     }
 
@@ -110,7 +110,7 @@ struct SaveLogTests {
                 _ = log.append(save)
                 guard let group = log.takeForCommit() else { continue }
                 committed += group.count { $0.number != 1 }
-                log.noteCommitted(except: [1])
+                log.recordCommitted(except: [1])
                 if group.contains(where: { $0.number == 1 }) {
                     _ = log.postpone([1], at: .now, since: .now - .seconds(1))
                 }
@@ -121,7 +121,7 @@ struct SaveLogTests {
         log.resume()
         var group = log.takeForCommit()
         #expect(group?.map(\.number) == [1])
-        log.noteCommitted(except: [])
+        log.recordCommitted(except: [])
         _ = log.endCommit()
         group = log.takeForCommit()
         #expect(group?.count == 200 - committed)
@@ -134,7 +134,7 @@ struct SaveLogTests {
         func add(_ source: Int) { _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[source])) }
         add(0)
         _ = log.takeForCommit()
-        log.noteCommitted(except: [1])
+        log.recordCommitted(except: [1])
         _ = log.postpone([1], at: .now, since: .now - .seconds(1))
         _ = log.endCommit()
         let count = 2000
@@ -145,14 +145,14 @@ struct SaveLogTests {
             add(1)
             let other = log.takeForCommit()
             #expect(other?.count == 1)
-            log.noteCommitted(except: [])
+            log.recordCommitted(except: [])
             _ = log.endCommit()
         }
         #expect(log.lookedAt <= 4 * count + 10, "\(log.lookedAt)")
         log.resume()
         let group = log.takeForCommit()
         #expect(group?.count == 1 + count)
-        log.noteCommitted(except: [])
+        log.recordCommitted(except: [])
         _ = log.endCommit()
         #expect(log.committed == log.newest && log.pendingCount == 0)
     }
@@ -211,7 +211,7 @@ struct SaveLogTests {
         func endCommit(refusing refused: Set<Int64>, postponing origin: Int? = nil) {
             let waiting = log.pending.filter { $0.changes.origin == origin && group.contains($0.changes.number) }
             let others = Set(waiting.map(\.changes.number)).subtracting(refused)
-            log.noteCommitted(except: refused.union(others))
+            log.recordCommitted(except: refused.union(others))
             ended.formUnion(group.filter { !refused.contains($0) && !others.contains($0) })
             rollBack(refused)
             _ = log.postpone(others, at: .now, since: .now)
@@ -269,13 +269,13 @@ struct SaveLogTests {
         let sources = (1...2).map { SaveSource("\($0)", origin: $0) }
         _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[0]))
         _ = log.takeForCommit()
-        log.noteCommitted(except: [1])
+        log.recordCommitted(except: [1])
         _ = log.postpone([1], at: .now, since: .now)
         _ = log.endCommit()
         _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[1]))
         let others = log.takeForCommit()
         log.resume()
-        log.noteCommitted(except: [])
+        log.recordCommitted(except: [])
         let isMoreWaiting = log.endCommit()
         _ = log.append(LoggedSave(ChangeSet(entities: []), from: sources[0]))
         let next = log.takeForCommit()

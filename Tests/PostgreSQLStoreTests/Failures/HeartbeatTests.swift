@@ -14,21 +14,21 @@ struct HeartbeatTests {
         // Far ahead, as after the clock was set back.
         let report = Int64.max / 2
         for second in Int64(0)...8 {
-            let seen = heartbeats.note([1: report, 2: second], ["ticket"], at: start + .seconds(second))
+            let seen = heartbeats.record([1: report, 2: second], ["ticket"], at: start + .seconds(second))
             #expect(seen.silence == [1: .seconds(second), 2: .zero])
             #expect(seen.now - (seen.firsts["ticket"] ?? -1) == second * 1000)
         }
-        #expect(heartbeats.note([:], [], at: start + .seconds(9)).silence.isEmpty)
+        #expect(heartbeats.record([:], [], at: start + .seconds(9)).silence.isEmpty)
     }
 
     /// A process that was halted itself does not know for how long the others have been silent.
     @Test func itCountsAnewAfterAPauseOfItsOwn() {
         let (heartbeats, start) = (Heartbeats(), ContinuousClock.now)
-        _ = heartbeats.note([1: 1], ["ticket"], at: start)
+        _ = heartbeats.record([1: 1], ["ticket"], at: start)
         let later = start + Heartbeats.pause + .seconds(3600)
-        let seen = heartbeats.note([1: 1], ["ticket"], at: later)
+        let seen = heartbeats.record([1: 1], ["ticket"], at: later)
         #expect(seen.silence == [1: .zero] && seen.firsts["ticket"] == seen.now)
-        #expect(heartbeats.note([1: 1], [], at: later + .seconds(1)).silence == [1: .seconds(1)])
+        #expect(heartbeats.record([1: 1], [], at: later + .seconds(1)).silence == [1: .seconds(1)])
     }
 
     /// The member's last report is an hour ahead then, and so are the times of its leases.

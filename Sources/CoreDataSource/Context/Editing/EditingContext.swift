@@ -143,7 +143,7 @@ extension EditingContext {
         let key = if let key { key } else { try stack.keys.next() }
         let object = register(StoredRow(key: key, row: row), bindings[entity], .inserted, asOf: 0)
         changed.insert(object)
-        bindings[entity].noteInsert(object)
+        bindings[entity].recordInsert(object)
         didInsert(object)
         if isNew { object.setInitialValues() }
         return object
@@ -226,8 +226,8 @@ extension EditingContext {
         link.checkedConstraint = 0
     }
 
-    /// Notes the position of the last object of an ordered relationship, for all contexts of the batch.
-    func noteLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
+    /// Records the position of the last object of an ordered relationship, for all contexts of the batch.
+    func recordLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
         for context in [self] + partners { context.related.setLastPosition(position, key, owner) }
     }
 

@@ -143,7 +143,7 @@ struct LinkEditor {
         // New positions alone set no link, so forget the cached links here.
         if context.knowsEnds { context.forgetEnds(of: [object.key]) }
         if let last = positions.last {
-            context.noteLastPosition(
+            context.recordLastPosition(
                 last, RelatedCache.Key(entity: object.layout.index, relationship: index), object.key)
         }
     }
@@ -229,7 +229,7 @@ struct LinkEditor {
             try context.related.lastPosition(key, owner.key)
             ?? context.lastPosition(owner.layout.relationships[index], owner, column)
         let next = ListPositions.next(after: last)
-        context.noteLastPosition(next, key, owner.key)
+        context.recordLastPosition(next, key, owner.key)
         return next
     }
 
@@ -240,7 +240,7 @@ struct LinkEditor {
         do {
             try context.editingTogether(body)
         } catch {
-            context.noteReadFailure(error)
+            context.recordReadFailure(error)
         }
     }
 

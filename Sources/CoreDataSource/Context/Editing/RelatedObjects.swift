@@ -344,7 +344,7 @@ extension ManagedObject {
         do {
             return try body(context)
         } catch {
-            context.noteReadFailure(error)
+            context.recordReadFailure(error)
             return nil
         }
     }

@@ -43,7 +43,7 @@ struct DeleteRules {
     mutating func apply() throws {
         guard let graph = contexts.first(where: { !$0.deletions.isEmpty })?.stack.graph else { return }
         // Rows without objects are found only in the store, so the batch must not have made any other change.
-        if !onlyCascades, contexts.allSatisfy({ $0.noted.isEmpty && $0.changed.allSatisfy(\.isDeleted) }) {
+        if !onlyCascades, contexts.allSatisfy({ $0.bulkChanges.isEmpty && $0.changed.allSatisfy(\.isDeleted) }) {
             let deleted = Set(contexts.lazy.flatMap(\.changed).map(\.layout.index))
             entitiesDeletedAsRows = graph.entitiesDeletedAsRows(byDeleting: deleted)
         }

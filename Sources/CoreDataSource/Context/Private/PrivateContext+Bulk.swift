@@ -27,14 +27,14 @@ extension PrivateContext {
         guard plan.tests == nil, !plan.family.contains(where: { stack.graph.needsObjects(toDelete: $0) }) else {
             return .objects
         }
-        let (start, isLimited) = (noted.count, canChangeInStore(plan))
+        let (start, isLimited) = (bulkChanges.count, canChangeInStore(plan))
         for entity in plan.family {
             var changes = EntityChanges(entity: entity)
             let (rows, areAll) = try rows(plan, ofEntity: entity, isLimited)
             if !areAll { return forgetNoted(start, .tooManyRows) }
             changes.deleted = rows
             try checkCancellation(0)
-            note(changes)
+            record(changes)
         }
         return .rows
     }
@@ -44,12 +44,12 @@ extension PrivateContext {
         var query = RowQuery(entity: entity, predicate: predicate)
         query.isOrdered = false
         let rows = try rows(FetchPlan(query), ofEntity: entity, false).rows
-        if let index = noted.firstIndex(where: { $0.entity == entity }) {
-            noted[index].deleted += rows
+        if let index = bulkChanges.firstIndex(where: { $0.entity == entity }) {
+            bulkChanges[index].deleted += rows
         } else {
             var changes = EntityChanges(entity: entity)
             changes.deleted = rows
-            note(changes)
+            record(changes)
         }
     }
 
@@ -62,7 +62,7 @@ extension PrivateContext {
         guard plan.tests == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else {
             return .objects
         }
-        let start = noted.count
+        let start = bulkChanges.count
         // Derived values are calculated here, not by the store.
         let isLimited = canChangeInStore(plan) && plan.family.allSatisfy { bindings[$0].derivations.isEmpty }
         var way = RowChangeWay.rows
@@ -77,7 +77,7 @@ extension PrivateContext {
             }
             // For too many rows, check the rules on the first rows.
             let checked = areAll ? rows[...] : rows.prefix(PrivateContext.mostCheckedRows)
-            note(
+            record(
                 try changes(to: checked, of: bindings[entity], values: values, checkCancellation: checkCancellation))
         }
         return way == .rows ? .rows : forgetNoted(start, way)
@@ -102,7 +102,7 @@ extension PrivateContext {
     }
 
     private func forgetNoted(_ start: Int, _ way: RowChangeWay) -> RowChangeWay {
-        noted.removeSubrange(start...)
+        bulkChanges.removeSubrange(start...)
         return way
     }
 
@@ -177,13 +177,13 @@ extension PrivateContext {
         stack.root.bulkStore != nil && plan.query.joined.isEmpty
     }
 
-    private func note(_ changes: EntityChanges) {
-        if !changes.isEmpty { noted.append(changes) }
+    private func record(_ changes: EntityChanges) {
+        if !changes.isEmpty { bulkChanges.append(changes) }
     }
 
-    /// Updates registered objects to the noted changes, after their save.
-    func didSaveNoted(_ number: Int64) {
-        for changes in noted where bindings[changes.entity].objects.count > 0 {
+    /// Updates registered objects to the bulk changes, after their save.
+    func didSaveBulkChanges(_ number: Int64) {
+        for changes in bulkChanges where bindings[changes.entity].objects.count > 0 {
             let binding = bindings[changes.entity]
             for row in changes.updated {
                 if let object = binding.objects[row.key] { refresh(object, row.row, asOf: number) }
@@ -192,7 +192,7 @@ extension PrivateContext {
                 if let object = binding.objects[row.key] { binding.forget(object) }
             }
         }
-        noted.removeAll()
+        bulkChanges.removeAll()
     }
 }
 

@@ -120,7 +120,7 @@ extension PrivateContext {
         if let constraint {
             var absent = values
             for row in rows { absent.remove(row.row.value(column, binding.layout.columns[column].storage)) }
-            binding.noteAbsent(absent, constraint)
+            binding.recordAbsent(absent, constraint)
         } else {
             let index = valueIndex(binding, column)
             let through = rows.count == limit ? rows.last?.key ?? .max : .max

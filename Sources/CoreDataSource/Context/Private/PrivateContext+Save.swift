@@ -8,7 +8,7 @@ extension PrivateContext {
     /// - Throws: The refused edit; `storeReadOnly`; the errors of validation.
     func collectChanges() throws(DataSourceError) -> ChangeSet {
         if let refusal { throw refusal }
-        if stack.root.store.isReadOnly, !changed.isEmpty || !noted.isEmpty { throw DataSourceError.storeReadOnly }
+        if stack.root.store.isReadOnly, !changed.isEmpty || !bulkChanges.isEmpty { throw DataSourceError.storeReadOnly }
         var entities: [EntityChanges?] = Array(repeating: nil, count: bindings.count)
         var failures: [DataSourceError] = []
         var duplicates: Set<UniqueValues> = []
@@ -43,7 +43,7 @@ extension PrivateContext {
         }
         try throwFailures(failures)
         var changes = ChangeSet(entities: entities.compactMap { $0 }.filter { !$0.isEmpty })
-        for rows in noted { changes.add(rows) }
+        for rows in bulkChanges { changes.add(rows) }
         return changes
     }
 
@@ -55,7 +55,7 @@ extension PrivateContext {
             bindings[last.layout.index].spareWords = max(8, min(tail + tail / 4, 512))
         }
         changed.removeAll()
-        didSaveNoted(number)
+        didSaveBulkChanges(number)
         trim()
     }
 

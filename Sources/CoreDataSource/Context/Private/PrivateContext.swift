@@ -278,13 +278,13 @@ extension PrivateContext {
             binding.replaceRow(of: object, by: change.row)
             object.checkedConstraint = -1
             for constraint in binding.layout.constraints.indices { binding.index(object, constraint) }
-            if hasValueIndexes { binding.noteValues(of: object) }
+            if hasValueIndexes { binding.recordValues(of: object) }
         }
         for change in changes.deleted {
             if let object = binding.objects[change.key] { binding.forget(object) }
         }
         // The inserted rows are not registered.
-        if !changes.inserted.isEmpty { binding.noteUnregisteredRow() }
+        if !changes.inserted.isEmpty { binding.recordUnregisteredRow() }
     }
 }
 

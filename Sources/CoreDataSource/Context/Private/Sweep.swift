@@ -47,14 +47,14 @@ extension PrivateContext {
         deleting: SyncDeletion = .all, options: SyncOptions = []
     ) throws where Children.Element: ManagedObject {
         let rules = SyncRules(deletion: deleting, operations: .all, options: options)
-        try note(relationship, of: parent, keeping: kept, rules: rules)
+        try record(relationship, of: parent, keeping: kept, rules: rules)
     }
 
-    private func note<Parent: ManagedObject>(
+    private func record<Parent: ManagedObject>(
         _ keyPath: PartialKeyPath<Parent>, of parent: Parent, keeping kept: [ManagedObject?], rules: SyncRules
     ) throws {
         if let other = named.first(where: { $0 === parent.context }) {
-            return try other.note(keyPath, of: parent, keeping: kept, rules: rules)
+            return try other.record(keyPath, of: parent, keeping: kept, rules: rules)
         }
         checkInBatch()
         let index = try relationship(keyPath, of: parent)

@@ -124,14 +124,14 @@ final class EntityBinding {
         case .inserted:
             object.markGone()
             objects.remove(object.key)
-            noteDelete(wasInserted: true)
+            recordDelete(wasInserted: true)
         case .saved, .edited:
-            if object.state == .saved { noteTouch(object) }
+            if object.state == .saved { recordTouch(object) }
             object.markDeleted()
-            noteDelete(wasInserted: false)
+            recordDelete(wasInserted: false)
         case .deleted, .gone: break
         }
-        noteMatch(of: object)
+        recordMatch(of: object)
     }
 
     /// Call it after a changed object was saved.
@@ -169,23 +169,23 @@ final class EntityBinding {
 
     // MARK: Edits
 
-    func noteInsert(_ object: ManagedObject) {
+    func recordInsert(_ object: ManagedObject) {
         inserted.append(object)
         insertedCount += 1
-        noteMatch(of: object)
+        recordMatch(of: object)
     }
 
     /// An object without edits is about to be edited or deleted.
-    func noteTouch(_ object: ManagedObject) {
+    func recordTouch(_ object: ManagedObject) {
         touched.append(object)
-        for index in valueIndexes { index.noteSaved(object) }
-        noteMatch(of: object)
+        for index in valueIndexes { index.recordSaved(object) }
+        recordMatch(of: object)
     }
 
-    /// Notes that an object may match other predicates than before.
-    func noteMatch(of object: ManagedObject) {
+    /// Records that an object may match other predicates than before.
+    func recordMatch(of object: ManagedObject) {
         if repeatedPredicates.isEmpty { return }
-        repeatedPredicates.note(object, limit: 1024 + 2 * objects.count)
+        repeatedPredicates.record(object, limit: 1024 + 2 * objects.count)
         if repeatedPredicates.isEmpty { home.hasValueIndexes = followsValues }
     }
 
@@ -195,7 +195,7 @@ final class EntityBinding {
         return repeatedPredicates.answer(to: predicate, self, isOfRegistered: isOfRegistered)
     }
 
-    private func noteDelete(wasInserted: Bool) {
+    private func recordDelete(wasInserted: Bool) {
         if wasInserted { insertedCount -= 1 } else { deletedCount += 1 }
         hasDeletions = true
     }
@@ -205,7 +205,7 @@ final class EntityBinding {
     func recordAllRowsRegistered() { hasAllRows = rights == .own }
 
     /// Call it after a row was inserted without being registered.
-    func noteUnregisteredRow() { hasAllRows = false }
+    func recordUnregisteredRow() { hasAllRows = false }
 
     /// Forgets the edits, after all of them were saved or discarded.
     func endBatch() {
@@ -258,16 +258,16 @@ final class EntityBinding {
     private func knownIndex(_ column: Int) -> ValueIndex? { valueIndexes.first { $0.column == column } }
 
     /// Adds the present values of an object to the indexes, in one column or in all.
-    func noteValues(of object: ManagedObject, _ column: Int? = nil) {
+    func recordValues(of object: ManagedObject, _ column: Int? = nil) {
         for index in valueIndexes where column == nil || index.column == column { index.insert(object) }
-        noteMatch(of: object)
+        recordMatch(of: object)
     }
 
     // MARK: Unique values
 
     func isAbsent(_ value: RowValue, _ constraint: Int) -> Bool { absentValues[constraint]?.contains(value) ?? false }
 
-    func noteAbsent(_ values: Set<RowValue>, _ constraint: Int) {
+    func recordAbsent(_ values: Set<RowValue>, _ constraint: Int) {
         absentValues[constraint, default: []].formUnion(values)
     }
 
@@ -276,7 +276,7 @@ final class EntityBinding {
         if let key = order.nextKey, let object = objects[key], !object.isDeleted,
             object.row.holds(value, column: column)
         {
-            order.note(key)
+            order.record(key)
             return object
         }
         var hash = UniqueHash()
@@ -285,7 +285,7 @@ final class EntityBinding {
         let found = uniqueIndexes[constraint].first(hash, in: objects) {
             !$0.isDeleted && $0.row.holds(value, column: column)
         }
-        if let found { order.note(found.key) }
+        if let found { order.record(found.key) }
         return found
     }
 
@@ -301,7 +301,7 @@ final class EntityBinding {
         }
     }
 
-    /// Notes that an object has new values in the columns of a uniqueness constraint. The next look-up adds them to the index.
+    /// Records that an object has new values in the columns of a uniqueness constraint. The next look-up adds them to the index.
     ///
     /// Most fetches are not followed by a look-up. And all new objects have the same default values at first, which would
     /// collide.
@@ -312,7 +312,7 @@ final class EntityBinding {
         if unindexed[constraint].count > 1024 + 2 * objects.count { settle(constraint) }
     }
 
-    /// Notes that an object may have new values in the columns of every uniqueness constraint.
+    /// Records that an object may have new values in the columns of every uniqueness constraint.
     func indexLater(_ object: ManagedObject) {
         for constraint in layout.constraints.indices { indexLater(object, constraint) }
     }
@@ -383,11 +383,11 @@ final class EntityBinding {
         endBatch()
         for object in objects {
             switch object.state {
-            case .inserted: noteInsert(object)
-            case .edited: noteTouch(object)
+            case .inserted: recordInsert(object)
+            case .edited: recordTouch(object)
             case .deleted:
-                noteTouch(object)
-                noteDelete(wasInserted: false)
+                recordTouch(object)
+                recordDelete(wasInserted: false)
             case .saved, .gone: break
             }
         }
@@ -395,6 +395,6 @@ final class EntityBinding {
 
     func index(_ object: ManagedObject) {
         for constraint in layout.constraints.indices { index(object, constraint) }
-        noteValues(of: object)
+        recordValues(of: object)
     }
 }

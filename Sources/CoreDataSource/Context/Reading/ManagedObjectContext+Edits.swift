@@ -189,7 +189,7 @@ extension ManagedObjectContext {
 
     /// An object has a new value in a column.
     func indexValue(of object: ManagedObject, _ column: Int) {
-        bindings[object.layout.index].noteValues(of: object, column)
+        bindings[object.layout.index].recordValues(of: object, column)
     }
 }
 

@@ -3,10 +3,10 @@ internal import RowStore
 /// Counts of the relationships and deferred values that are read for one object at a time.
 extension ManagedObjectContext {
     /// A relationship is about to be read for an object that was not fetched with others.
-    func noteReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
+    func recordReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
 
     /// An object is about to be read again for a deferred value.
-    func noteDeferredRead(_ column: Int, of object: ManagedObject) {
+    func recordDeferredRead(_ column: Int, of object: ManagedObject) {
         deferredReads[DeferredColumn(entity: object.layout.index, column: column), default: 0] += 1
     }
 

@@ -35,7 +35,7 @@ extension ManagedObjectContext {
         keptLookups?.keep(found, entity, column, value)
         let isRemote = stack.root.store.isRemote
         if keptLookups?.countRead(entity, column) == ManagedObjectContext.lookupsUntilNoted(isRemote) {
-            note(DataSourceDiagnostic(oneByOne: column, bindings[entity].layout, isRemote: isRemote), entity)
+            record(DataSourceDiagnostic(oneByOne: column, bindings[entity].layout, isRemote: isRemote), entity)
         }
         return found
     }
@@ -70,7 +70,7 @@ extension ManagedObjectContext {
     /// Like ``find(entity:column:value:)``, for a column without a uniqueness constraint.
     private func findFirst(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let layout = bindings[entity].layout
-        noteLookup(entity, column)
+        recordLookup(entity, column)
         let isOwned = layout.concreteFamily.allSatisfy { bindings[$0].isOwned }
         guard isOwned, layout.columns[column].isStored, value.fits(layout.columns[column].storage) else {
             var plan = FetchPlan(
@@ -138,16 +138,16 @@ extension ManagedObjectContext {
         return object(stored, binding, asOf: asOf)
     }
 
-    /// Notes a diagnostic for a look-up that makes the store read every row.
-    private func noteLookup(_ entity: Int, _ column: Int) {
+    /// Records a diagnostic for a look-up that makes the store read every row.
+    private func recordLookup(_ entity: Int, _ column: Int) {
         let layout = bindings[entity].layout
         guard !layout.indexedColumns.contains(column), !bindings[entity].notedColumns.contains(column) else { return }
         bindings[entity].notedColumns.insert(column)
-        note(DataSourceDiagnostic(unindexed: column, layout), entity)
+        record(DataSourceDiagnostic(unindexed: column, layout), entity)
     }
 
-    private func note(_ diagnostic: DataSourceDiagnostic, _ entity: Int) {
-        if let owner = owner ?? stack.owner(ofEntity: entity) { stack.note(diagnostic, of: owner) }
+    private func record(_ diagnostic: DataSourceDiagnostic, _ entity: Int) {
+        if let owner = owner ?? stack.owner(ofEntity: entity) { stack.record(diagnostic, of: owner) }
     }
 
     /// Registers all rows of an entity after many misses, if the rows are few enough to stay registered.
@@ -162,7 +162,7 @@ extension ManagedObjectContext {
         binding.misses += 1
         let isRemote = stack.root.store.isRemote
         if binding.misses == ManagedObjectContext.lookupsUntilNoted(isRemote) {
-            note(DataSourceDiagnostic(oneByOne: column, binding.layout, isRemote: isRemote), binding.layout.index)
+            record(DataSourceDiagnostic(oneByOne: column, binding.layout, isRemote: isRemote), binding.layout.index)
         }
         if !binding.isEmptinessKnown {
             binding.isEmptinessKnown = true
@@ -211,8 +211,8 @@ package struct LookupOrder {
     /// The predicted key of the next object; nil without a regular order.
     package var nextKey: Int64? { isRegular ? lastKey &+ step : nil }
 
-    /// Notes the key of a found object.
-    package mutating func note(_ key: Int64) {
+    /// Records the key of a found object.
+    package mutating func record(_ key: Int64) {
         let step = key &- lastKey
         isRegular = step == self.step
         (lastKey, self.step) = (key, step)
@@ -222,12 +222,12 @@ package struct LookupOrder {
 /// Reads of deferred values (``RowQuery/defersValues``).
 extension ManagedObjectContext {
     func bringValues(of object: ManagedObject, _ column: Int) {
-        noteDeferredRead(column, of: object)
+        recordDeferredRead(column, of: object)
         do {
             try readDeferredValues(of: object)
         } catch {
             // The deferred values of a deleted object are deleted with it, as its links are. That is no failure.
-            if (error as? DataSourceError)?.code != .objectGone { noteReadFailure(error) }
+            if (error as? DataSourceError)?.code != .objectGone { recordReadFailure(error) }
         }
     }
 

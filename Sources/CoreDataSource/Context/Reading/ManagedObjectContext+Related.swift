@@ -21,7 +21,7 @@ extension ManagedObjectContext {
             try following { () throws(DataSourceError) in
                 let near = neighbours(of: object)
                 if near.count == 1 {
-                    noteReadingOne(RelatedCache.Key(entity: object.layout.index, relationship: index))
+                    recordReadingOne(RelatedCache.Key(entity: object.layout.index, relationship: index))
                 }
                 try readDestinations(of: near, column, relationship)
             }
@@ -64,7 +64,7 @@ extension ManagedObjectContext {
         return try following { () throws(DataSourceError) in
             while related[key, object.key] == nil {
                 let near = neighbours(of: object, object.group?.endWindow ?? 1)
-                if near.count == 1 { noteReadingOne(key) }
+                if near.count == 1 { recordReadingOne(key) }
                 let owners = near.filter { related[key, $0.key] == nil }
                 if try readEnds(of: owners, index, key) { break }
                 // There are so many ends that they must be read for fewer objects at once.
@@ -220,7 +220,7 @@ extension ManagedObjectContext {
             guard objects.count < keys.count else { continue }
             let found = Set(objects.map(\.key))
             for key in keys where !found.contains(key) {
-                related.noteMissing(LinkEnd(entity: entity, key: key))
+                related.recordMissing(LinkEnd(entity: entity, key: key))
             }
         }
     }
@@ -331,8 +331,8 @@ struct RelatedCache {
 
     func isMissing(_ end: LinkEnd) -> Bool { missing.contains(end) }
 
-    /// Notes an end without an object, such as after a deletion with the rule No Action.
-    mutating func noteMissing(_ end: LinkEnd) {
+    /// Records an end without an object, such as after a deletion with the rule No Action.
+    mutating func recordMissing(_ end: LinkEnd) {
         if missing.count >= RelatedCache.limit { missing.removeAll() }
         missing.insert(end)
     }

@@ -134,11 +134,11 @@ final class MatchingObjects {
     /// The matching objects, in any order.
     var objects: some Sequence<ManagedObject> { matching.values }
 
-    /// Notes an object that was inserted, edited, deleted or registered.
+    /// Records an object that was inserted, edited, deleted or registered.
     ///
     /// - Parameter limit: The most objects that may wait for evaluation.
     /// - Returns: False if more than `limit` objects wait. The caller must then discard this instance.
-    func note(_ object: ManagedObject, limit: Int) -> Bool {
+    func record(_ object: ManagedObject, limit: Int) -> Bool {
         if untested.last !== object { untested.append(object) }
         return untested.count <= limit
     }
@@ -177,7 +177,7 @@ struct RepeatedPredicates {
     private var asked: [RowPredicate] = []
     private(set) var known: [MatchingObjects] = []
 
-    /// Whether no repeated predicate is known. While true, ``note(_:limit:)`` has no effect.
+    /// Whether no repeated predicate is known. While true, ``record(_:limit:)`` has no effect.
     var isEmpty: Bool { known.isEmpty }
     /// Whether no predicate was used.
     var isUnused: Bool { asked.isEmpty }
@@ -200,7 +200,7 @@ struct RepeatedPredicates {
         return new
     }
 
-    mutating func note(_ object: ManagedObject, limit: Int) {
-        known.removeAll { !$0.note(object, limit: limit) }
+    mutating func record(_ object: ManagedObject, limit: Int) {
+        known.removeAll { !$0.record(object, limit: limit) }
     }
 }

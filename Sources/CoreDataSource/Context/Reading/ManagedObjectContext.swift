@@ -29,7 +29,7 @@ public class ManagedObjectContext {
     /// Every object with changes.
     var changed = ChangedObjects()
     /// The changes of the next save to rows that did not become objects.
-    var noted: [EntityChanges] = []
+    var bulkChanges: [EntityChanges] = []
     /// The first edit that was refused since the last save; the save throws it.
     private(set) var refusal: DataSourceError?
     /// Whether a hook or `perform` is running, whose edits will be saved.
@@ -170,7 +170,7 @@ public class ManagedObjectContext {
     var reportsReadFailures: Bool { false }
 
     /// Handles the error of a relationship or a deferred value that could not be read, because an accessor cannot throw it.
-    func noteReadFailure(_ error: any Error) {
+    func recordReadFailure(_ error: any Error) {
         let error =
             error as? DataSourceError
             ?? DataSourceError(
@@ -212,7 +212,7 @@ public class ManagedObjectContext {
         let binding = bindings[object.layout.index]
         if !mayEdit(object.layout.index) { refuse(notOwned(object.layout)) }
         changed.insert(object)
-        binding.noteTouch(object)
+        binding.recordTouch(object)
     }
 
     /// Makes the next save throw the error, unless an earlier edit was refused.
@@ -251,7 +251,7 @@ public class ManagedObjectContext {
         binding.layout.check(row)
         let isIndexed = hasValueIndexes && number > object.asOf && !object.row.hasSameWords(as: row)
         binding.refresh(object, row, asOf: number)
-        if isIndexed { binding.noteValues(of: object) }
+        if isIndexed { binding.recordValues(of: object) }
     }
 }
 
@@ -289,7 +289,7 @@ extension ManagedObjectContext {
     @inline(__always)
     private func enter(_ object: ManagedObject, _ binding: EntityBinding) {
         binding.register(object)
-        if hasValueIndexes { binding.noteValues(of: object) }
+        if hasValueIndexes { binding.recordValues(of: object) }
     }
 }
 
@@ -302,14 +302,14 @@ extension ManagedObjectContext {
         for object in changed {
             bindings[object.layout.index].endEdits(of: object)
             guard object.state == .saved else { continue }
-            if hasValueIndexes { bindings[object.layout.index].noteValues(of: object) }
+            if hasValueIndexes { bindings[object.layout.index].recordValues(of: object) }
             // The unique indexes may have only the edited values of the object.
             let binding = bindings[object.layout.index]
             if binding.isOwned { binding.indexLater(object) }
         }
         for binding in bindings where binding.hasEdits { binding.endBatch() }
         changed.removeAll()
-        noted.removeAll()
+        bulkChanges.removeAll()
         related.removeAll()
         if keptLookups != nil { keptLookups = KeptLookups() }
         forgetDeletions()

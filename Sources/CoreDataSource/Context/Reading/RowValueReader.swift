@@ -53,7 +53,7 @@ struct RowValueReader {
     /// The error for a column with a value that does not have its attribute's type.
     func damaged(_ column: Int) -> DataSourceError {
         if JoinedColumn.isJoined(column) { return joined[JoinedColumn.index(column)].damaged }
-        layout.noteDamage(column)
+        layout.recordDamage(column)
         return DataSourceError(damagedColumn: column, layout)
     }
 }
@@ -103,7 +103,7 @@ private struct RelatedCell {
     }
 
     var damaged: DataSourceError {
-        layout.noteDamage(column)
+        layout.recordDamage(column)
         return DataSourceError(damagedColumn: column, layout)
     }
 }

@@ -21,7 +21,7 @@ final class ValueIndex {
         self.column = column
         storage = binding.layout.columns[column].storage
         for object in binding.objects.objects where !object.isDeleted { insert(object) }
-        for object in binding.touched { noteSaved(object) }
+        for object in binding.touched { recordSaved(object) }
     }
 
     // MARK: Following edits
@@ -32,8 +32,8 @@ final class ValueIndex {
         count += 1
     }
 
-    /// Notes the saved value of an object that is about to be edited or deleted.
-    func noteSaved(_ object: ManagedObject) {
+    /// Records the saved value of an object that is about to be edited or deleted.
+    func recordSaved(_ object: ManagedObject) {
         saved[object.savedRow.value(column, storage), default: []].append(object)
     }
 

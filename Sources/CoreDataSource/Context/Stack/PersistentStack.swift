@@ -77,12 +77,12 @@ package final class PersistentStack: Sendable {
         }
     }
 
-    func noteOwner(_ name: String, ofEntity entity: Int) { owners.withLock { $0[entity] = name } }
+    func recordOwner(_ name: String, ofEntity entity: Int) { owners.withLock { $0[entity] = name } }
 
     func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
 
     /// Keeps a diagnostic of a data source, unless it is known already.
-    func note(_ diagnostic: DataSourceDiagnostic, of owner: String) {
+    func record(_ diagnostic: DataSourceDiagnostic, of owner: String) {
         noticed.withLock { noticed in
             let known = noticed[owner, default: []]
             if known.count < 64, !known.contains(diagnostic) { noticed[owner] = known + [diagnostic] }

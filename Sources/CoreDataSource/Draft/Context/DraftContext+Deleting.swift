@@ -5,7 +5,7 @@ internal import RowStore
 /// Deleting an object also deletes the objects that its cascades reach, so that the save compares all of them with other saves.
 /// The save applies all other rules. ``afterRules(_:)`` applies them for a check.
 extension DraftContext {
-    func noteDeletion(of object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
+    func recordDeletion(of object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
         if object.layout.links != nil { return }
         if isApplyingRules {
             cascaded.insert(object.key)
@@ -130,7 +130,7 @@ extension DraftContext {
         guard let deleted else { return nil }
         willChange(deleted)
         deleted.put(.edited, deleted.savedRow, saved: deleted.savedRow)
-        noteEdits([deleted])
+        recordEdits([deleted])
         place(deleted, bindings[pairs.layout], deleted.key)
         if knowsEnds { forgetEnds(of: [one.key, other.key]) }
         return deleted

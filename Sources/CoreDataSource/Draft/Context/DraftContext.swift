@@ -81,11 +81,11 @@ public final class DraftContext: EditingContext {
 
     override func willChange(_ object: ManagedObject) {
         checkInBatch()
-        journal.note(UndoJournal.Moment(object))
+        journal.record(UndoJournal.Moment(object))
     }
 
     override func didInsert(_ object: ManagedObject) {
-        journal.note(UndoJournal.Moment(object, state: .gone))
+        journal.record(UndoJournal.Moment(object, state: .gone))
     }
 
     override func didChange(_ object: ManagedObject) {
@@ -97,7 +97,7 @@ public final class DraftContext: EditingContext {
     }
 
     override func didDelete(_ object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
-        try noteDeletion(of: object, wasInserted: wasInserted)
+        try recordDeletion(of: object, wasInserted: wasInserted)
     }
 
     override func restoreLink(
@@ -313,7 +313,7 @@ extension DraftContext {
             place(object, bindings[object.layout.index], key)
         }
         related.removeAll()
-        noteEdits(step.values.map(\.object))
+        recordEdits(step.values.map(\.object))
     }
 
     /// Ends the edits of objects that have their saved values again, so that these objects follow other saves.
@@ -327,7 +327,7 @@ extension DraftContext {
         }
         if settled.isEmpty { return }
         related.removeAll()
-        noteEdits([])
+        recordEdits([])
     }
 
     /// Registers an object that exists, and unregisters an object that is gone.
@@ -345,7 +345,7 @@ extension DraftContext {
     /// Updates the set of edited objects.
     ///
     /// - Parameter others: Objects that may have become edited.
-    func noteEdits(_ others: [ManagedObject]) {
+    func recordEdits(_ others: [ManagedObject]) {
         var seen: Set<Int64> = []
         changed.set(
             (changed + others.sorted { $0.key < $1.key }).filter { $0.hasChanges && seen.insert($0.key).inserted })

@@ -38,7 +38,7 @@ struct UndoJournal {
     var canRedo: Bool { open.isEmpty && !undone.isEmpty }
 
     /// Records the state of an object before a change.
-    mutating func note(_ moment: Moment) {
+    mutating func record(_ moment: Moment) {
         guard let innermost = open.indices.last else { return append([moment.object.key: moment]) }
         if open[innermost][moment.object.key] == nil { open[innermost][moment.object.key] = moment }
     }

@@ -46,7 +46,7 @@ extension DraftContext {
                 rebased.append(object)
             }
         }
-        noteEdits(rebased)
+        recordEdits(rebased)
         cascaded.formIntersection(changed.lazy.filter { $0.state == .deleted }.map(\.key))
         if changed.isEmpty { entitiesWithGoneObjects = [] }
         rebaseOrders()

@@ -57,7 +57,7 @@ package struct NetChanges: Sendable {
             let entity = changes.entity
             for row in changes.inserted {
                 guard let new = try query.listed(entity, row, budget) else {
-                    note(.row(ListedRow(entity: entity, stored: row)), ofRow: row.key)
+                    record(.row(ListedRow(entity: entity, stored: row)), ofRow: row.key)
                     continue
                 }
                 let change = Change(entity: entity, old: nil, newest: .row(new), isListed: true)
@@ -69,7 +69,7 @@ package struct NetChanges: Sendable {
                 let old = try query.listed(entity, StoredRow(key: row.key, row: row.previous), budget)
                 let newest = new ?? ListedRow(entity: entity, stored: now)
                 if old == nil && new == nil {
-                    note(.row(newest), ofRow: row.key)
+                    record(.row(newest), ofRow: row.key)
                     continue
                 }
                 let change = Change(entity: entity, old: old, newest: .row(newest), isListed: new != nil)
@@ -77,7 +77,7 @@ package struct NetChanges: Sendable {
             }
             for row in changes.deleted {
                 guard let old = try query.listed(entity, row, budget) else {
-                    note(.deleted, ofRow: row.key)
+                    record(.deleted, ofRow: row.key)
                     continue
                 }
                 let change = Change(entity: entity, old: old, newest: .deleted, isListed: false)
@@ -87,7 +87,7 @@ package struct NetChanges: Sendable {
     }
 
     /// Updates the newest version of a row that left the list in an earlier save.
-    private mutating func note(_ newest: Newest, ofRow key: Int64) {
+    private mutating func record(_ newest: Newest, ofRow key: Int64) {
         if let change = rows[key], !change.isListed { rows[key]?.newest = newest }
     }
 
@@ -134,11 +134,11 @@ package struct NetChanges: Sendable {
             let previous = before.removeValue(forKey: row.key)
             if let previous, net.isSame(previous.row, row, query), !touched.contains(row.key) { return }
             net.rows[row.key] = Change(entity: row.entity, old: previous?.row, newest: .row(row), isListed: true)
-            indexes.note(row.key, old: previous?.index, new: index)
+            indexes.record(row.key, old: previous?.index, new: index)
         }
         for (key, previous) in before {
             net.rows[key] = Change(entity: previous.row.entity, old: previous.row, newest: .unknown, isListed: false)
-            indexes.note(key, old: previous.index, new: nil)
+            indexes.record(key, old: previous.index, new: nil)
         }
         return (net, indexes)
     }
@@ -184,20 +184,20 @@ package struct NetChanges: Sendable {
     }
 
     /// Marks rows that left the list as deleted, if a save deleted them.
-    mutating func noteDeletions(_ saves: [ChangeSet], ofEntities entities: [Int]) {
+    mutating func recordDeletions(_ saves: [ChangeSet], ofEntities entities: [Int]) {
         for changes in saves.lazy.flatMap(\.entities) where entities.contains(changes.entity) {
-            for row in changes.deleted { note(.deleted, ofRow: row.key) }
-            for row in changes.inserted { note(.unknown, ofRow: row.key) }
+            for row in changes.deleted { record(.deleted, ofRow: row.key) }
+            for row in changes.inserted { record(.unknown, ofRow: row.key) }
         }
     }
 
     /// Marks all rows that left the list as deleted, for example after a reset.
-    mutating func noteAllDeleted() {
+    mutating func recordAllDeleted() {
         for (key, change) in rows where !change.isListed { rows[key]?.newest = .deleted }
     }
 
     /// Adds the numbers, members and columns of saves that were applied.
-    mutating func note(_ saves: [ChangeSet], ofEntities entities: Set<Int>) {
+    mutating func record(_ saves: [ChangeSet], ofEntities entities: Set<Int>) {
         for save in saves {
             self.saves = (self.saves?.lowerBound ?? save.number)...save.number
             if let member = save.member { members.insert(member) }

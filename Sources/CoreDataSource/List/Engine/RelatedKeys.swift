@@ -8,46 +8,46 @@ struct RelatedColumns: Sendable {
     private(set) var links: [Int: Set<Int>] = [:]
 
     /// - Parameter family: The entities of the list.
-    init(_ joined: [JoinedColumn], of family: [Int]) { note(joined, of: family, under: []) }
+    init(_ joined: [JoinedColumn], of family: [Int]) { record(joined, of: family, under: []) }
 
     /// - Parameters:
     ///   - owners: The entities of the rows that have the joined columns.
     ///   - outer: The entities of the rows whose relationships lead to the owners.
-    private mutating func note(_ joined: [JoinedColumn], of owners: [Int], under outer: [Int]) {
+    private mutating func record(_ joined: [JoinedColumn], of owners: [Int], under outer: [Int]) {
         for column in joined {
             switch column.source {
-            case .outer(let column): note(column, of: outer)
+            case .outer(let column): record(column, of: outer)
             case .value(let related, let column), .aggregate(let related, _, let column?):
-                note(related, of: owners)
-                note(column, of: related.family)
+                record(related, of: owners)
+                record(column, of: related.family)
             case .outerKey: break
-            case .key(let related), .exists(let related), .aggregate(let related, _, nil): note(related, of: owners)
+            case .key(let related), .exists(let related), .aggregate(let related, _, nil): record(related, of: owners)
             }
         }
     }
 
-    private mutating func note(_ related: RelatedRows, of owners: [Int]) {
+    private mutating func record(_ related: RelatedRows, of owners: [Int]) {
         for entity in related.family { shown[entity, default: []] = shown[entity] ?? [] }
         var tested: Set<Int> = []
         _ = related.predicate.collectColumns(&tested)
-        for column in tested { note(column, of: related.family) }
+        for column in tested { record(column, of: related.family) }
         switch related.link {
-        case .destination(let column): note(column, of: owners)
-        case .source(let column): noteLink(column, of: related.family)
+        case .destination(let column): record(column, of: owners)
+        case .source(let column): recordLink(column, of: related.family)
         case .pairs(let layout, let own, let other):
-            noteLink(own, of: [layout])
-            note(other, of: [layout])
+            recordLink(own, of: [layout])
+            record(other, of: [layout])
         }
-        note(related.joined, of: related.family, under: owners)
+        record(related.joined, of: related.family, under: owners)
     }
 
-    private mutating func note(_ column: Int, of entities: [Int]) {
+    private mutating func record(_ column: Int, of entities: [Int]) {
         if JoinedColumn.isJoined(column) { return }
         for entity in entities { shown[entity, default: []].insert(column) }
     }
 
-    private mutating func noteLink(_ column: Int, of entities: [Int]) {
-        note(column, of: entities)
+    private mutating func recordLink(_ column: Int, of entities: [Int]) {
+        record(column, of: entities)
         for entity in entities { links[entity, default: []].insert(column) }
     }
 }
@@ -72,10 +72,10 @@ package struct RelatedKeys: Sendable, Equatable {
 
     init(_ saves: [ChangeSet], _ columns: RelatedColumns) {
         if columns.shown.isEmpty { return }
-        for save in saves { note(save, columns) }
+        for save in saves { record(save, columns) }
     }
 
-    private mutating func note(_ save: ChangeSet, _ columns: RelatedColumns) {
+    private mutating func record(_ save: ChangeSet, _ columns: RelatedColumns) {
         var isAny = false
         for changes in save.entities {
             guard let shown = columns.shown[changes.entity] else { continue }
@@ -96,10 +96,10 @@ package struct RelatedKeys: Sendable, Equatable {
                 self.ends[changes.entity, default: [:]][column, default: []].formUnion(ends)
             }
         }
-        if isAny { note(save.number...save.number) }
+        if isAny { record(save.number...save.number) }
     }
 
-    private mutating func note(_ range: ClosedRange<Int64>) {
+    private mutating func record(_ range: ClosedRange<Int64>) {
         saves =
             min(
                 saves?.lowerBound ?? range.lowerBound, range.lowerBound)...max(
@@ -112,7 +112,7 @@ package struct RelatedKeys: Sendable, Equatable {
         for (entity, columns) in other.ends {
             for (column, keys) in columns { ends[entity, default: [:]][column, default: []].formUnion(keys) }
         }
-        if let range = other.saves { note(range) }
+        if let range = other.saves { record(range) }
     }
 
     /// Whether a read may find rows unchanged, even though the saves changed them.

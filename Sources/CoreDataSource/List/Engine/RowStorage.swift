@@ -261,7 +261,7 @@ package struct RowIndexes: Sendable {
 
     init() {}
 
-    mutating func note(_ key: Int64, old: Int?, new: Int?) {
+    mutating func record(_ key: Int64, old: Int?, new: Int?) {
         self.old[key] = old
         self.new[key] = new
     }

@@ -71,7 +71,7 @@ package final class RowsByKey: Sendable {
     /// Records the number of the newest save that a read of the list has included.
     ///
     /// - Returns: The number of the newest save that any earlier read has included.
-    func noteRead(asOf number: Int64) -> Int64 {
+    func recordRead(asOf number: Int64) -> Int64 {
         index.withLock { index in
             defer { index.asOf = max(index.asOf, number) }
             return index.asOf

@@ -206,7 +206,7 @@ extension MainTier {
         for (entity, keys) in missing {
             do throws(DataSourceError) { try register(keys, entity) } catch {
                 unread.insert(entity)
-                context.noteReadFailure(error)
+                context.recordReadFailure(error)
             }
         }
         let objects = zip(rows, known).map { row, object in

@@ -56,7 +56,7 @@ public final class LiveAggregate<Value> {
         self.engine = engine
         engine.subscriber = link
         link.onChange = { [weak self] state, changed, reason in self?.take(state, changed, reason) }
-        link.onFailure = { [weak self] in self?.note($0) }
+        link.onFailure = { [weak self] in self?.record($0) }
         link.onEnd = { [weak self] in self?.end() }
     }
 
@@ -75,10 +75,10 @@ public final class LiveAggregate<Value> {
             if !changes.isEmpty { edit(&value) }
             for (key, results) in changes { shown[key] = results }
             lastUpdateReason = reason
-        } catch { note(error) }
+        } catch { record(error) }
     }
 
-    private func note(_ failure: DataSourceError) {
+    private func record(_ failure: DataSourceError) {
         var reason = ListReason(.failure)
         reason.failure = failure
         lastUpdateReason = reason

@@ -60,7 +60,7 @@ final class AggregateEngine: HubEngine {
         isRefused = false
         if worker.requeriesStore || reading != nil {
             var reason = reading ?? newReason(.save)
-            if reason.kind == .save { reason.note(concerning, ofEntities: worker.query.watched, hub.names) }
+            if reason.kind == .save { reason.record(concerning, ofEntities: worker.query.watched, hub.names) }
             return mustRead(reason)
         }
         pending += concerning.map { ($0, noticeCount, $0.byteCount) }
@@ -102,7 +102,7 @@ final class AggregateEngine: HubEngine {
         let saves = pending.map(\.save).filter { $0.number > asOf }
         pending = []
         var reason = newReason(saves.allSatisfy(\.isRollback) ? .rolledBack : .save)
-        reason.note(saves, ofEntities: worker.query.watched, hub.names)
+        reason.record(saves, ofEntities: worker.query.watched, hub.names)
         reason.rowCount = saves.reduce(0) { $0 + worker.rowCount(of: $1) }
         guard !saves.isEmpty else {
             settle()

@@ -93,7 +93,7 @@ final class ListEngine: HubEngine {
     }
 
     /// Notifies the subscribers that another day has begun.
-    func noteDayChange() { take(.dayChange) }
+    func recordDayChange() { take(.dayChange) }
 
     // MARK: Work
 

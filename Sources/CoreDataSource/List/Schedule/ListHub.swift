@@ -169,7 +169,7 @@ final class ListHub: MainFollower {
         isClockSet = false
         let now = stack.root.scheduling.now()
         let changed = engines.compactMap(\.list).filter { $0.isNewDay(now) }
-        if !changed.isEmpty { perform { for engine in changed { engine.noteDayChange() } } }
+        if !changed.isEmpty { perform { for engine in changed { engine.recordDayChange() } } }
         setClock()
     }
 

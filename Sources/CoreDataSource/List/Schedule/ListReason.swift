@@ -80,7 +80,7 @@ extension ListReason {
     /// this container.
     public var processes: [String] { members.map(\.description).sorted() }
 
-    mutating func note(_ net: NetChanges, _ names: Names) {
+    mutating func record(_ net: NetChanges, _ names: Names) {
         members.formUnion(net.members)
         saves = net.saves ?? saves
         rowCount = net.rows.count
@@ -89,7 +89,7 @@ extension ListReason {
     }
 
     /// Adds saves after which the rows are read again.
-    mutating func note(_ changes: [ChangeSet], ofEntities family: Set<Int>, _ names: Names? = nil) {
+    mutating func record(_ changes: [ChangeSet], ofEntities family: Set<Int>, _ names: Names? = nil) {
         if let names { self.names = names }
         for save in changes {
             saves = (saves?.lowerBound ?? save.number)...save.number

@@ -162,7 +162,7 @@ extension ListSchedule {
         if query.requeriesStore {
             touch(query.touchedRows(in: concerning))
             reload(.save, from: noticeCount)
-            if reading?.kind == .save { reading?.note(concerning, ofEntities: query.watched) }
+            if reading?.kind == .save { reading?.record(concerning, ofEntities: query.watched) }
         } else if reading == nil {
             keep(concerning)
         } else {

@@ -56,10 +56,10 @@ private struct ListRun {
         let changed = query.changedKeys(in: saves).union(owners)
         let (rows, asOf) = try query.rows(changed, worker.root, worker.layout)
         var net = worker.rowsByKey.advance(state, version: version, to: rows)
-        net.note(saves, ofEntities: state.query.watched)
-        net.noteDeletions(saves, ofEntities: state.query.family)
+        net.record(saves, ofEntities: state.query.watched)
+        net.recordDeletions(saves, ofEntities: state.query.family)
         var touched = query.touchedRows(in: saves).keys
-        let before = worker.rowsByKey.noteRead(asOf: asOf)
+        let before = worker.rowsByKey.recordRead(asOf: asOf)
         if related.mayBeUndone(from: max(before, state.asOf), to: asOf) { touched.formUnion(owners) }
         let listed = worker.rowsByKey.rows(touched, in: state, version: version + 1)
         net.add(touched: touched, listed, saves, query.links)
@@ -83,7 +83,7 @@ private struct ListRun {
         // Advance the index by key even if the next state is unchanged, or the next merge would index all rows.
         defer { worker.rowsByKey.advance(from: work.version, by: net) }
         if net.isEmpty { return .unchanged(state) }
-        net.note(saves, ofEntities: state.query.watched)
+        net.record(saves, ofEntities: state.query.watched)
         return reported(.state(state, nil), net)
     }
 
@@ -92,12 +92,12 @@ private struct ListRun {
         reason.didReadStore = true
         if !state.isRead { return .changed(ListReport(first: new, reason, since: start)) }
         var touched = work.touched.keys
-        let before = worker.rowsByKey.noteRead(asOf: new.asOf)
+        let before = worker.rowsByKey.recordRead(asOf: new.asOf)
         if work.touched.related.mayBeUndone(from: max(before, state.asOf), to: new.asOf) {
             try touched.formUnion(owners(of: work.touched.related, among: new.rows))
         }
         var (net, indexes) = NetChanges.comparing(state.rows, with: new.rows, of: new.query, touched: touched)
-        if reason.kind == .reset { net.noteAllDeleted() }
+        if reason.kind == .reset { net.recordAllDeleted() }
         return reported(.state(new, indexes), net)
     }
 
@@ -133,7 +133,7 @@ private struct ListRun {
             reason.addTime(since: start)
             return .isShort(ShortList(head: head, net: net, reason: reason))
         case .state(let new, let indexes):
-            reason.note(net, worker.names)
+            reason.record(net, worker.names)
             let report = ListReport(from: state, to: new, net, indexes, reason, since: start)
             let isChange = reason.kind == .initial || reason.kind == .reset || !report.difference.isEmpty
             return isChange ? .changed(report) : .unchanged(new)
