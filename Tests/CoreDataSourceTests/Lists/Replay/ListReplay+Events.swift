@@ -6,7 +6,7 @@ import TestSupport
 extension ListReplay {
     func happen() async throws {
         let event = random.next(below: 32)
-        note("event \(event)")
+        record("event \(event)")
         switch event {
         case 0..<8: try save()
         case 8..<13: try await saveAndWait()
@@ -33,7 +33,7 @@ extension ListReplay {
         saveCount += 1
         let (ofTopics, seed) = (random.next(below: 3) == 0, random.next())
         let source: DataSource<String> = ofTopics ? topics : letters
-        note("save, topics: \(ofTopics)")
+        record("save, topics: \(ofTopics)")
         try source.performAndWait { try ReplayEdit.edit($0, ofTopics: ofTopics, isLarge: false, seed: seed) }
     }
 
@@ -56,7 +56,7 @@ extension ListReplay {
         let (ofTopics, seed) = (random.next(below: 3) == 0, random.next())
         let isLarge = !ofTopics && random.next(below: 12) == 0
         let source: DataSource<String> = ofTopics ? topics : letters
-        note("save and wait, topics: \(ofTopics), large: \(isLarge)")
+        record("save and wait, topics: \(ofTopics), large: \(isLarge)")
         try await source.perform(waitFor: random.next(below: 2) == 0 ? .main : .store) {
             try ReplayEdit.edit($0, ofTopics: ofTopics, isLarge: isLarge, seed: seed)
         }
@@ -90,7 +90,7 @@ extension ListReplay {
         let new = ReplayTable(request, dataKey, self)
         try reading { try request.register(new, dataKey, letters) }
         tables[dataKey] = new
-        note("register \(dataKey), second: \(isSecond)")
+        record("register \(dataKey), second: \(isSecond)")
         new.reload()
     }
 

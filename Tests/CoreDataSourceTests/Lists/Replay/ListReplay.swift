@@ -37,7 +37,7 @@ final class ListReplay {
 
     private static let isTraced = ProcessInfo.processInfo.environment["COREDATASOURCE_LIST_TRACE"] != nil
 
-    func note(_ event: @autoclosure () -> String) {
+    func record(_ event: @autoclosure () -> String) {
         guard Self.isTraced else { return }
         print(event())
         for (dataKey, table) in tables.sorted(by: { $0.key < $1.key }) where table.request.isOfTopics {
@@ -104,7 +104,7 @@ final class ListReplay {
         actCount -= 1
         do {
             let event = random.next(below: 14)
-            note("in \(table.dataKey): \(event)")
+            record("in \(table.dataKey): \(event)")
             switch event {
             case 0, 1: try save()
             case 2: try fetch()
@@ -132,9 +132,9 @@ final class ListReplay {
         actCount = 4
         if totals == nil { totals = try ReplayTotals(letters) }
         for _ in 0..<1 + random.next(below: 4) { try await happen() }
-        note("settle")
+        record("settle")
         try await settle()
-        note("compare")
+        record("compare")
         try await compare()
     }
 }

@@ -131,7 +131,7 @@ final class ReplayTable: DataSourceDelegate {
             ShownList.Change(
                 old: indexPath.map { ($0.section, $0.item) }, new: newIndexPath.map { ($0.section, $0.item) },
                 isUpdate: type == .update))
-        replay.note("\(dataKey): \(type) \(object.replayCell) at \(String(describing: newIndexPath ?? indexPath))")
+        replay.record("\(dataKey): \(type) \(object.replayCell) at \(String(describing: newIndexPath ?? indexPath))")
         replay.hold(object)
         replay.act(in: self)
     }

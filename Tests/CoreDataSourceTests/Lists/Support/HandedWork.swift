@@ -23,7 +23,7 @@ struct HandedWork: Equatable {
 
 extension ListSchedule {
     /// Sends a notice, which does nothing at once.
-    mutating func note(_ notice: Event) {
+    mutating func record(_ notice: Event) {
         guard case .none = take(notice) else {
             Issue.record("a notice made something happen")
             return
