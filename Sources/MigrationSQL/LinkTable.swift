@@ -37,7 +37,7 @@ struct LinkTable {
         guard let sourceEntity = source.entity.number(sources),
             let destinationEntity = destination.entity.number(destinations)
         else { return nil }
-        let tests = [
+        let conditions = [
             "\(source.key) IS NOT NULL", "\(destination.key) IS NOT NULL", "(\(sourceEntity)) IS NOT NULL",
             "(\(destinationEntity)) IS NOT NULL",
         ]
@@ -46,7 +46,7 @@ struct LinkTable {
         return "SELECT \(source.key) AS source, \(sourceEntity) AS source_entity, \(destination.key) AS destination, "
             + "\(destinationEntity) AS destination_entity, \(source.position ?? nowhere) AS source_position, "
             + "\(destination.position ?? nowhere) AS destination_position FROM \(table) "
-            + "WHERE \(tests.joined(separator: " AND "))"
+            + "WHERE \(conditions.joined(separator: " AND "))"
     }
 }
 

@@ -76,10 +76,10 @@ extension MigrationStatements {
         let owners = numbers(under: name.entity).keys.sorted().compactMap { old.tables[$0] }
             .map { "SELECT \(StoredTable.key) AS owner FROM \($0.name)" }
         guard !owners.isEmpty else { return nil }
-        var tests: [String] = []
-        if !bounds.isOptional { tests.append("number IS NULL") }
-        if bounds.minimum > 1 { tests.append("number < \(bounds.minimum)") }
-        if bounds.maximum > 0 { tests.append("number > \(bounds.maximum)") }
+        var conditions: [String] = []
+        if !bounds.isOptional { conditions.append("number IS NULL") }
+        if bounds.minimum > 1 { conditions.append("number < \(bounds.minimum)") }
+        if bounds.maximum > 0 { conditions.append("number > \(bounds.maximum)") }
         let links = allLinkSelects(name)
         let counts =
             links.isEmpty
@@ -87,7 +87,7 @@ extension MigrationStatements {
             : "SELECT source, count(DISTINCT destination) AS number FROM (\(links.joined(separator: " UNION ALL "))) AS links "
                 + "GROUP BY source"
         return "SELECT 1 FROM (\(owners.joined(separator: " UNION ALL "))) AS owners LEFT JOIN (\(counts)) AS counts "
-            + "ON counts.source = owners.owner WHERE \(tests.joined(separator: " OR ")) LIMIT 1"
+            + "ON counts.source = owners.owner WHERE \(conditions.joined(separator: " OR ")) LIMIT 1"
     }
 
     /// Queries for all links of a relationship, including links that the inverse's column stores.

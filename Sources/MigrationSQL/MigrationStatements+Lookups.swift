@@ -88,9 +88,11 @@ extension MigrationStatements {
                 "other.owner = link.linked AND other.linked <> link.owner",
             ]
         }
-        let tests = rivals.map { "EXISTS (SELECT 1 FROM \(table) AS other WHERE other.owner < link.owner AND \($0))" }
+        let conditions = rivals.map {
+            "EXISTS (SELECT 1 FROM \(table) AS other WHERE other.owner < link.owner AND \($0))"
+        }
         return "DELETE FROM \(table) WHERE owner IN (SELECT owner FROM \(table) AS link WHERE "
-            + tests.joined(separator: " OR ") + ")"
+            + conditions.joined(separator: " OR ") + ")"
     }
 
     private func isOneToOne(_ name: RelationshipName) -> Bool {

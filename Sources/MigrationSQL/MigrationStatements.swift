@@ -156,8 +156,8 @@ extension MigrationStatements {
         // The first format stored links in other tables, so they are not counted.
         guard old.format == ManagedObjectModel.storeFormat else { return dropped }
         for case let table? in old.tables {
-            for (name, test) in droppedLinkTests(table) {
-                let found = try connection.number("SELECT count(*) FROM \(table.name) WHERE \(test)")
+            for (name, condition) in droppedLinkConditions(table) {
+                let found = try connection.number("SELECT count(*) FROM \(table.name) WHERE \(condition)")
                 if found > 0 { dropped.links[name, default: 0] += found }
             }
         }
@@ -165,22 +165,23 @@ extension MigrationStatements {
     }
 
     /// Predicates for the rows of a table that link an object that stays to an object that is dropped, by relationship.
-    private func droppedLinkTests(_ table: StoredTable) -> [(name: String, test: String)] {
+    private func droppedLinkConditions(_ table: StoredTable) -> [(name: String, condition: String)] {
         let isPair = table.layout.links != nil
         guard isPair || numbers[table.layout.index] != nil else { return [] }
-        let tests = old.linkColumns(table.layout).compactMap { name, column, family -> (name: String, test: String)? in
+        let conditions = old.linkColumns(table.layout).compactMap {
+            name, column, family -> (name: String, condition: String)? in
             let ends = family.filter { numbers[$0] == nil }.compactMap { old.tables[$0] }
             guard !ends.isEmpty else { return nil }
-            let tests = stride(from: 0, to: ends.count, by: MigrationStatements.termLimit).map { start in
+            let conditions = stride(from: 0, to: ends.count, by: MigrationStatements.termLimit).map { start in
                 let keys = ends[start...].prefix(MigrationStatements.termLimit).map {
                     "SELECT \(StoredTable.key) FROM \($0.name)"
                 }
                 return "\(table.expressions[column]) IN (\(keys.joined(separator: " UNION ALL ")))"
             }
-            return (name, tests.joined(separator: " OR "))
+            return (name, conditions.joined(separator: " OR "))
         }
         // A pair of two dropped objects is no loss for an object that stays.
-        guard isPair, tests.count == 2 else { return tests }
-        return [(tests[0].name, "(\(tests[0].test)) <> (\(tests[1].test))")]
+        guard isPair, conditions.count == 2 else { return conditions }
+        return [(conditions[0].name, "(\(conditions[0].condition)) <> (\(conditions[1].condition))")]
     }
 }

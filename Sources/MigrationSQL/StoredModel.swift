@@ -122,9 +122,9 @@ extension StoredModel {
                 let ends = family.compactMap { tables[$0]?.name }.map { end in
                     "NOT EXISTS (SELECT 1 FROM \(end) AS found WHERE found.\(StoredTable.key) = \(key))"
                 }
-                let tests = ["\(key) IS NOT NULL"] + ends
+                let conditions = ["\(key) IS NOT NULL"] + ends
                 let found = try connection.number(
-                    "SELECT count(*) FROM \(table.name) AS link WHERE \(tests.joined(separator: " AND "))")
+                    "SELECT count(*) FROM \(table.name) AS link WHERE \(conditions.joined(separator: " AND "))")
                 if found > 0 { counts[name, default: 0] += found }
             }
         }

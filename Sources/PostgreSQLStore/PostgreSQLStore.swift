@@ -146,7 +146,7 @@ package final class PostgreSQLStore: PersistentStore {
 extension PostgreSQLStore: EarlyWriteStore {
     /// Large enough for at most one round trip for each 1,000 rows.
     package var rowsWrittenEarly: ClosedRange<Int> { 2048...8192 }
-    package var earlyRows: Int { state.withLock { $0.writer?.early?.rows.count ?? 0 } }
+    package var earlyRows: Int { state.withLock { $0.writer?.openEarlyWrite?.rows.count ?? 0 } }
 
     package func write(_ rows: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         state.withLock { $0.writer?.write(rows, for: earlyWrite) ?? false }
@@ -154,7 +154,7 @@ extension PostgreSQLStore: EarlyWriteStore {
 
     package func abandon(_ earlyWrite: EarlyWrite) {
         state.withLock { state in
-            guard let writer = state.writer, writer.early?.rows.earlyWrite === earlyWrite else { return }
+            guard let writer = state.writer, writer.openEarlyWrite?.rows.earlyWrite === earlyWrite else { return }
             writer.abandonEarlyWrite()
         }
     }

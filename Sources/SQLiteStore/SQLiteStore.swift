@@ -239,7 +239,7 @@ extension SQLiteStore: BulkStore {
 extension SQLiteStore: EarlyWriteStore {
     /// Writing the most rows takes one to two milliseconds.
     package var rowsWrittenEarly: ClosedRange<Int> { 1...256 }
-    package var earlyRows: Int { writer.withLock { $0.current?.early?.count ?? 0 } }
+    package var earlyRows: Int { writer.withLock { $0.current?.openEarlyWrite?.count ?? 0 } }
 
     package func write(_ rows: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         writer.withLock { $0.current?.write(rows, for: earlyWrite) ?? false }
@@ -247,7 +247,7 @@ extension SQLiteStore: EarlyWriteStore {
 
     package func abandon(_ earlyWrite: EarlyWrite) {
         writer.withLock { writer in
-            guard let writer = writer.current, writer.early?.earlyWrite === earlyWrite else { return }
+            guard let writer = writer.current, writer.openEarlyWrite?.earlyWrite === earlyWrite else { return }
             writer.abandonEarlyWrite()
         }
     }

@@ -176,7 +176,7 @@ struct FetchPlan {
     /// The entities whose objects are included.
     var family: [Int]
     /// The predicate that is evaluated on the objects of the rows found. Limit and offset are applied after it.
-    var tests: ObjectPredicate?
+    var objectPredicate: ObjectPredicate?
     /// The columns whose keys are collected while the rows are read. The objects of these keys are read next.
     var linkColumns: [Int] = []
 
@@ -196,7 +196,7 @@ struct FetchPlan {
         let resolver = PredicateResolver(entity, in: model, withGoneObjects: withGoneObjects)
         let predicate = try request.predicate?.tree.split(resolver) ?? ResolvedPredicate(rows: .constant(true))
         query = RowQuery(entity: entity.index, predicate: predicate.rows)
-        tests = predicate.objects
+        objectPredicate = predicate.objects
         for order in request.order { query.sort.append(try order.resolved(resolver)) }
         query.joined = resolver.joins.columns
         query.limit = request.limit.map { min($0, FetchPlan.mostRows) }

@@ -1,12 +1,12 @@
 /// The number of leading elements that pass the test. No element after the first failing element may pass.
 ///
 /// **Complexity**: a binary search.
-func partitioningIndex(_ count: Int, _ test: (Int) -> Bool) -> Int {
+func partitioningIndex(_ count: Int, _ predicate: (Int) -> Bool) -> Int {
     var low = 0
     var high = count
     while low < high {
         let middle = (low + high) / 2
-        if test(middle) { low = middle + 1 } else { high = middle }
+        if predicate(middle) { low = middle + 1 } else { high = middle }
     }
     return low
 }

@@ -94,8 +94,8 @@ struct PostgreSQLTable: Sendable {
         selectSQL = select
         keySQL = select + " WHERE \(key) = $1"
         constraintSQL = layout.constraints.map { columns in
-            let tests = columns.enumerated().map { "\(expression($1)) = $\($0 + 1)" }
-            return select + " WHERE " + tests.joined(separator: " AND ")
+            let conditions = columns.enumerated().map { "\(expression($1)) = $\($0 + 1)" }
+            return select + " WHERE " + conditions.joined(separator: " AND ")
         }
         indexes = PostgreSQLTable.indexes(of: layout, on: name, columns: columns, declared: declared)
     }

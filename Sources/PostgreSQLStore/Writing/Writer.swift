@@ -18,7 +18,7 @@ final class Writer {
     /// Nil while the server cannot be reached.
     var connection: Connection?
     /// The rows that were written early, of a save that is still being made.
-    var early: EarlyTransaction?
+    var openEarlyWrite: EarlyTransaction?
     /// The connection for the next early write, once there was an early write.
     var spare: Connection?
     /// The server process of a lost connection, which may still have rows locked.
@@ -163,15 +163,15 @@ final class Writer {
         let group = group.map { landed.contains($0.number) ? ChangeSet(landed: $0) : $0 }
         guard group.contains(where: { !$0.isEmpty }) else { return outcome(CommitOutcome()) }
         metLock = false
-        var early = takeEarlyWrite(of: group)
-        let hasEarlyWrite = early != nil
+        var openEarlyWrite = takeEarlyWrite(of: group)
+        let hasEarlyWrite = openEarlyWrite != nil
         do throws(DataSourceError) {
             let saves = group.filter { !$0.isEmpty }
             try transaction { (connection) throws(DataSourceError) in
                 var rows: RowWriter
-                if let written = early, written.connection === connection {
+                if let written = openEarlyWrite, written.connection === connection {
                     // If the commit fails, the next try writes all rows.
-                    early = nil
+                    openEarlyWrite = nil
                     rows = RowWriter(connection, schema, first: [Connection.rowLockTimeout])
                     try rows.write(written.rows.remainder(of: saves[0]))
                 } else {
@@ -273,15 +273,15 @@ extension Writer {
     func write(_ new: NewRows, for earlyWrite: EarlyWrite) -> Bool {
         guard unsettled == nil, connection?.isUsable == true else { return false }
         do throws(DataSourceError) {
-            if early == nil, earlyWrite.begin() {
+            if openEarlyWrite == nil, earlyWrite.begin() {
                 // If the transaction cannot begin, the early write ends.
-                defer { if early == nil { earlyWrite.close() } }
-                early = try begin(earlyWrite)
+                defer { if openEarlyWrite == nil { earlyWrite.close() } }
+                openEarlyWrite = try begin(earlyWrite)
             }
-            guard let early, early.rows.earlyWrite === earlyWrite else { return false }
-            var rows = RowWriter(early.connection, schema)
+            guard let openEarlyWrite, openEarlyWrite.rows.earlyWrite === earlyWrite else { return false }
+            var rows = RowWriter(openEarlyWrite.connection, schema)
             try rows.insert(new)
-            self.early?.rows.add(new)
+            self.openEarlyWrite?.rows.add(new)
             return true
         } catch {
             // If the error persists, the commit of the save reports it.
@@ -303,11 +303,11 @@ extension Writer {
 
     /// Rolls back the early write, if there is one.
     func abandonEarlyWrite() {
-        guard let early else { return }
-        self.early = nil
-        early.rows.earlyWrite.close()
-        try? early.connection.run("ROLLBACK")
-        if early.connection.isUsable { spare = early.connection }
+        guard let openEarlyWrite else { return }
+        self.openEarlyWrite = nil
+        openEarlyWrite.rows.earlyWrite.close()
+        try? openEarlyWrite.connection.run("ROLLBACK")
+        if openEarlyWrite.connection.isUsable { spare = openEarlyWrite.connection }
     }
 
     /// If the early rows belong to the group, makes their connection the writing connection. Otherwise rolls the early rows
@@ -315,11 +315,11 @@ extension Writer {
     ///
     /// - Returns: The early rows; nil if there are none for the group.
     func takeEarlyWrite(of group: [ChangeSet]) -> EarlyTransaction? {
-        guard let found = early, found.rows.isOf(group), found.connection.isUsable else {
+        guard let found = openEarlyWrite, found.rows.isOf(group), found.connection.isUsable else {
             abandonEarlyWrite()
             return nil
         }
-        early = nil
+        openEarlyWrite = nil
         found.rows.earlyWrite.close()
         found.connection.patience = opening.options.patience
         (connection, spare) = (found.connection, connection)

@@ -92,11 +92,11 @@ struct FormatWriter {
         case .path(let base, let keys):
             write(base)
             text += "." + FormatWriter.keyPath(keys)
-        case .subquery(let objects, let name, let test):
+        case .subquery(let objects, let name, let predicate):
             text += "SUBQUERY("
             write(objects)
             text += ", $\(name), "
-            write(test)
+            write(predicate)
             text += ")"
         case .constant(let constant): text += constant.formatText
         case .list(let elements):
@@ -112,11 +112,11 @@ struct FormatWriter {
             text += "-"
             parenthesized { $0.write(value) }
         case .function(let function, let values): write(function.formatName, values)
-        case .conditional(let test, let one, let other):
+        case .conditional(let condition, let first, let second):
             text += "TERNARY("
-            write(test)
+            write(condition)
             text += ", "
-            write([one, other])
+            write([first, second])
             text += ")"
         case .coalesce(let one, let other): write("COALESCE", [one, other])
         case .cast(let value, let type):

@@ -61,9 +61,9 @@ extension PredicateResolver {
             let result = try number(kind, inner)
             return TypedExpression(expression: .negated(inner.expression, result), kind: result)
         case .function(let function, let arguments): return try call(function, arguments)
-        case .conditional(let test, let one, let other):
-            let (one, other, kind) = try alike(self.expression(one), self.expression(other))
-            return TypedExpression(expression: .conditional(try resolve(test), one, other), kind: kind)
+        case .conditional(let condition, let first, let second):
+            let (one, other, kind) = try alike(self.expression(first), self.expression(second))
+            return TypedExpression(expression: .conditional(try resolve(condition), one, other), kind: kind)
         case .coalesce(let one, let other):
             let (one, other, kind) = try alike(self.expression(one), self.expression(other))
             return TypedExpression(expression: .coalesce(one, other), kind: kind)

@@ -82,8 +82,8 @@ extension PredicateResolver {
         case .object: return try keyPath(path)
         case .keyPath(let start): return try keyPath(start + path)
         case .path(let base, let start): return try self.path(base, start + path)
-        case .subquery(let objects, let variable, let test):
-            return try subquery(objects, variable: variable, test, path: path)
+        case .subquery(let objects, let variable, let predicate):
+            return try subquery(objects, variable: variable, predicate, path: path)
         default: throw invalid("a value has no keys. Only objects have keys.")
         }
     }

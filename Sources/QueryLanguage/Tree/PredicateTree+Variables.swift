@@ -22,9 +22,9 @@ extension PredicateTree {
         while let (part, bound) = rest.popLast() {
             switch part {
             case .expression(.variable(let name)) where !bound.contains(name): names.insert(name)
-            case .expression(.subquery(let objects, let name, let test)):
+            case .expression(.subquery(let objects, let name, let predicate)):
                 rest.append((.expression(objects), bound))
-                rest.append((.node(test), bound.union([name])))
+                rest.append((.node(predicate), bound.union([name])))
             default: for inner in part.parts { rest.append((inner, bound)) }
             }
         }
@@ -66,9 +66,9 @@ extension FetchExpression {
     fileprivate func substituting(_ values: [String: FetchExpression]) -> Self {
         switch self {
         case .variable(let name): return values[name] ?? self
-        case .subquery(let objects, let name, let test):
+        case .subquery(let objects, let name, let predicate):
             let others = values.filter { $0.key != name }
-            return .subquery(objects.substituting(values), variable: name, test.substituting(others))
+            return .subquery(objects.substituting(values), variable: name, predicate.substituting(others))
         default: return replacingParts({ $0.substituting(values) }, { $0.substituting(values) })
         }
     }

@@ -186,12 +186,13 @@ extension PredicateTree.Node {
                 switch expression {
                 case .keyPath, .object, .constant, .variable: []
                 case .path(let base, _): [.expression(base)]
-                case .subquery(let objects, _, let test): [.expression(objects), .node(test)]
+                case .subquery(let objects, _, let predicate): [.expression(objects), .node(predicate)]
                 case .list(let items), .function(_, let items): items.map { .expression($0) }
                 case .arithmetic(let one, _, let other), .coalesce(let one, let other):
                     [.expression(one), .expression(other)]
                 case .negated(let inner), .cast(let inner, _): [.expression(inner)]
-                case .conditional(let test, let one, let other): [.node(test), .expression(one), .expression(other)]
+                case .conditional(let condition, let first, let second):
+                    [.node(condition), .expression(first), .expression(second)]
                 }
             }
         }
@@ -327,14 +328,16 @@ extension FetchExpression {
         switch self {
         case .keyPath, .object, .constant, .variable: self
         case .path(let base, let keys): .path(expression(base), keys)
-        case .subquery(let objects, let name, let test): .subquery(expression(objects), variable: name, node(test))
+        case .subquery(let objects, let name, let predicate):
+            .subquery(expression(objects), variable: name, node(predicate))
         case .list(let items): .list(items.map(expression))
         case .function(let function, let items): .function(function, items.map(expression))
         case .arithmetic(let one, let operation, let other): .arithmetic(expression(one), operation, expression(other))
         case .coalesce(let one, let other): .coalesce(expression(one), expression(other))
         case .negated(let inner): .negated(expression(inner))
         case .cast(let inner, let type): .cast(expression(inner), type)
-        case .conditional(let test, let one, let other): .conditional(node(test), expression(one), expression(other))
+        case .conditional(let condition, let first, let second):
+            .conditional(node(condition), expression(first), expression(second))
         }
     }
 }

@@ -144,15 +144,15 @@ package struct EarlyRows {
 
     /// The remaining work for the save. The early write records how many rows were of use.
     package func remainder(of set: ChangeSet) -> Remainder {
-        var (early, remainder) = (rows, Remainder())
+        var (earlyRows, remainder) = (rows, Remainder())
         for var changes in set.entities {
-            if let rows = early.removeValue(forKey: changes.entity) {
+            if let rows = earlyRows.removeValue(forKey: changes.entity) {
                 let wrong = changes.removeInserted(equalTo: rows)
                 if !wrong.isEmpty { remainder.wrong.append(NewRows(entity: changes.entity, wrong)) }
             }
             remainder.changes.append(changes)
         }
-        remainder.wrong += early.map { NewRows(entity: $0.key, $0.value) }
+        remainder.wrong += earlyRows.map { NewRows(entity: $0.key, $0.value) }
         earlyWrite.record(written: count, rewritten: remainder.wrong.reduce(0) { $0 + $1.rows.count })
         return remainder
     }
@@ -165,30 +165,30 @@ extension EntityChanges {
     /// but rows are deleted and written again.
     ///
     /// - Returns: The early rows that have other values now, or are no longer inserted.
-    fileprivate mutating func removeInserted(equalTo early: [StoredRow]) -> [StoredRow] {
+    fileprivate mutating func removeInserted(equalTo earlyRows: [StoredRow]) -> [StoredRow] {
         var wrong: [StoredRow] = []
         var rest: [StoredRow] = []
         var next = 0
         for (index, new) in inserted.enumerated() {
-            while next < early.count, early[next].key < new.key {
-                wrong.append(early[next])
+            while next < earlyRows.count, earlyRows[next].key < new.key {
+                wrong.append(earlyRows[next])
                 next += 1
             }
-            guard next < early.count else {
+            guard next < earlyRows.count else {
                 rest += inserted[index...]
                 break
             }
-            guard early[next].key == new.key else {
+            guard earlyRows[next].key == new.key else {
                 rest.append(new)
                 continue
             }
-            if !early[next].row.isIdentical(to: new.row) {
-                wrong.append(early[next])
+            if !earlyRows[next].row.isIdentical(to: new.row) {
+                wrong.append(earlyRows[next])
                 rest.append(new)
             }
             next += 1
         }
-        wrong += early[next...]
+        wrong += earlyRows[next...]
         inserted = rest
         return wrong
     }

@@ -34,8 +34,8 @@ extension RowExpression {
             var values: [RowValue] = []
             for argument in arguments { values.append(try argument.evaluate(row, layout, budget)) }
             return function.apply(values, kind)
-        case .conditional(let test, let one, let other):
-            let isTrue = try test.evaluate(row, layout, budget)
+        case .conditional(let condition, let one, let other):
+            let isTrue = try condition.evaluate(row, layout, budget)
             return try (isTrue ? one : other).evaluate(row, layout, budget)
         case .coalesce(let one, let other):
             let value = try one.evaluate(row, layout, budget)

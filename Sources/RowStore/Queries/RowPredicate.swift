@@ -84,12 +84,14 @@ extension RowPredicate {
             return order.relate(
                 try one.evaluate(row, layout, budget), relation, try other.evaluate(row, layout, budget))
         case .isMember(let value, let list): return list.contains(try value.evaluate(row, layout, budget))
-        case .text(let value, let test):
-            return try test.verdict(value.withText(of: row, layout: layout, budget: budget) { test.answer($0, budget) })
+        case .text(let value, let matcher):
+            return try matcher.verdict(
+                value.withText(of: row, layout: layout, budget: budget) { matcher.answer($0, budget) })
         case .textOf(let value, let comparison, let pattern, let options):
             guard case .text(let pattern) = try pattern.evaluate(row, layout, budget) else { return false }
-            let test = try StringMatcher(comparison, pattern, options)
-            return try test.verdict(value.withText(of: row, layout: layout, budget: budget) { test.answer($0, budget) })
+            let matcher = try StringMatcher(comparison, pattern, options)
+            return try matcher.verdict(
+                value.withText(of: row, layout: layout, budget: budget) { matcher.answer($0, budget) })
         case .follows(let cursor, let sort): return cursor.precedes(row, by: sort, layout)
         case .not(let predicate): return try !predicate.evaluate(row, layout, budget)
         case .and(let predicates):
@@ -242,8 +244,8 @@ extension RowExpression {
             return other.collectColumns(&columns) || asksOne
         case .negated(let inner, _), .cast(let inner, _, _): return inner.collectColumns(&columns)
         case .function(_, let arguments, _): return arguments.reduce(false) { $1.collectColumns(&columns) || $0 }
-        case .conditional(let test, let one, let other):
-            let asks = test.collectColumns(&columns)
+        case .conditional(let condition, let one, let other):
+            let asks = condition.collectColumns(&columns)
             let asksOne = one.collectColumns(&columns)
             return other.collectColumns(&columns) || asksOne || asks
         }

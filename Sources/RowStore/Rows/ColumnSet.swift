@@ -29,8 +29,8 @@ public struct ColumnSet: Sendable, Hashable {
     }
 
     /// Whether the closure returns true for each word of 64 columns that is not zero.
-    func allWords(_ test: (_ word: Int, _ bits: UInt64) -> Bool) -> Bool {
-        (low == 0 || test(0, low)) && high.indices.allSatisfy { high[$0] == 0 || test($0 + 1, high[$0]) }
+    func allWords(_ predicate: (_ word: Int, _ bits: UInt64) -> Bool) -> Bool {
+        (low == 0 || predicate(0, low)) && high.indices.allSatisfy { high[$0] == 0 || predicate($0 + 1, high[$0]) }
     }
 
     /// Adds a column.

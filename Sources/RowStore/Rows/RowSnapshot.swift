@@ -273,17 +273,17 @@ extension RowSnapshot {
 
     /// The position of a deferred value's bytes. No other value has this position.
     @inlinable
-    static var apart: UInt64 { 0xFFFF_FFFF }
+    static var deferredPosition: UInt64 { 0xFFFF_FFFF }
 
     /// The word of a column with a deferred value.
     package static func deferredWord(byteCount: Int) -> UInt64 {
         // The size of a damaged value may be any number.
-        apart << 32 | UInt64(UInt32(truncatingIfNeeded: byteCount))
+        deferredPosition << 32 | UInt64(UInt32(truncatingIfNeeded: byteCount))
     }
 
     /// Whether the value of a blob column is deferred.
     @inlinable @inline(__always)
-    package func isDeferred(_ column: Int) -> Bool { word(column) >> 32 == RowSnapshot.apart }
+    package func isDeferred(_ column: Int) -> Bool { word(column) >> 32 == RowSnapshot.deferredPosition }
 
     /// The size of a column's blob in bytes, deferred or not; 0 for null.
     package func blobByteCount(_ column: Int) -> Int { Int(word(column) & 0xFFFF_FFFF) }

@@ -109,8 +109,8 @@ final class EntityTable: Sendable {
             layout.deferredColumns.isEmpty ? nil : deferredColumns.map { $0.expression(expressions[$0.index]) }
         keySQL = "\(select) WHERE \(key) = ?1"
         constraintSQL = layout.constraints.map { columns in
-            let tests = columns.enumerated().map { "\(expressions[$1]) = ?\($0 + 1)" }.joined(separator: " AND ")
-            return "\(select) WHERE \(tests)"
+            let conditions = columns.enumerated().map { "\(expressions[$1]) = ?\($0 + 1)" }.joined(separator: " AND ")
+            return "\(select) WHERE \(conditions)"
         }
     }
 }

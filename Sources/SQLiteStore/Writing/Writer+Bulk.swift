@@ -121,8 +121,8 @@ private struct BulkStatement {
         let settings = assignments.map { "\($0.name) = \($0.parameter)" }.joined(separator: ", ")
         // Leave out rows that already have the values.
         let differs = assignments.map { "\($0.name) IS NOT \($0.parameter)" }.joined(separator: " OR ")
-        let tests = [predicate, differs].filter { !$0.isEmpty }.map { "(\($0))" }.joined(separator: " AND ")
-        sql = "UPDATE \(table.quotedName) SET \(settings) WHERE \(tests)"
+        let conditions = [predicate, differs].filter { !$0.isEmpty }.map { "(\($0))" }.joined(separator: " AND ")
+        sql = "UPDATE \(table.quotedName) SET \(settings) WHERE \(conditions)"
         values = first + columns.map { .value(new[$0.index] ?? .null) }
     }
 }

@@ -47,7 +47,7 @@ extension Writer {
     /// Checks whether another program has written since the last commit, or since the last check.
     func noticeOutsideWrites() -> Bool {
         // During a transaction nobody else can write.
-        if early != nil { return outside.takeUnreportedWrite() }
+        if openEarlyWrite != nil { return outside.takeUnreportedWrite() }
         // A read transaction makes the connection check the file.
         let isSeen =
             (try? execute(schema.firstFreeStatement + 6, "SELECT 1 FROM \"_metadata\" LIMIT 1", hasRow: true)) != nil
@@ -65,7 +65,7 @@ extension Writer {
     /// - Parameter writes: The number of writes by members when all their saves had last been read.
     func emptyPage(since writes: Int64) -> FeedPage? {
         // An open transaction does not see later writes.
-        guard early == nil, let feed = sharing?.feed(withoutOthersSince: writes) else { return nil }
+        guard openEarlyWrite == nil, let feed = sharing?.feed(withoutOthersSince: writes) else { return nil }
         _ = outside.look(connection)
         return FeedPage(
             position: feed.position, events: [], isMore: false, foundOutsideWrites: outside.takeUnreportedWrite(),

@@ -27,7 +27,7 @@ final class Writer {
     var cache = WriterCache()
     /// The rows in the open transaction that were written early, for a save that is still being made; nil if no transaction is
     /// open.
-    var early: EarlyRows?
+    var openEarlyWrite: EarlyRows?
 
     /// The distance of the stored bound for new keys from the highest key. A large distance means that few commits must move
     /// the bound.
@@ -77,13 +77,13 @@ final class Writer {
 
     func checkpointIfNeeded() {
         // A checkpoint is not possible during a transaction.
-        if early == nil { log.checkpoint(above: log.limits.soft) }
+        if openEarlyWrite == nil { log.checkpoint(above: log.limits.soft) }
     }
 
     func commit(_ group: [ChangeSet]) throws(DataSourceError) -> CommitOutcome {
         if let unknown { throw unknown }
         guard group.contains(where: { !$0.isEmpty }) else { return CommitOutcome() }
-        let isEarly = early?.isOf(group) == true
+        let isEarly = openEarlyWrite?.isOf(group) == true
         if !isEarly { abandonEarlyWrite() }
         var refused: [Int: DataSourceError] = [:]
         do throws(DataSourceError) {
@@ -129,9 +129,9 @@ final class Writer {
     /// the commit fails, everything in the transaction is rolled back, early rows included.
     func transaction<R>(_ body: () throws(DataSourceError) -> R) throws(DataSourceError) -> R {
         // Take the turn before BEGIN: pages that spill from the cache go to the WAL at once, and may restart it.
-        if early == nil { try sharing?.turn.take(patience: patience) }
+        if openEarlyWrite == nil { try sharing?.turn.take(patience: patience) }
         defer { sharing?.turn.release() }
-        if early == nil { try begin() }
+        if openEarlyWrite == nil { try begin() }
         defer {
             endEarlyWrite()
             shrinkCache()
@@ -142,7 +142,7 @@ final class Writer {
             let bound = try moveBound()
             try sharing?.finish()
             // A transaction with early rows has been open for a while, so check the lock again.
-            if early != nil { try watch.checkLock() }
+            if openEarlyWrite != nil { try watch.checkLock() }
             try watch.checkFiles()
             try commitOrRecord()
             counters.firstFreeKey = max(bound, counters.firstFreeKey)
@@ -290,18 +290,18 @@ extension Writer {
             return false
         }
         do throws(DataSourceError) {
-            if early == nil, earlyWrite.begin() {
+            if openEarlyWrite == nil, earlyWrite.begin() {
                 // Set this before the transaction begins, so that a failed BEGIN also ends the early write.
-                early = EarlyRows(earlyWrite)
+                openEarlyWrite = EarlyRows(earlyWrite)
                 // Do not wait for another program that writes: the early write is optional.
                 connection.setPatience(.zero)
                 defer { connection.setPatience(patience) }
                 try sharing?.turn.take(patience: .zero)
                 try begin()
             }
-            guard early?.earlyWrite === earlyWrite else { return false }
+            guard openEarlyWrite?.earlyWrite === earlyWrite else { return false }
             try insert(new.rows, table)
-            early?.add(new)
+            openEarlyWrite?.add(new)
             return true
         } catch {
             // If the cause of the error persists, the commit of the save will throw it.
@@ -312,7 +312,7 @@ extension Writer {
 
     /// Rolls back the rows that were written early, if there are any.
     func abandonEarlyWrite() {
-        guard early != nil else { return }
+        guard openEarlyWrite != nil else { return }
         endEarlyWrite()
         connection.rollBack()
         shrinkCache()
@@ -321,17 +321,17 @@ extension Writer {
 
     /// Ends the early write at the end of its transaction.
     func endEarlyWrite() {
-        early?.earlyWrite.close()
-        early = nil
+        openEarlyWrite?.earlyWrite.close()
+        openEarlyWrite = nil
     }
 
     /// Deletes the early rows that the save does not have, or has with other values.
     ///
     /// - Returns: The changes of the save that are not written yet.
     func rest(of set: ChangeSet) throws(DataSourceError) -> [EntityChanges] {
-        guard let early else { return set.entities }
-        let remainder = early.remainder(of: set)
-        rowsWritten += early.count
+        guard let openEarlyWrite else { return set.entities }
+        let remainder = openEarlyWrite.remainder(of: set)
+        rowsWritten += openEarlyWrite.count
         for wrong in remainder.wrong {
             guard let table = schema.tables[wrong.entity] else { continue }
             rowsWritten -= wrong.rows.count

@@ -120,10 +120,10 @@ extension FetchPredicate {
         return Self(PredicateTree(.isIn(.object, .list(ids.map { .constant(FetchValue($0)) }), [])))
     }
 
-    private static func some(_ keyPath: AnyKeyPath, _ test: PredicateTree) -> Self {
+    private static func some(_ keyPath: AnyKeyPath, _ predicate: PredicateTree) -> Self {
         named(keyPath) { objects in
-            let variable = "_any\(test.subqueryDepth)"
-            return .someOf(objects, variable, test.node.about(variable))
+            let variable = "_any\(predicate.subqueryDepth)"
+            return .someOf(objects, variable, predicate.node.about(variable))
         }
     }
 }
@@ -222,12 +222,12 @@ extension PredicateTree.Node {
     /// The same predicate for the object that a variable stands for.
     func about(_ variable: String) -> Self {
         switch self {
-        case .custom(let test):
+        case .custom(let predicate):
             .invalid(
                 InvalidPart(
                     DataSourceError(
                         .unsupportedQuery,
-                        "A part of a predicate about related objects needs the objects themselves (\(test.reason)). Fetch the related objects, and test them in code."
+                        "A part of a predicate about related objects needs the objects themselves (\(predicate.reason)). Fetch the related objects, and test them in code."
                     )))
         default: replacingParts({ $0.about(variable) }, { $0.about(variable) })
         }

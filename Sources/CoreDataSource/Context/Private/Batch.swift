@@ -55,12 +55,12 @@ struct Batch {
         begin(hasFollowed: use != nil)
         let leased = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
         for context in [context] + others { context.leased = leased }
-        context.early.begin(newestSave: stack.root.earlyWriteStore == nil ? nil : stack.root.newestSave)
+        context.earlyWrites.begin(newestSave: stack.root.earlyWriteStore == nil ? nil : stack.root.newestSave)
         return use
     }
 
     private func leave(_ use: LeaseUse?) {
-        context.early.end()
+        context.earlyWrites.end()
         end()
         if let use { stack.root.leases?.endUse(use) }
     }
@@ -128,7 +128,7 @@ struct Batch {
 
     /// Discards all edits, and forgets objects that other data sources may change meanwhile.
     private func rollBack() {
-        if let earlyWrite = context.early.taken { stack.root.abandon(earlyWrite) }
+        if let earlyWrite = context.earlyWrites.taken { stack.root.abandon(earlyWrite) }
         for context in [context] + others { context.rollback(isEnd: true) }
     }
 
@@ -173,7 +173,7 @@ struct Batch {
         _ isAwaited: Bool, _ epochs: [LeaseEpoch]
     ) throws(DataSourceError) -> (changes: ChangeSet, number: Int64) {
         var changes = try context.collectChanges()
-        changes.earlyWrite = context.early.taken
+        changes.earlyWrite = context.earlyWrites.taken
         for other in others {
             for rows in try other.collectChanges().entities { changes.add(rows) }
         }
@@ -257,7 +257,7 @@ public struct SaveLevel: Sendable, Hashable {
 ///
 /// Without early writes, a large save would use one core for its hooks, and afterwards one core for SQLite. An early write
 /// begins only while no other data source saves: all other saves take precedence.
-struct EarlyBatch {
+struct EarlyWriteBatch {
     /// The number of rows in each part that is passed to the root.
     static let partSize = 256
     /// The fewest inserted objects of an entity for an early write.
@@ -279,7 +279,7 @@ struct EarlyBatch {
     mutating func begin(newestSave: Int64?) {
         self.newestSave = newestSave
         isInBatch = true
-        if let last = earlyWrite, last.wasInVain { batchesToSkip = EarlyBatch.pause }
+        if let last = earlyWrite, last.wasInVain { batchesToSkip = EarlyWriteBatch.pause }
         earlyWrite = nil
     }
 
@@ -311,14 +311,14 @@ extension PrivateContext {
     /// Reserves keys for a batch that may insert `count` objects.
     func expectInserts(_ count: Int) {
         // A reservation is a separate transaction, which would end an early write.
-        if count >= EarlyBatch.threshold { stack.keys.reserve(for: count) }
+        if count >= EarlyWriteBatch.threshold { stack.keys.reserve(for: count) }
     }
 
     /// Writes the inserted objects of the batch early, except for the last object, which has no values yet.
     func writeEarly(_ binding: EntityBinding) {
         // Derived values are known only at the save.
-        guard binding.inserted.count >= EarlyBatch.threshold, binding.isOwned, binding.derivations.isEmpty,
-            let earlyWrite = early.take(in: stack.root)
+        guard binding.inserted.count >= EarlyWriteBatch.threshold, binding.isOwned, binding.derivations.isEmpty,
+            let earlyWrite = earlyWrites.take(in: stack.root)
         else { return }
         var rows: [StoredRow] = []
         rows.reserveCapacity(binding.inserted.count - binding.earlyCount)

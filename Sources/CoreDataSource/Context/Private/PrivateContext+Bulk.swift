@@ -24,7 +24,8 @@ extension PrivateContext {
     /// Makes the next save delete all matching rows.
     func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> RowChangeWay {
         // Delete rules that affect other rows are applied to objects.
-        guard plan.tests == nil, !plan.family.contains(where: { stack.graph.needsObjects(toDelete: $0) }) else {
+        guard plan.objectPredicate == nil, !plan.family.contains(where: { stack.graph.needsObjects(toDelete: $0) })
+        else {
             return .objects
         }
         let (start, isLimited) = (bulkChanges.count, canChangeInStore(plan))
@@ -59,7 +60,7 @@ extension PrivateContext {
     func updateRows<Object: ManagedObject>(
         _ plan: FetchPlan, to values: [Int: RowValue], assign: (Object) -> Void, checkCancellation: (Int) throws -> Void
     ) throws -> RowChangeWay {
-        guard plan.tests == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else {
+        guard plan.objectPredicate == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else {
             return .objects
         }
         let start = bulkChanges.count

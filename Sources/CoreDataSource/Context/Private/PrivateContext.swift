@@ -34,7 +34,7 @@ public final class PrivateContext: EditingContext {
     /// Whether the last application of delete rules threw an error, or is still running.
     private var hasFailedToCascade = false
     /// The early write of the batch.
-    var early = EarlyBatch()
+    var earlyWrites = EarlyWriteBatch()
     private var lastSyncMark: Int32 = 0
     /// Whether a uniqueness constraint covers objects of this context and of another context.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
@@ -75,7 +75,7 @@ public final class PrivateContext: EditingContext {
 
     override func didInsert(_ object: ManagedObject) {
         let binding = bindings[object.layout.index]
-        if binding.inserted.count & (EarlyBatch.partSize - 1) == 0 { writeEarly(binding) }
+        if binding.inserted.count & (EarlyWriteBatch.partSize - 1) == 0 { writeEarly(binding) }
     }
 
     override func forgetDeletions() {

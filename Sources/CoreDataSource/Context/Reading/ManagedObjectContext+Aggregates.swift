@@ -215,7 +215,7 @@ extension ManagedObjectContext {
     public func ids<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> [ManagedObjectID] {
         try reading(request) { () throws(DataSourceError) in
             let plan = try plan(request)
-            if plan.tests == nil && plan.family.count == 1 {
+            if plan.objectPredicate == nil && plan.family.count == 1 {
                 let layout = bindings[plan.family[0]].layout
                 return try rows(plan, columns: []).map { ManagedObjectID(layout, key: $0.key) }
             }

@@ -51,7 +51,8 @@ extension ManagedObjectContext {
 
     /// Whether an object is known to match, without a read of the store.
     func existsEdited(_ plan: FetchPlan) throws(DataSourceError) -> Bool {
-        guard plan.tests == nil, plan.query.joined.isEmpty, plan.query.offset == 0, plan.query.limit != 0 else {
+        guard plan.objectPredicate == nil, plan.query.joined.isEmpty, plan.query.offset == 0, plan.query.limit != 0
+        else {
             return false
         }
         for entity in plan.family where bindings[entity].hasEdits {

@@ -89,7 +89,7 @@ extension ManagedObjectContext {
         _ request: ObjectRequest<Object>
     ) throws(DataSourceError) -> FetchExplanation {
         var plan = try plan(request)
-        plan.query.defersValues = defersValues && plan.tests == nil
+        plan.query.defersValues = defersValues && plan.objectPredicate == nil
         let layout = bindings[plan.query.entity].layout
         var explanation = FetchExplanation(sql: [], steps: [], warnings: [])
         for entity in plan.family {

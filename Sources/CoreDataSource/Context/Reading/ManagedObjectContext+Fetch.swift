@@ -13,26 +13,27 @@ extension ManagedObjectContext {
 
     private func ungroupedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         var plan = plan
-        plan.query.defersValues = defersValues && plan.tests == nil
+        plan.query.defersValues = defersValues && plan.objectPredicate == nil
         if !plan.query.joined.isEmpty { return try joinedObjects(plan) }
-        if let tests = plan.tests {
-            if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, tests) {
+        if let objectPredicate = plan.objectPredicate {
+            if let limit = plan.query.limit, let found = try first(plan.query.offset + limit, plan, objectPredicate) {
                 return plan.query.window(found)
             }
-            return plan.query.window(try accepted(objects(plan.query.unlimited, plan.family), tests, plan.query.budget))
+            return plan.query.window(
+                try accepted(objects(plan.query.unlimited, plan.family), objectPredicate, plan.query.budget))
         }
         if let found = try known(plan) { return plan.query.window(found) }
         return try objects(plan.query, plan.family, plan.linkColumns)
     }
 
     private func accepted(
-        _ objects: [ManagedObject], _ tests: ObjectPredicate, _ budget: QueryBudget
+        _ objects: [ManagedObject], _ objectPredicate: ObjectPredicate, _ budget: QueryBudget
     ) throws(DataSourceError) -> [ManagedObject] {
         var accepted: [ManagedObject] = []
         for object in objects {
             try budget.countRow()
             let stored = StoredRow(key: object.key, row: object.wholeRow)
-            if try tests.accepts(object, stored, budget) { accepted.append(object) }
+            if try objectPredicate.accepts(object, stored, budget) { accepted.append(object) }
         }
         return accepted
     }
@@ -41,7 +42,7 @@ extension ManagedObjectContext {
     ///
     /// - Returns: Nil if other saves came in meanwhile, so that the batches may not fit together.
     private func first(
-        _ count: Int, _ plan: FetchPlan, _ tests: ObjectPredicate
+        _ count: Int, _ plan: FetchPlan, _ objectPredicate: ObjectPredicate
     ) throws(DataSourceError) -> [ManagedObject]? {
         let (newest, generation) = (source.newestSave, source.generation)
         var query = plan.query.unlimited
@@ -52,7 +53,7 @@ extension ManagedObjectContext {
         while found.count < count, let size = batch.limit {
             let objects = try objects(batch, plan.family)
             guard source.newestSave == newest, source.generation == generation else { return nil }
-            found += try accepted(objects, tests, query.budget)
+            found += try accepted(objects, objectPredicate, query.budget)
             guard objects.count == size, let last = objects.last else { break }
             let layout = bindings[query.entity].layout
             batch = query.following(RowCursor(StoredRow(key: last.key, row: last.wholeRow), query.sort, layout))
@@ -121,7 +122,7 @@ extension ManagedObjectContext {
 
     /// The matching objects, in any order. Limit and offset are ignored.
     func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
-        guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty,
+        guard plan.objectPredicate == nil, plan.family.count == 1, plan.query.joined.isEmpty,
             isRegistered(plan.query.of(entity: plan.family[0]))
         else {
             var plan = plan
@@ -150,7 +151,7 @@ extension ManagedObjectContext {
 
     /// The number of matching objects, including unsaved edits. Limit and offset are ignored.
     func count(_ plan: FetchPlan) throws(DataSourceError) -> Int {
-        if plan.tests != nil { return try unsortedObjects(plan).count }
+        if plan.objectPredicate != nil { return try unsortedObjects(plan).count }
         if !plan.query.joined.isEmpty { return try countJoined(plan) }
         var total = 0
         var stored: [Int] = []

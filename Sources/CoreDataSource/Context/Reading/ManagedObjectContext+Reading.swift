@@ -167,7 +167,9 @@ extension ManagedObjectContext {
     package func exists<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Bool {
         try reading(request) { () throws(DataSourceError) in
             var plan = try plan(request)
-            if owner != nil, plan.tests == nil, let found = try known(plan) { return !plan.query.window(found).isEmpty }
+            if owner != nil, plan.objectPredicate == nil, let found = try known(plan) {
+                return !plan.query.window(found).isEmpty
+            }
             if try existsEdited(plan) { return true }
             plan.query.isOrdered = false
             plan.query.limit = min(1, plan.query.limit ?? 1)
@@ -288,7 +290,9 @@ extension ManagedObjectContext {
     func joinedRows(
         _ plan: FetchPlan, columns: [Int]?
     ) throws(DataSourceError) -> [(entity: Int, stored: StoredRow)] {
-        if plan.tests != nil { return try joined(plan, columns: columns).map { ($0.object.layout.index, $0.stored) } }
+        if plan.objectPredicate != nil {
+            return try joined(plan, columns: columns).map { ($0.object.layout.index, $0.stored) }
+        }
         var query = plan.query
         query.columns = columns
         return try joinedRows(query, plan.family).rows
@@ -305,7 +309,7 @@ extension ManagedObjectContext {
         _ plan: FetchPlan, columns: [Int]?
     ) throws(DataSourceError) -> [(object: ManagedObject, stored: StoredRow)] {
         var query = plan.query
-        if plan.tests != nil {
+        if plan.objectPredicate != nil {
             query = query.unlimited
             query.returnsJoined = true
         }
@@ -314,13 +318,13 @@ extension ManagedObjectContext {
         found.reserveCapacity(rows.count)
         for (entity, stored) in rows {
             let object = object(stored, bindings[entity], asOf: asOf)
-            if let tests = plan.tests {
+            if let objectPredicate = plan.objectPredicate {
                 try query.budget.countRow()
-                guard try tests.accepts(object, stored, query.budget) else { continue }
+                guard try objectPredicate.accepts(object, stored, query.budget) else { continue }
             }
             found.append((object, stored))
         }
-        return plan.tests == nil ? found : plan.query.window(found)
+        return plan.objectPredicate == nil ? found : plan.query.window(found)
     }
 
     /// The matching rows of several entities, including edits, and the number of the newest save in them.

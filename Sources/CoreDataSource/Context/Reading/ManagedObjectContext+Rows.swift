@@ -9,7 +9,7 @@ extension ManagedObjectContext {
         var query = plan.query
         query.columns = columns
         if !query.joined.isEmpty { return try joinedRows(plan, columns: columns).map(\.stored) }
-        if plan.tests != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.wholeRow) } }
+        if plan.objectPredicate != nil { return try objects(plan).map { StoredRow(key: $0.key, row: $0.wholeRow) } }
         return try plan.family.count == 1
             ? rows(query.of(entity: plan.family[0])) : rows(query, ofEntities: plan.family).rows.map(\.stored)
     }
@@ -60,7 +60,7 @@ extension ManagedObjectContext {
     /// The query, if the store alone can run it; nil if objects of this context affect the result, or if the plan has several
     /// entities or relationships.
     func committedQuery(_ plan: FetchPlan, columns: [Int]?) -> RowQuery? {
-        guard plan.tests == nil, plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
+        guard plan.objectPredicate == nil, plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         var query = plan.query.of(entity: plan.family[0])
         if bindings[query.entity].hasEdits || isRegistered(query) { return nil }
         query.columns = columns

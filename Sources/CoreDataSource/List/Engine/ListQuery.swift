@@ -20,7 +20,7 @@ package struct ListQuery: Sendable {
     /// The row after which the list begins, in its version when the cursor was made; nil to begin with the first row.
     package var start: ListedRow?
     /// The predicate on the objects of matching rows; nil if the row predicate is enough.
-    let test: ListMatcher?
+    let objectPredicate: ListPredicate?
     /// Finds the objects whose to-many relationships a save changes.
     let links: ChangedLinks
     /// By entity, the columns whose large values stay in the store when rows are read; empty if all values are read.
@@ -31,7 +31,7 @@ package struct ListQuery: Sendable {
     package init(
         _ layout: EntityLayout, family: [Int]? = nil, predicate: RowPredicate = .constant(true),
         joined: [JoinedColumn] = [], order: ListOrder,
-        limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, test: ListMatcher? = nil,
+        limit: Int? = nil, reserve: Int? = nil, start: ListedRow? = nil, objectPredicate: ListPredicate? = nil,
         links: ChangedLinks = .none, deferredColumns: [Int: [Int]] = [:], layouts: [EntityLayout] = []
     ) {
         storages = Dictionary((layouts + [layout]).map { ($0.index, $0.storages) }) { first, _ in first }
@@ -46,13 +46,13 @@ package struct ListQuery: Sendable {
         self.order = order
         self.limit = limit
         // A list that reads the store after each save needs no reserve.
-        self.reserve = test != nil || !joined.isEmpty ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
+        self.reserve = objectPredicate != nil || !joined.isEmpty ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
         self.start = start
-        self.test = test
+        self.objectPredicate = objectPredicate
         self.links = links
         // A list that reads rows after each save compares them, and an object predicate or a computed section may need any
         // value.
-        let needsWholeRows = test != nil || !joined.isEmpty || order.isComputed
+        let needsWholeRows = objectPredicate != nil || !joined.isEmpty || order.isComputed
         self.deferredColumns = needsWholeRows ? [:] : deferredColumns
     }
 
@@ -60,7 +60,7 @@ package struct ListQuery: Sendable {
     package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
     /// Whether the store must be queried after each save, because rows alone do not show whether they match.
-    package var requeriesStore: Bool { test != nil || !joined.isEmpty && limit != nil }
+    package var requeriesStore: Bool { objectPredicate != nil || !joined.isEmpty && limit != nil }
 
     /// Whether related rows determine which rows the list shows, or in which order. After each save, the list then reads the
     /// changed rows and the rows that lead to changed related rows.
@@ -112,7 +112,7 @@ package struct ListQuery: Sendable {
 }
 
 /// A predicate on a row's object.
-package struct ListMatcher: Sendable {
+package struct ListPredicate: Sendable {
     let accepts: @Sendable (ListedRow, QueryBudget) throws(DataSourceError) -> Bool
 }
 

@@ -29,17 +29,17 @@ extension MainTier {
         if let reason = request.predicate?.tree.needsRelationships {
             throw DetachedObjects.cannotFollow("the predicate", reason, layout)
         }
-        let test = plan.tests.map { self.test($0, request.predicate?.needsObjects ?? "") }
+        let objectPredicate = plan.objectPredicate.map { self.listPredicate($0, request.predicate?.needsObjects ?? "") }
         var start: ListedRow?
         if let cursor = request.after { start = try row(cursor, order, plan.query.joined) }
         let query = ListQuery(
             layout, family: plan.family, predicate: plan.query.predicate, joined: plan.query.joined, order: order,
             limit: request.limit.map { min($0, ListRequest<Object>.mostRows) },
-            start: start, test: test, links: ChangedLinks(of: plan.family, stack.layout),
+            start: start, objectPredicate: objectPredicate, links: ChangedLinks(of: plan.family, stack.layout),
             deferredColumns: defersValues ? deferredColumns(plan.family) : [:],
             layouts: plan.family.map { stack.layout.entities[$0] })
-        let tested = test == nil ? nil : request.predicate?.tree
-        return (ListKey(query, section: list.sections.map { AnyHashable($0) }, test: tested), query)
+        let tested = objectPredicate == nil ? nil : request.predicate?.tree
+        return (ListKey(query, section: list.sections.map { AnyHashable($0) }, predicate: tested), query)
     }
 
     private func deferredColumns(_ family: [Int]) -> [Int: [Int]] {
@@ -47,9 +47,9 @@ extension MainTier {
         return Dictionary(uniqueKeysWithValues: columns)
     }
 
-    private func test(_ predicate: ObjectPredicate, _ reason: String) -> ListMatcher {
+    private func listPredicate(_ predicate: ObjectPredicate, _ reason: String) -> ListPredicate {
         let reader = detachedObjects
-        return ListMatcher { row, budget throws(DataSourceError) in
+        return ListPredicate { row, budget throws(DataSourceError) in
             try reader.read(row, for: "the predicate", reason) { object throws(DataSourceError) in
                 try predicate.accepts(object, row.stored, budget)
             }

@@ -37,7 +37,7 @@ final class AggregateEngine: HubEngine {
     init(_ query: ListQuery, _ plan: AggregateState.Plan, hub: ListHub) throws(DataSourceError) {
         self.hub = hub
         let requeriesStore =
-            query.test != nil || !query.joined.isEmpty || query.limit != nil || query.start != nil
+            query.objectPredicate != nil || !query.joined.isEmpty || query.limit != nil || query.start != nil
         worker = AggregateWorker(
             query: query, plan: plan, requeriesStore: requeriesStore, root: hub.stack.root, layout: hub.stack.layout)
         (state, asOf) = try worker.read()

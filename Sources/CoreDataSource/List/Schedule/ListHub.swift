@@ -253,16 +253,16 @@ struct ListKey: Hashable {
     /// The position after which the list begins.
     var start: RowCursor?
     /// The predicate that needs objects.
-    let test: PredicateTree?
+    let predicate: PredicateTree?
     /// Whether the rows may lack large values.
     let defersValues: Bool
 
-    init(_ query: ListQuery, section: AnyHashable?, test: PredicateTree?) {
+    init(_ query: ListQuery, section: AnyHashable?, predicate: PredicateTree?) {
         (entity, family, predicate, joined) = (query.entity, query.family, query.predicate, query.joined)
         (sort, limit) = (query.order.sort, query.limit)
         start = query.start.map(query.order.cursor)
         self.section = section
-        self.test = test
+        self.predicate = predicate
         defersValues = !query.deferredColumns.isEmpty
     }
 }

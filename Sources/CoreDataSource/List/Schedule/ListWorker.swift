@@ -162,13 +162,13 @@ extension RowTail {
         _ query: ListQuery, after start: ListedRow?, most: Int, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> RowTail {
         var rows = query.rows(after: start)
-        if query.test == nil && most < .max { rows.limit = most }
+        if query.objectPredicate == nil && most < .max { rows.limit = most }
         let (found, asOf) = try query.read(rows, root, layout)
         var listed = found
         if let start, query.order.isComputed { listed.removeAll { !query.order.precedes(start, $0) } }
-        if let test = query.test {
+        if let objectPredicate = query.objectPredicate {
             listed = []
-            for row in found where try test.accepts(row, rows.budget) { listed.append(row) }
+            for row in found where try objectPredicate.accepts(row, rows.budget) { listed.append(row) }
         }
         let isLast = listed.count < most
         return RowTail(isLast ? listed : Array(listed.prefix(most)), isLast: isLast, asOf: asOf)

@@ -102,8 +102,8 @@ extension RowExpression {
         case .negated(let inner, let kind): .negated(inner.mappingColumns(map), kind)
         case .function(let function, let arguments, let kind):
             .function(function, arguments.map { $0.mappingColumns(map) }, kind)
-        case .conditional(let test, let one, let other):
-            .conditional(test.mappingColumns(map), one.mappingColumns(map), other.mappingColumns(map))
+        case .conditional(let condition, let one, let other):
+            .conditional(condition.mappingColumns(map), one.mappingColumns(map), other.mappingColumns(map))
         case .coalesce(let one, let other): .coalesce(one.mappingColumns(map), other.mappingColumns(map))
         case .cast(let inner, let source, let target): .cast(inner.mappingColumns(map), from: source, to: target)
         }

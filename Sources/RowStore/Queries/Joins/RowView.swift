@@ -44,8 +44,10 @@ extension RowQuery {
     ///   - constraint: The constraint's index in ``EntityLayout/constraints``.
     ///   - values: One value for each column of the constraint.
     public init(_ layout: EntityLayout, constraint: Int, values: [RowValue]) {
-        let tests = zip(layout.constraints[constraint], values).map { RowPredicate.compare(column: $0, .equal, $1) }
-        self.init(entity: layout.index, predicate: values.contains(.null) ? .constant(false) : .and(tests))
+        let predicates = zip(layout.constraints[constraint], values).map {
+            RowPredicate.compare(column: $0, .equal, $1)
+        }
+        self.init(entity: layout.index, predicate: values.contains(.null) ? .constant(false) : .and(predicates))
     }
 
     /// The rows that answer the query, in its order and within its limit, from a list of all rows.

@@ -26,13 +26,15 @@ final class RegexMatcher: Sendable {
     static func of(_ pattern: String, _ options: StringOptions) throws(DataSourceError) -> RegexMatcher {
         let options = options.intersection([.caseInsensitive, .diacriticInsensitive])
         let name = "\(options.rawValue)\(pattern)"
-        if let test = known.withLock({ $0[name] }), test.pattern.utf8.elementsEqual(pattern.utf8) { return test }
-        let test = RegexMatcher(try compile(pattern, options), pattern, options)
+        if let matcher = known.withLock({ $0[name] }), matcher.pattern.utf8.elementsEqual(pattern.utf8) {
+            return matcher
+        }
+        let matcher = RegexMatcher(try compile(pattern, options), pattern, options)
         known.withLock { known in
             if known.count >= limit { known.removeAll(keepingCapacity: true) }
-            known[name] = test
+            known[name] = matcher
         }
-        return test
+        return matcher
     }
 
     private static func compile(

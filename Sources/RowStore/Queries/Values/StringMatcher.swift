@@ -75,7 +75,7 @@ package final class StringMatcher: Sendable, Hashable {
             }
             return isFound ? .yes : .no
         case .wildcards(let pattern): return pattern.answer(text, budget)
-        case .expression(let test): return test.answer(text, budget)
+        case .expression(let matcher): return matcher.answer(text, budget)
         }
     }
 

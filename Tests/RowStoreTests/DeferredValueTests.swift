@@ -3,10 +3,10 @@ import RowStore
 import Testing
 
 /// A row whose large values stayed in the store.
-struct ApartValueTests {
+struct DeferredValueTests {
     private let layout = ModelLayout(
         ManagedObjectModel(
-            name: "Apart",
+            name: "Deferred",
             entities: [
                 EntityDescription(
                     name: "Sound",
@@ -25,7 +25,7 @@ struct ApartValueTests {
         #expect(layout.deferredColumns == [0, 1])
     }
 
-    @Test func aValueThatLiesApartIsNeitherNullNorRead() {
+    @Test func aValueThatIsDeferredIsNeitherNullNorRead() {
         var row = RowSnapshot(columnCount: 5)
         #expect(!layout.hasDeferredValues(row) && !row.isDeferred(0))
         row.setDeferred(byteCount: 1 << 20, 0)
@@ -43,7 +43,7 @@ struct ApartValueTests {
         #expect(!row.isDeferred(0) && row.value(0, .blob) == .blob([1, 2, 3]))
     }
 
-    @Test func readingTheBytesOfAValueThatLiesApartTraps() async {
+    @Test func readingTheBytesOfAValueThatIsDeferredTraps() async {
         await #expect(processExitsWith: .failure) {
             var row = RowSnapshot(columnCount: 1)
             row.setDeferred(byteCount: 20_000, 0)
@@ -51,7 +51,7 @@ struct ApartValueTests {
         }
     }
 
-    @Test func comparingAValueThatLiesApartTraps() async {
+    @Test func comparingAValueThatIsDeferredTraps() async {
         await #expect(processExitsWith: .failure) {
             var row = RowSnapshot(columnCount: 1)
             row.setDeferred(byteCount: 20_000, 0)

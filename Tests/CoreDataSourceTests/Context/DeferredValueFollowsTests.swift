@@ -5,7 +5,7 @@ import RowStore
 import Testing
 
 /// What becomes of large values that lie apart while others edit, delete, export or cannot read them.
-@MainActor @Suite struct ApartValueFollowsTests {
+@MainActor @Suite struct DeferredValueFollowsTests {
     private nonisolated static let large = 1 << 20
 
     private func first(_ container: PersistentContainer) throws -> Recording {
@@ -183,7 +183,7 @@ import Testing
 
     // MARK: Existing stores
 
-    @Test func anExistingStoreLeavesLargeValuesApartOnceTheModelSaysSo() async throws {
+    @Test func anExistingStoreDefersLargeValuesOnceTheModelSaysSo() async throws {
         let directory = try TemporaryDirectory()
         for isExternal in [false, true, false] {
             let container = try await PersistentContainer(

@@ -6,7 +6,7 @@ import StoreTestModel
 import Testing
 
 /// Large values of attributes with `allowsExternalBinaryDataStorage` stay in the store when a query says so.
-struct ApartValueTests {
+struct DeferredValueTests {
     private static let blob = TestModel.blob
     private static let limit = RowSnapshot.longestInlineValue
 

@@ -4,7 +4,7 @@ import RowStore
 import Testing
 
 /// Lists of objects with large values that lie apart.
-@MainActor @Suite struct ApartValueListTests {
+@MainActor @Suite struct DeferredValueListTests {
     private nonisolated static let large = 1 << 20
     private let request = ObjectRequest(Recording.self, order: [.ascending(\.title)])
 

@@ -5,7 +5,7 @@ import Testing
 
 /// Large values of attributes with `allowsExternalBinaryDataStorage` (line 95 of `coredata-semantics.md`) stay in the store when
 /// objects are fetched for reading, and are read when they are needed.
-@MainActor @Suite struct ApartValueTests {
+@MainActor @Suite struct DeferredValueTests {
     private nonisolated static let large = 1 << 20
 
     /// Expects a number of statements.
