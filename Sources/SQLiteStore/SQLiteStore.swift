@@ -275,8 +275,8 @@ extension SQLiteStore: LeaseStore {
         return try shared.reading { reader throws(DataSourceError) in try reader.readFeed(after: position) }
     }
 
-    /// The result of ``readFeed(after:)`` if no other member has written; nil if another member may have written, or while a commit
-    /// is under way.
+    /// The result of ``readFeed(after:)`` if no other member has written; nil if another member may have written, or while a
+    /// commit is under way.
     private func emptyPage() throws(DataSourceError) -> FeedPage? {
         guard let writes = try shared.reading({ reader throws(DataSourceError) in reader.readWrites }) else {
             return nil

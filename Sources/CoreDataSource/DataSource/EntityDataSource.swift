@@ -36,7 +36,8 @@ open class EntityDataSource {
     /// The context that the user interface reads; the same for all data sources of a container.
     public var main: MainContext { mainTier.context }
 
-    /// Handles a save with `waitFor: .main` that cannot be written: once when the save is late, and once when it is rolled back.
+    /// Handles a save with `waitFor: .main` that cannot be written: once when the save is late, and once when it is rolled
+    /// back.
     ///
     /// ```swift
     /// nonisolated override func handleError(_ failure: StoreFailure) {

@@ -32,8 +32,8 @@ package final class RootTier: Sendable {
     let raiseKeys = Guarded<(@Sendable (_ firstFree: Int64) -> Void)?>(nil)
     /// The leases; nil unless the store is shared.
     package let leases: LeaseKeeper?
-    /// The version of the leases in the newest page. Lock it while events of other members are read and added to the log, so that
-    /// they keep their order.
+    /// The version of the leases in the newest page. Lock it while events of other members are read and added to the log, so
+    /// that they keep their order.
     let following = Guarded<Int64?>(nil)
 
     package init(

@@ -143,8 +143,8 @@ struct PostgreSQLSchema: Sendable {
     /// The function that makes a save of the recorded writes, as SQL.
     var publishingFunction: String { qualified("_publish_outside_write") }
 
-    /// The first key that no object has, also above keys that another program has inserted, as an SQL expression over the table of
-    /// keys.
+    /// The first key that no object has, also above keys that another program has inserted, as an SQL expression over the table
+    /// of keys.
     var firstFreeKey: String {
         let highest = tables.compactMap { $0?.name }.map { name in
             "(SELECT least(coalesce(max(\(PostgreSQLTable.keyName.quoted)), 0), \(Int64.max - 1)) + 1 FROM \(name))"

@@ -112,8 +112,8 @@ public protocol StoreSharing: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter handler: Reads ``readFeed(after:)``, so it may take a while. Do not call the handler while you hold a lock, or
-    ///   after the store was closed.
+    /// - Parameter handler: Reads ``readFeed(after:)``, so it may take a while. Do not call the handler while you hold a lock,
+    ///   or after the store was closed.
     func listen(_ handler: @escaping @Sendable () -> Void)
 }
 

@@ -56,8 +56,8 @@ extension Writer {
         return outside.takeUnreportedWrite()
     }
 
-    /// The result of ``FeedReader/readFeed(after:)`` if no other member has written since the last call; nil if another member may
-    /// have written.
+    /// The result of ``FeedReader/readFeed(after:)`` if no other member has written since the last call; nil if another member
+    /// may have written.
     ///
     /// Only the writer can tell writes of other programs from its own writes, because it records the state of the file after
     /// each of its commits.

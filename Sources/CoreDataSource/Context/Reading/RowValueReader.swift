@@ -14,7 +14,8 @@ struct RowValueReader {
         var joined: RowSnapshot?
     }
 
-    /// - Parameter hasAggregateResults: Whether the rows contain results of aggregates, whose types differ from those of the columns.
+    /// - Parameter hasAggregateResults: Whether the rows contain results of aggregates, whose types differ from those of the
+    ///   columns.
     init(
         _ context: ManagedObjectContext, _ layout: EntityLayout, _ joined: [JoinedColumn] = [],
         hasAggregateResults: Bool
