@@ -163,7 +163,7 @@ struct CheckCommand: Command {
                 return .conflict(conflict)
             }
             guard isUpdating else { throw error }
-            warnings.append(error.place("warning", "The lock file cannot be read, and is replaced."))
+            warnings.append(error.diagnostic("warning", "The lock file cannot be read, and is replaced."))
             return .lock(ModelLock())
         }
     }
