@@ -39,7 +39,7 @@ extension MainTier {
             deferredColumns: defersValues ? deferredColumns(plan.family) : [:],
             layouts: plan.family.map { stack.layout.entities[$0] })
         let tested = objectPredicate == nil ? nil : request.predicate?.tree
-        return (ListKey(query, section: list.sections.map { AnyHashable($0) }, predicate: tested), query)
+        return (ListKey(query, section: list.sections.map { AnyHashable($0) }, objectPredicate: tested), query)
     }
 
     private func deferredColumns(_ family: [Int]) -> [Int: [Int]] {

@@ -253,16 +253,16 @@ struct ListKey: Hashable {
     /// The position after which the list begins.
     var start: RowCursor?
     /// The predicate that needs objects.
-    let predicate: PredicateTree?
+    let objectPredicate: PredicateTree?
     /// Whether the rows may lack large values.
     let defersValues: Bool
 
-    init(_ query: ListQuery, section: AnyHashable?, predicate: PredicateTree?) {
+    init(_ query: ListQuery, section: AnyHashable?, objectPredicate: PredicateTree?) {
         (entity, family, predicate, joined) = (query.entity, query.family, query.predicate, query.joined)
         (sort, limit) = (query.order.sort, query.limit)
         start = query.start.map(query.order.cursor)
         self.section = section
-        self.predicate = predicate
+        self.objectPredicate = objectPredicate
         defersValues = !query.deferredColumns.isEmpty
     }
 }
