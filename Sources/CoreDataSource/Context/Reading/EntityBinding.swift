@@ -32,8 +32,7 @@ final class EntityBinding {
     @exclusivity(unchecked) private var uniqueIndexes: [UniqueIndex]
     /// For each constraint, the keys of objects whose values are not in the unique index yet.
     @exclusivity(unchecked) private var unindexed: [[Int64]]
-    /// Whether every row of the entity is registered, so that the store need not be read. Only ``recordAllRowsRegistered()``
-    /// sets it.
+    /// Whether every row is registered, so that the store need not be read. Only ``recordAllRowsRegistered()`` sets it.
     private(set) var hasAllRows = false
     /// Whether the context has read from the store if the entity has any rows, since it last forgot its objects.
     var isEmptinessKnown = false
@@ -302,8 +301,7 @@ final class EntityBinding {
         }
     }
 
-    /// Records that an object has new values in the columns of a uniqueness constraint. The next look-up adds them to the
-    /// index.
+    /// Records that an object has new values in the columns of a constraint. The next look-up adds them to the index.
     ///
     /// Most fetches are not followed by a look-up. And all new objects have the same default values at first, which would
     /// collide.
