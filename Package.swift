@@ -108,6 +108,7 @@ let package = Package(
             name: "address-book", dependencies: ["CoreDataSource", "CoreDataSourceActiveRecord"],
             path: "Sources/Examples/AddressBook"),
         .target(name: "DebianControl", path: "Sources/Examples/DebianControl"),
+        .target(name: "MailApp", dependencies: ["CoreDataSource"], path: "Sources/Examples/Mail/MailApp"),
         .executableTarget(
             name: "package-catalog", dependencies: ["CoreDataSource", "DebianControl", "CommandLineWords"],
             path: "Sources/Examples/PackageCatalog", plugins: ["ModelPlugin"]),
@@ -215,6 +216,7 @@ let package = Package(
         .testTarget(name: "StructureTests", dependencies: ["TestSupport"]),
         .testTarget(name: "AddressBookTests", dependencies: ["TestSupport"]),
         .testTarget(name: "DebianControlTests", dependencies: ["DebianControl"]),
+        .testTarget(name: "MailAppTests", dependencies: ["CoreDataSource", "MailApp", "TestSupport"]),
         .testTarget(
             name: "ModelResetTests",
             dependencies: [

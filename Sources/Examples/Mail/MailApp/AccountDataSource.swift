@@ -1,0 +1,102 @@
+package import CoreDataSource
+
+/// An account, as the app's settings have it.
+package struct Account: Sendable, Hashable {
+    package var address: String
+    package var name: String
+
+    package init(address: String, name: String) {
+        (self.address, self.name) = (address, name)
+    }
+}
+
+/// The data source of accounts.
+///
+/// A value and its object have the same key, so a `KeyedDataSource` needs no hooks for adding, deleting and syncing. Deleting an account
+/// deletes its mailboxes, threads and messages: the delete rules also reach objects of other data sources.
+package final class AccountDataSource: KeyedDataSource<Account, AccountEntity> {
+    package nonisolated override class var key: ObjectKey<Account, AccountEntity> { ObjectKey(\.address, \.address) }
+
+    package nonisolated override func update(_ entity: AccountEntity, from account: Account) {
+        entity.name = account.name
+    }
+
+    /// The accounts, by their names.
+    package func all() throws -> LiveList<AccountEntity> {
+        try list(ObjectRequest(AccountEntity.self, order: [.ascending(\.name)]))
+    }
+}
+
+/// A mailbox, as a server lists it.
+package struct Mailbox: Sendable, Hashable {
+    /// The address of the account.
+    package var account: String
+    package var name: String
+    package var role: MailboxRole
+
+    package init(account: String, name: String, role: MailboxRole) {
+        (self.account, self.name, self.role) = (account, name, role)
+    }
+
+    /// The key of the mailbox.
+    package var path: String { "\(account)/\(name)" }
+}
+
+/// The data source of mailboxes. It links each mailbox to an account, which another data source owns: such an object can be read and linked,
+/// and is not edited here.
+package final class MailboxDataSource: DataSource<Mailbox> {
+    package nonisolated override class var entities: [ManagedObject.Type] { [MailboxEntity.self] }
+
+    package nonisolated override func prepare(_ mailboxes: [Mailbox], in context: PrivateContext) throws {
+        try context.preload(MailboxEntity.self, where: \.path, in: mailboxes.map(\.path))
+        try context.preload(AccountEntity.self, where: \.address, in: mailboxes.map(\.account))
+    }
+
+    /// A mailbox of an unknown account is ignored.
+    package nonisolated override func onAdd(_ mailbox: Mailbox, in context: PrivateContext) throws -> ManagedObject? {
+        guard let account = try context.first(AccountEntity.self, where: \.address, equals: mailbox.account) else {
+            return nil
+        }
+        let entity = try context.findOrInsert(MailboxEntity.self, where: \.path, equals: mailbox.path)
+        entity.name = mailbox.name
+        entity.role = mailbox.role
+        entity.account = account
+        return entity
+    }
+
+    package nonisolated override func onDelete(_ mailbox: Mailbox, in context: PrivateContext) throws {
+        try context.delete(MailboxEntity.self, where: \.path == mailbox.path)
+    }
+
+    /// All mailboxes, in a section for each account: what a sidebar shows.
+    package func sidebar() throws -> LiveList<MailboxEntity> {
+        let request = ObjectRequest(MailboxEntity.self, order: [.ascending(\.role), .ascending(\.name)])
+        return try list(request, sectionBy: \.account?.name)
+    }
+}
+
+/// The number of unread messages of each mailbox: a live aggregate for each badge that is shown.
+@MainActor
+package final class UnreadBadges {
+    private let messages: MessageDataSource
+    private var counts: [ManagedObjectID: LiveAggregate<Int64>] = [:]
+
+    package init(_ messages: MessageDataSource) {
+        self.messages = messages
+    }
+
+    /// The unread messages of a mailbox. The first call for a mailbox counts them; from then on, the count follows every save.
+    package func count(_ mailbox: ManagedObjectID) throws -> Int64 {
+        if let count = counts[mailbox] { return count.value }
+        let count = try messages.liveAggregate(
+            ObjectRequest(MessageEntity.self, where: \.mailbox == mailbox && \.isRead == false), .count())
+        counts[mailbox] = count
+        return count.value
+    }
+
+    /// Ends the counts of mailboxes that are no longer shown.
+    package func keep(_ mailboxes: [ManagedObjectID]) {
+        let shown = Set(mailboxes)
+        counts = counts.filter { shown.contains($0.key) }
+    }
+}

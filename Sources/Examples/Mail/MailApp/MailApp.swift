@@ -1,0 +1,43 @@
+package import CoreDataSource
+
+/// The app's logic: a container, and a data source for each feature. A program or a view adds only what people see.
+@MainActor
+package struct MailStore {
+    package let container: PersistentContainer
+    package let accounts: AccountDataSource
+    package let mailboxes: MailboxDataSource
+    package let messages: MessageDataSource
+    package let labels: LabelDataSource
+    package let contacts: ContactDataSource
+
+    /// Opens the store, and makes it if it does not exist.
+    ///
+    /// - Parameters:
+    ///   - location: The file of the store.
+    ///   - user: The name of the user. The store of another user is deleted.
+    package init(_ location: StoreLocation, user: String) async throws {
+        container = try await PersistentContainer(model: .mail, store: location, databaseKey: user)
+        accounts = try container.dataSource(AccountDataSource.self)
+        mailboxes = try container.dataSource(MailboxDataSource.self)
+        messages = try container.dataSource(MessageDataSource.self)
+        labels = try container.dataSource(LabelDataSource.self)
+        contacts = try container.dataSource(ContactDataSource.self)
+    }
+
+    /// Adds everything to which messages are linked: accounts, their mailboxes, contacts and labels.
+    package func addFolders(of server: SampleServer) async throws {
+        try await accounts.add(server.accounts)
+        try await mailboxes.add(server.mailboxes)
+        try await contacts.add(server.contacts)
+        try await labels.add(server.labels, waitFor: .main)
+    }
+
+    /// The number and the size of all messages, for the line at the end of a window.
+    package func totals() throws -> LiveAggregate<(Int64, Int64)> {
+        try messages.liveAggregate(ObjectRequest(MessageEntity.self), .count(), .sum(\.size))
+    }
+
+    package func mailbox(_ path: String) throws -> MailboxEntity? {
+        try container.main.first(MailboxEntity.self, where: \.path, equals: path)
+    }
+}

@@ -1,0 +1,172 @@
+package import CoreDataSource
+package import Foundation
+
+/// A message, as a server sends it.
+package struct Message: Sendable, Hashable {
+    package var uid: String
+    /// The uid of the thread, and the path of the mailbox.
+    package var thread: String
+    package var mailbox: String
+    /// The address of the sender.
+    package var sender: String
+    package var subject: String
+    package var text: String
+    package var date: Date
+    package var isRead: Bool
+    /// In bytes, with the attachments; the attachments alone.
+    package var size: Int64
+    package var attachmentSize: Int64
+
+    package init(
+        uid: String, thread: String, mailbox: String, sender: String, subject: String, text: String, date: Date,
+        isRead: Bool, size: Int64, attachmentSize: Int64
+    ) {
+        (self.uid, self.thread, self.mailbox, self.sender) = (uid, thread, mailbox, sender)
+        (self.subject, self.text, self.date, self.isRead) = (subject, text, date, isRead)
+        (self.size, self.attachmentSize) = (size, attachmentSize)
+    }
+
+    /// The subject without the mark of a reply.
+    var topic: String { subject.hasPrefix("Re: ") ? String(subject.dropFirst(4)) : subject }
+}
+
+/// The data source of messages and their threads.
+package final class MessageDataSource: DataSource<Message> {
+    package nonisolated override class var entities: [ManagedObject.Type] { [MessageEntity.self, ThreadEntity.self] }
+
+    /// Reads all objects that the hook looks up, with one query for each kind. Mailboxes and contacts belong to other data sources.
+    package nonisolated override func prepare(_ messages: [Message], in context: PrivateContext) throws {
+        try context.preload(MessageEntity.self, where: \.uid, in: messages.map(\.uid))
+        try context.preload(ThreadEntity.self, where: \.uid, in: messages.map(\.thread))
+        try context.preload(MailboxEntity.self, where: \.path, in: Set(messages.map(\.mailbox)))
+        try context.preload(ContactEntity.self, where: \.address, in: Set(messages.map(\.sender)))
+    }
+
+    /// A message for an unknown mailbox is ignored. An unknown sender is left out.
+    package nonisolated override func onAdd(_ message: Message, in context: PrivateContext) throws -> ManagedObject? {
+        guard let mailbox = try context.first(MailboxEntity.self, where: \.path, equals: message.mailbox) else {
+            return nil
+        }
+        let entity = try context.findOrInsert(MessageEntity.self, where: \.uid, equals: message.uid)
+        entity.date = message.date
+        entity.isRead = message.isRead
+        entity.subject = message.subject
+        entity.text = message.text
+        entity.size = message.size
+        entity.attachmentSize = message.attachmentSize
+        entity.mailbox = mailbox
+        entity.sender = try context.first(ContactEntity.self, where: \.address, equals: message.sender)
+        entity.thread = try thread(of: message, in: mailbox, context)
+        return entity
+    }
+
+    private nonisolated func thread(
+        of message: Message, in mailbox: MailboxEntity, _ context: PrivateContext
+    ) throws -> ThreadEntity {
+        let thread = try context.findOrInsert(ThreadEntity.self, where: \.uid, equals: message.thread)
+        thread.subject = message.topic
+        thread.account = mailbox.account
+        return thread
+    }
+
+    /// A thread leaves with its last message.
+    package nonisolated override func onDelete(_ message: Message, in context: PrivateContext) throws {
+        guard let entity = try context.first(MessageEntity.self, where: \.uid, equals: message.uid) else { return }
+        let thread = entity.thread
+        context.delete(entity)
+        if let thread, thread.messages.isEmpty { context.delete(thread) }
+    }
+}
+
+/// What the app does with messages.
+extension MessageDataSource {
+    /// Adds messages in batches. Each batch is one save, which lists and badges show before the next one begins.
+    ///
+    /// - Parameters:
+    ///   - messages: The messages; a message that is stored already is updated.
+    ///   - batchSize: The messages of a save.
+    ///   - progress: Called after each save, with the messages that are done.
+    package func importAll(
+        _ messages: [Message], batchSize: Int = 250, progress: (_ done: Int) -> Void = { _ in }
+    ) async throws {
+        for start in stride(from: 0, to: messages.count, by: batchSize) {
+            let end = min(start + batchSize, messages.count)
+            try await add(Array(messages[start..<end]), waitFor: .main)
+            progress(end)
+        }
+    }
+
+    /// Makes a mailbox equal to the server's listing of it, and deletes threads that have lost their last message.
+    ///
+    /// - Throws: `tooManyDeletions` if the listing lacks more than half of the mailbox: then it is probably a wrong one.
+    package func refresh(_ path: String, from listing: [Message]) async throws -> SyncReport {
+        let report = try await sync(
+            listing, entity: MessageEntity.self, scope: \.mailbox?.path == path, deleting: .atMost(0.5), waitFor: .main)
+        if report.deleted > 0 {
+            try await perform(waitFor: .main) { context in
+                try context.delete(ThreadEntity.self, where: .none(\.messages))
+            }
+        }
+        return report
+    }
+
+    /// Marks messages as read.
+    package func markRead(_ ids: [ManagedObjectID]) async throws {
+        try await perform(waitFor: .main) { context in
+            for message in try context.objects(MessageEntity.self, ids: ids) { message.isRead = true }
+        }
+    }
+
+    /// All messages with a word in their subject or their text, the newest first.
+    package func search(_ word: String) throws -> LiveList<MessageEntity> {
+        let options: StringMatching = [.caseInsensitive, .diacriticInsensitive]
+        return try list(
+            ObjectRequest(
+                MessageEntity.self, where: .contains(\.subject, word, options) || .contains(\.text, word, options),
+                order: MessageList.newestFirst))
+    }
+}
+
+/// A page of a mailbox, in a section for each day.
+@MainActor
+package final class MessageList {
+    /// The uid decides between messages of the same moment, so that every message is on exactly one page.
+    package static let newestFirst: [FetchOrder<MessageEntity>] = [.descending(\.date), .descending(\.uid)]
+
+    package let live: LiveList<MessageEntity>
+    package let calendar: Calendar
+    /// Where the pages begin, up to the page that is shown.
+    private var starts: [FetchCursor?] = [nil]
+
+    /// - Parameters:
+    ///   - mailbox: The mailbox.
+    ///   - pageSize: The number of messages on a page.
+    ///   - calendar: Its time zone decides on which day a message is. If the user travels, make another list.
+    package init(
+        _ messages: MessageDataSource, _ mailbox: ManagedObjectID, pageSize: Int, calendar: Calendar
+    ) throws {
+        var request = ObjectRequest(
+            MessageEntity.self, where: \.mailbox == mailbox, order: Self.newestFirst, limit: pageSize)
+        request.sections = .days(of: \.date, in: calendar)
+        live = try messages.list(request)
+        self.calendar = calendar
+    }
+
+    /// The number of the page, from 1.
+    package var page: Int { starts.count }
+
+    /// Shows the next page. Does nothing if this page is empty.
+    package func showNextPage() throws {
+        guard let last = live.snapshot.last else { return }
+        let start = FetchCursor(last)
+        try live.moveWindow(after: start)
+        starts.append(start)
+    }
+
+    /// Shows the previous page. Does nothing on the first page.
+    package func showPreviousPage() throws {
+        guard starts.count > 1 else { return }
+        try live.moveWindow(after: starts[starts.count - 2])
+        starts.removeLast()
+    }
+}
