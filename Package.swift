@@ -110,6 +110,10 @@ let package = Package(
         .target(name: "DebianControl", path: "Sources/Examples/DebianControl"),
         .target(name: "MailApp", dependencies: ["CoreDataSource"], path: "Sources/Examples/Mail/MailApp"),
         .executableTarget(
+            name: "mail", dependencies: ["CoreDataSource", "MailApp"], path: "Sources/Examples/Mail/Program"),
+        // Draws what a program has printed to a terminal.
+        .executableTarget(name: "terminal-drawing", path: "Sources/Examples/TerminalDrawing"),
+        .executableTarget(
             name: "package-catalog", dependencies: ["CoreDataSource", "DebianControl", "CommandLineWords"],
             path: "Sources/Examples/PackageCatalog", plugins: ["ModelPlugin"]),
 

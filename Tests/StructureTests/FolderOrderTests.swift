@@ -31,9 +31,9 @@ struct FolderOrderTests {
         "CoreDataSource/List": ["Engine", "Schedule", "Main", "Observers"],
         "CoreDataSource/Draft": ["Context", "Merge"],
         "ModelResetCommands": ["Output", "Stores", "Arguments", "Diagram", "Inspection", "Lock", "Commands"],
-        "Examples": ["AddressBook", "DebianControl", "PackageCatalog", "Mail"],
+        "Examples": ["AddressBook", "DebianControl", "PackageCatalog", "TerminalDrawing", "Mail"],
         "Examples/DebianControl": ["Control", "Packages"],
-        "Examples/Mail": ["MailApp"],
+        "Examples/Mail": ["MailApp", "Program"],
         "Examples/PackageCatalog": ["Report", "Input", "Arguments", "Catalog", "Watch"],
     ]
 

@@ -1,0 +1,132 @@
+import Foundation
+
+/// The look of a piece of text, as the parameters of a terminal's colour sequence.
+enum Style: String {
+    case plain = ""
+    case strong = "1"
+    case faint = "90"
+    case heading = "1;34"
+    case accent = "36"
+    case unread = "1;33"
+    case good = "32"
+    case bad = "31"
+}
+
+/// A line of text in several styles. All characters are one column wide.
+struct Line {
+    private(set) var runs: [(text: String, style: Style)] = []
+
+    init(_ text: String = "", _ style: Style = .plain) {
+        add(text, style)
+    }
+
+    mutating func add(_ text: String, _ style: Style = .plain) {
+        if !text.isEmpty { runs.append((text, style)) }
+    }
+
+    mutating func add(_ line: Line) { runs += line.runs }
+
+    var width: Int { runs.reduce(0) { $0 + $1.text.count } }
+
+    /// The line with exactly so many columns: filled with spaces, or shortened with an ellipsis.
+    func fitted(to width: Int) -> Line {
+        var rest = width
+        var fitted = Line()
+        for (text, style) in runs where rest > 0 {
+            let shown = text.fitted(to: min(rest, text.count))
+            fitted.add(shown, style)
+            rest -= shown.count
+        }
+        fitted.add(String(repeating: " ", count: rest))
+        return fitted
+    }
+
+    func text(isColoured: Bool) -> String {
+        runs.map { text, style in
+            isColoured && style != .plain ? "\u{1B}[\(style.rawValue)m\(text)\u{1B}[0m" : text
+        }.joined()
+    }
+}
+
+extension String {
+    /// The string with exactly so many characters: filled with spaces, or shortened with an ellipsis.
+    func fitted(to width: Int) -> String {
+        if count > width { return String(prefix(max(0, width - 1))) + (width > 0 ? "…" : "") }
+        return self + String(repeating: " ", count: width - count)
+    }
+
+    /// The string at the right of so many columns.
+    func atRight(of width: Int) -> String { String(repeating: " ", count: max(0, width - count)) + self }
+}
+
+/// Standard output: pictures that replace each other on a terminal, or follow each other in a file.
+@MainActor
+final class Terminal {
+    enum Mode {
+        /// A terminal that is large enough: each picture of a scene replaces the one before, and stays for a while.
+        case animated
+        /// The last picture of each scene.
+        case still
+        /// All pictures, each followed by a form feed and the milliseconds for which it stays. `terminal-drawing` reads this.
+        case recording
+    }
+
+    let mode: Mode
+    private let isColoured: Bool
+    /// The part of each pause that is kept: all scenes stay above, so that nobody has to read fast.
+    private let pace: Double
+    private var shown: [Line] = []
+
+    /// - Parameter width: The columns of a picture, and its lines.
+    init(isRecording: Bool, isFast: Bool, width: Int, height: Int) {
+        let isTerminal = isatty(FileHandle.standardOutput.fileDescriptor) != 0
+        let refusesColours = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
+        isColoured = isRecording || isTerminal && !refusesColours
+        pace = isFast ? 0 : 0.4
+        mode = isRecording ? .recording : isTerminal && Self.hasRoom(width, height) ? .animated : .still
+    }
+
+    /// Begins a scene, below the one before.
+    func beginScene() {
+        endScene()
+        shown = []
+    }
+
+    func endScene() {
+        guard mode == .still, !shown.isEmpty else { return }
+        print(lines: shown)
+        print()
+    }
+
+    /// Shows a picture, and waits.
+    func show(_ lines: [Line], for duration: Duration) async throws {
+        switch mode {
+        case .still: shown = lines
+        case .recording:
+            print(lines: lines)
+            print("\u{0C}\(Int(duration / .milliseconds(1)))")
+        case .animated:
+            // Moves the cursor to the first line of the picture before.
+            if !shown.isEmpty { print("\u{1B}[\(shown.count)A\r", terminator: "") }
+            shown = lines
+            print(lines: lines)
+            try await Task.sleep(for: duration * pace)
+        }
+    }
+
+    private func print(lines: [Line]) {
+        let end = mode == .animated ? "\u{1B}[K" : ""
+        print(lines.map { $0.text(isColoured: isColoured) + end }.joined(separator: "\n"))
+    }
+
+    /// Writes at once, because a picture that waits in a buffer is not seen.
+    private func print(_ text: String = "", terminator: String = "\n") {
+        FileHandle.standardOutput.write(Data((text + terminator).utf8))
+    }
+
+    private static func hasRoom(_ width: Int, _ height: Int) -> Bool {
+        var size = winsize()
+        let isKnown = ioctl(FileHandle.standardOutput.fileDescriptor, UInt(TIOCGWINSZ), &size) == 0
+        return isKnown && Int(size.ws_col) >= width && Int(size.ws_row) > height
+    }
+}
