@@ -40,6 +40,41 @@ struct ProgramTests {
         #expect(drawing.output.utf8.count < 150_000)
     }
 
+    #if os(Linux)
+    /// The output of the program in a terminal of 98 columns.
+    private func terminal(noColor: String) async throws -> String {
+        let call = "stty cols 98 rows 40; NO_COLOR=\(noColor) '\(program("mail"))' --fast"
+        let run = try await Subprocess("script", ["-qec", call, "/dev/null"])
+        #expect(run.status == 0)
+        return String(String.UnicodeScalarView(run.output.unicodeScalars.filter { $0 != "\r" }))
+    }
+
+    /// The lines that are left when pictures have replaced each other, without colours.
+    private func remaining(_ output: String) -> [String] {
+        var lines: [String] = []
+        for line in output.replacing("\u{1B}[K", with: "").split(separator: "\n", omittingEmptySubsequences: false) {
+            var line = line
+            if let up = line.prefixMatch(of: /\x1B\[(\d+)A/) {
+                lines.removeLast(Int(up.output.1) ?? 0)
+                line = line[up.range.upperBound...]
+            }
+            lines.append(String(line.replacing(/\x1B\[[\d;]*m/, with: "")))
+        }
+        return lines.map { $0.replacing(/\s+$/, with: "") }.filter { !$0.isEmpty }
+    }
+
+    @Test(.enabled(if: Subprocess.isInPath("script") && Subprocess.isInPath("stty")))
+    func picturesReplaceEachOtherAndLeaveWhatAFileGets() async throws {
+        let file = try await Subprocess(program("mail"), [])
+        let output = try await terminal(noColor: "")
+        #expect(output.contains("\u{1B}[1;34m"))
+        #expect(output.matches(of: /\x1B\[\d+A/).count > 20)
+        #expect(remaining(output) == remaining(file.output))
+        let plain = try await terminal(noColor: "1")
+        #expect(!plain.contains("\u{1B}[1;34m") && remaining(plain) == remaining(output))
+    }
+    #endif
+
     @Test func anUnknownArgumentIsRefused() async throws {
         let run = try await Subprocess(program("mail"), ["--slow"])
         #expect(run.status == 2 && run.output.hasPrefix("Usage: mail"))

@@ -87,12 +87,12 @@ extension MessageDataSource {
     ///   - batchSize: The messages of a save.
     ///   - progress: Called after each save, with the messages that are done.
     package func importAll(
-        _ messages: [Message], batchSize: Int = 250, progress: (_ done: Int) -> Void = { _ in }
+        _ messages: [Message], batchSize: Int = 250, progress: (_ done: Int) async throws -> Void = { _ in }
     ) async throws {
         for start in stride(from: 0, to: messages.count, by: batchSize) {
             let end = min(start + batchSize, messages.count)
             try await add(Array(messages[start..<end]), waitFor: .main)
-            progress(end)
+            try await progress(end)
         }
     }
 

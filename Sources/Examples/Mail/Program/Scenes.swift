@@ -73,10 +73,8 @@ final class Scenes {
         try await store.addFolders(of: server)
         await until(window.sidebar) { window.sidebar.count == server.mailboxes.count }
         try open(home)
-        for start in stride(from: 0, to: messages.count, by: 500) {
-            let end = min(start + 500, messages.count)
-            try await store.messages.importAll(Array(messages[start..<end]), batchSize: 500)
-            window.progress = Double(end) / Double(messages.count)
+        try await store.messages.importAll(messages, batchSize: 500) { done in
+            window.progress = Double(done) / Double(messages.count)
             try await show(seconds: 0.2)
         }
         try await show(seconds: 1)
