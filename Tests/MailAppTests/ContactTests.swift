@@ -18,7 +18,7 @@ struct ContactTests {
         form.name = "Mine"
         form.note = "A note"
         world.server.edit(contact: contact.address, name: "Theirs", phone: "+00 555 0100")
-        let report = try await world.store.contacts.sync(world.server.contacts, waitFor: .main)
+        let report = try await world.store.contacts.sync(world.server.contacts)
         #expect(report.updated == 1 && report.unchanged == world.server.contacts.count - 1)
         return (form, contact)
     }
@@ -74,7 +74,7 @@ struct ContactTests {
         let (form, contact) = try form(in: world)
         form.note = "A note"
         #expect(try await form.save())
-        try await world.store.contacts.sync(world.server.contacts, waitFor: .main)
+        try await world.store.contacts.sync(world.server.contacts)
         #expect(contact.note == "A note")
     }
 

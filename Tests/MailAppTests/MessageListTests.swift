@@ -74,11 +74,11 @@ struct MessageListTests {
         var message = try #require(expected.first)
         message.uid = "new"
         message.date = MailWorld.now
-        try await world.store.messages.add(message, waitFor: .main)
+        try await world.store.messages.add(message)
         #expect(found.snapshot.first?.uid == "new" && found.count == expected.count + 1)
         message.subject = "Pumps"
         message.text = ""
-        try await world.store.messages.add(message, waitFor: .main)
+        try await world.store.messages.add(message)
         #expect(found.count == expected.count, "a message that no longer has the word leaves")
     }
 
@@ -100,7 +100,7 @@ struct MessageListTests {
         var message = try #require(world.server.listing(MailWorld.inbox).last)
         message.uid = "new"
         message.isRead = false
-        try await world.store.messages.add(message, waitFor: .main)
+        try await world.store.messages.add(message)
         #expect(try badges.count(inbox.objectID) == 1)
         badges.keep([])
         #expect(try badges.count(inbox.objectID) == 1, "a badge that was ended is counted again")

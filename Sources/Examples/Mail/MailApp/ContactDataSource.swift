@@ -25,7 +25,7 @@ package final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
     /// - Returns: The number of messages that keep the contact from being deleted; 0 if it is gone.
     package func remove(_ contact: Contact) async throws -> Int {
         do {
-            try await delete(contact, waitFor: .main)
+            try await delete(contact)
             return 0
         } catch let error as DataSourceError where error.code == .deletionDenied {
             return try main.first(ContactEntity.self, where: \.address, equals: contact.address)?.messages.count ?? 0
@@ -83,7 +83,7 @@ package final class ContactForm {
     package func save(keepsMine: Bool? = nil) async throws -> Bool {
         do {
             let resolution = keepsMine.map { $0 ? DraftResolution.keepMine : .takeTheirs } ?? .fail
-            try await draft.save(resolving: resolution, waitFor: .main)
+            try await draft.save(resolving: resolution)
             return true
         } catch let error as DataSourceError where error.code == .draftConflict {
             return false

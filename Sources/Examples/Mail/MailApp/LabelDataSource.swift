@@ -27,7 +27,7 @@ package final class LabelDataSource: KeyedDataSource<Label, LabelEntity> {
     ///
     /// A message has several labels, and a label several messages. The links belong to both data sources, so this is one save over both.
     package func applyRules(to messages: MessageDataSource, in container: PersistentContainer) async throws {
-        try await container.perform(in: self, messages, waitFor: .main) { labels, messages in
+        try await container.perform(in: self, messages) { labels, messages in
             for label in try labels.fetch(LabelEntity.self) {
                 let found = try messages.fetch(
                     MessageEntity.self, where: .contains(\.subject, label.word, [.caseInsensitive]))

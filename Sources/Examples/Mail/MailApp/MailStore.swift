@@ -29,7 +29,7 @@ package struct MailStore {
         try await accounts.add(server.accounts)
         try await mailboxes.add(server.mailboxes)
         try await contacts.add(server.contacts)
-        try await labels.add(server.labels, waitFor: .main)
+        try await labels.add(server.labels)
     }
 
     /// The number and the size of all messages, for the line at the end of a window.

@@ -91,7 +91,7 @@ extension MessageDataSource {
     ) async throws {
         for start in stride(from: 0, to: messages.count, by: batchSize) {
             let end = min(start + batchSize, messages.count)
-            try await add(Array(messages[start..<end]), waitFor: .main)
+            try await add(Array(messages[start..<end]))
             try await progress(end)
         }
     }
@@ -101,9 +101,9 @@ extension MessageDataSource {
     /// - Throws: `tooManyDeletions` if the listing lacks more than half of the mailbox: then it is probably a wrong one.
     package func refresh(_ path: String, from listing: [Message]) async throws -> SyncReport {
         let report = try await sync(
-            listing, entity: MessageEntity.self, scope: \.mailbox?.path == path, deleting: .atMost(0.5), waitFor: .main)
+            listing, entity: MessageEntity.self, scope: \.mailbox?.path == path, deleting: .atMost(0.5))
         if report.deleted > 0 {
-            try await perform(waitFor: .main) { context in
+            try await perform { context in
                 try context.delete(ThreadEntity.self, where: .none(\.messages))
             }
         }
@@ -112,7 +112,7 @@ extension MessageDataSource {
 
     /// Marks messages as read.
     package func markRead(_ ids: [ManagedObjectID]) async throws {
-        try await perform(waitFor: .main) { context in
+        try await perform { context in
             for message in try context.objects(MessageEntity.self, ids: ids) { message.isRead = true }
         }
     }

@@ -1,7 +1,6 @@
 import CoreDataSource
 import Foundation
 import MailApp
-import Observation
 
 /// A day with the app, in scenes. Each of them does one thing to the store, and shows what lists and badges make of it.
 @MainActor
@@ -44,20 +43,6 @@ final class Scenes {
         try await terminal.show(try window.lines(), for: .milliseconds(Int(seconds * 1000)))
     }
 
-    /// Waits until a list shows something. Lists that follow relationships read beside the main actor.
-    private func until<Object>(_ list: LiveList<Object>, _ isReady: () -> Bool) async {
-        while !isReady() {
-            await withCheckedContinuation { continuation in
-                withObservationTracking {
-                    _ = list.snapshot
-                } onChange: {
-                    continuation.resume()
-                }
-            }
-            await Task.yield()
-        }
-    }
-
     private func open(_ path: String, calendar: Calendar = .eastOfGreenwich(hours: 0)) throws {
         guard let mailbox = try store.mailbox(path) else { return }
         let list = try MessageList(
@@ -71,7 +56,6 @@ final class Scenes {
         let messages = server.messages
         begin("Import", "Each save brings 500 messages. The list and the badges follow without another fetch.")
         try await store.addFolders(of: server)
-        await until(window.sidebar) { window.sidebar.count == server.mailboxes.count }
         try open(home)
         try await store.messages.importAll(messages, batchSize: 500) { done in
             window.progress = Double(done) / Double(messages.count)
@@ -142,7 +126,7 @@ final class Scenes {
         try await show(seconds: 1.4)
 
         server.edit(contact: contact.address, name: "Captain \(name)", phone: "+00 555 0100")
-        try await store.contacts.sync(server.contacts, waitFor: .main)
+        try await store.contacts.sync(server.contacts)
         let isSaved = try await form.save()
         window.sentence = "Meanwhile a sync has changed the name and the phone. "
         window.sentence +=
@@ -171,7 +155,7 @@ final class Scenes {
             message.subject = "Boathouse flooded"
             message.date = MailProgram.now
             message.isRead = false
-            try await store.messages.add(message, waitFor: .main)
+            try await store.messages.add(message)
         }
         window.sentence += " A message that arrives now appears in it."
         try await show(seconds: 1.6)
@@ -184,8 +168,7 @@ final class Scenes {
         try await show(seconds: 1.2)
         guard let account = server.accounts.last else { return }
         try open(home)
-        let report = try await store.accounts.delete(account, waitFor: .main)
-        await until(window.sidebar) { window.sidebar.sections.count == server.accounts.count - 1 }
+        let report = try await store.accounts.delete(account)
         window.sentence += " \(Int64(report.deleted).grouped) objects are gone."
         try await show(seconds: 2.5)
     }

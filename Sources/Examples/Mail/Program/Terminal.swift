@@ -82,7 +82,7 @@ final class Terminal {
         let isTerminal = isatty(FileHandle.standardOutput.fileDescriptor) != 0
         let refusesColours = ProcessInfo.processInfo.environment["NO_COLOR"].map { !$0.isEmpty } ?? false
         isColoured = isRecording || isTerminal && !refusesColours
-        pace = isFast ? 0 : 0.4
+        pace = isFast ? 0 : 0.25
         mode = isRecording ? .recording : isTerminal && Self.hasRoom(width, height) ? .animated : .still
     }
 
