@@ -71,19 +71,19 @@ final class MailWindow {
             rows.append(Line(section.name, .strong))
             for index in section.range {
                 let mailbox = sidebar.snapshot[index]
-                rows.append(sidebarRow(mailbox.name, mailbox.id, try badges.count(mailbox.id), .unread))
+                rows.append(sidebarRow(mailbox.name, mailbox.id, count: try badges.count(mailbox.id), .unread))
             }
         }
         rows.append(Line())
         rows.append(Line("Labels", .strong))
         for (index, label) in labels.snapshot.enumerated() {
             let count = labels.object(index)?.messages.count ?? 0
-            rows.append(sidebarRow(label.name, label.id, Int64(count), .accent))
+            rows.append(sidebarRow(label.name, label.id, count: Int64(count), .accent))
         }
         return rows
     }
 
-    private func sidebarRow(_ name: String, _ id: ManagedObjectID, _ count: Int64, _ style: Style) -> Line {
+    private func sidebarRow(_ name: String, _ id: ManagedObjectID, count: Int64, _ style: Style) -> Line {
         var isSelected = false
         if case .messages(_, let mailbox) = content { isSelected = mailbox.objectID == id }
         var line = Line(isSelected ? "▸ " : "  ", .accent)
