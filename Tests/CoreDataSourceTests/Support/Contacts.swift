@@ -28,6 +28,18 @@ final class ContactDataSource: DataSource<any Sendable> {
     }
 }
 
+/// A value that is made from a contact.
+struct ContactValue: ManagedObjectConvertible, Equatable {
+    var uid: String
+    var name: String
+
+    init(_ contact: ContactEntity) throws {
+        if contact.name == "poison" { throw Poison() }
+        uid = contact.uid
+        name = contact.name
+    }
+}
+
 /// A data source without hooks.
 final class PlainDataSource<each Entity: ManagedObject>: DataSource<any Sendable> {
     override class var entities: [ManagedObject.Type] {

@@ -2,17 +2,6 @@ import CoreDataSource
 import Foundation
 import Testing
 
-struct ContactValue: ManagedObjectConvertible, Equatable {
-    var uid: String
-    var name: String
-
-    init(_ contact: ContactEntity) throws {
-        if contact.name == "poison" { throw Poison() }
-        uid = contact.uid
-        name = contact.name
-    }
-}
-
 /// Values that are made from objects where those are.
 @MainActor @Suite struct ValuesTests {
     @Test(arguments: StoreKind.allCases)

@@ -1,1 +1,0 @@
-../../CoreDataSourceTests/Transfer/AttributeTransferTests.swift

@@ -1,1 +1,0 @@
-../../CoreDataSourceTests/Relationships/DeleteRuleTests.swift

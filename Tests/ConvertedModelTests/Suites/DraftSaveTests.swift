@@ -1,1 +1,0 @@
-../../CoreDataSourceTests/Drafts/DraftSaveTests.swift

@@ -1,1 +1,0 @@
-../../CoreDataSourceTests/Sharing/SharedStoreTests.swift

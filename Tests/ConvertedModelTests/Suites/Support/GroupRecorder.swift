@@ -1,1 +1,0 @@
-../../../CoreDataSourceTests/Lists/Support/GroupRecorder.swift

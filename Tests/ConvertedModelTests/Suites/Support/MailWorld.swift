@@ -1,1 +1,0 @@
-../../../CoreDataSourceTests/Query/Related/MailWorld.swift

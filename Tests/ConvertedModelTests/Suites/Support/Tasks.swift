@@ -1,1 +1,0 @@
-../../../CoreDataSourceTests/Support/Tasks.swift
