@@ -136,12 +136,11 @@ public macro Unstored() = #externalMacro(module: "EntityMacros", type: "Unstored
 /// ```
 ///
 /// - Parameter name: The name of the composite; nil, the default, for that of the struct.
-@attached(member, names: named(init))
+@attached(member, names: named(init), named(StoredLayout))
 @attached(
     extension, conformances: StoredCompositeValue,
     names: named(compositeName), named(columnCount), named(parts), named(attributes), named(init), named(isAbsent),
-    named(write),
-    named(check))
+    named(write))
 public macro StoredComposite(_ name: String? = nil) = #externalMacro(module: "EntityMacros", type: "StoredComposite")
 
 /// Says how a property of a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>) is stored. Its arguments are those of `@Stored`.

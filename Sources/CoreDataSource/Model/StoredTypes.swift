@@ -34,8 +34,28 @@ public enum StoredTypes {
         public static var data: Data.Type { Data.self }
     }
 
+    /// Names a type only if it can be stored as JSON.
+    public enum JSON<Value: Codable & Sendable> {
+        /// The type itself.
+        public typealias Checked = Value
+    }
+
+    /// Names a type only if it is a struct with `@StoredComposite`.
+    public enum Composite<Value: StoredCompositeValue> {
+        /// The type itself.
+        public typealias Checked = Value
+    }
+
     /// Both types are the same.
     public static func check<Value>(_ type: Value.Type, _ expected: Value.Type) {}
+
+    /// A type that only has the name of a type that is stored is refused.
+    @available(
+        *, unavailable,
+        message:
+            "This is another type than the one of this name that is stored. Say how to store the property with the first argument of @Stored, or add the module to the type's name, as in Swift.String."
+    )
+    public static func check(_ type: Any.Type, _ expected: Any.Type) {}
 
     /// The raw values are of the type that the attribute names.
     public static func check<Value: AttributeStorable & RawRepresentable>(int16: Value.Type)
@@ -60,8 +80,32 @@ public enum StoredTypes {
     /// The type can be stored as JSON.
     public static func check<Value: Codable & Sendable>(codable: Value.Type) {}
 
+    /// A type that cannot be stored as JSON is refused.
+    @available(
+        *, unavailable,
+        message: "A value that is stored as JSON must be Codable and Sendable. Conform its type to both."
+    )
+    public static func check(codable: Any.Type) {}
+
     /// The type is a struct with `@StoredComposite`.
     public static func check<Value: StoredCompositeValue>(composite: Value.Type) {}
+
+    /// A type that is no struct with `@StoredComposite` is refused.
+    @available(
+        *, unavailable,
+        message: "The type of a composite must be a struct with @StoredComposite. Add @StoredComposite to the struct."
+    )
+    public static func check(composite: Any.Type) {}
+
+    /// The name of the entity to which a relationship leads.
+    public static func entityName(of type: ManagedObject.Type) -> String { type.entityName }
+
+    /// A relationship to something else than an object is refused.
+    @available(
+        *, unavailable,
+        message: "A relationship must lead to a class with @StoredEntity. Add @StoredEntity to the destination's class."
+    )
+    public static func entityName(of type: Any.Type) -> String { "" }
 
     /// The property is a to-one relationship.
     public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(_ inverse: KeyPath<Source, Object?>) {

@@ -95,6 +95,21 @@ extension ManagedObject {
 
     /// The layout of no properties, from which those of the classes of a model continue. Each class with `@StoredEntity` has its own.
     nonisolated public enum StoredLayout {
+        /// The types that the members of `@StoredEntity` name. They are named through the superclass, so that the compiler says once that
+        /// a superclass has no layout.
+        public enum LayoutTypes {
+            /// An object of a model.
+            public typealias Object = ManagedObject
+            /// What a class says about its entity.
+            public typealias Entity = DeclaredEntity
+            /// The name of an entity.
+            public typealias Name = String
+            /// The name of the property that each key path leads to.
+            public typealias KeyPaths = [AnyKeyPath: String]
+            /// The result of a method that returns nothing.
+            public typealias Nothing = Void
+        }
+
         /// How many classes of the model lie above, with this one.
         @inlinable public static var depth: Int { 0 }
         /// How many relationships the class and those above have.

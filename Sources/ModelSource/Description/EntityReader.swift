@@ -15,8 +15,30 @@ package struct EntityReader {
 
     /// The entity of a class with `@StoredEntity`; nil if there is none, with a diagnostic that says why.
     package mutating func entity(_ declaration: Declaration) -> EntitySource? {
-        let use = declaration.attribute("StoredEntity")
-        guard declaration.kind == .class, let body = declaration.body else {
+        guard let superclass = superclass(of: declaration) else { return nil }
+        var arguments = ArgumentReader(source, declaration.attribute("StoredEntity"))
+        arguments.checkLabels()
+        var entity = EntitySource(
+            className: declaration.name, superclass: superclass, name: arguments.name("") ?? declaration.name,
+            offset: declaration.offset, accessLevel: declaration.accessLevel)
+        entity.isAbstract = arguments.flag("isAbstract") ?? false
+        readLists(&arguments, &entity)
+        entity.versionHashModifier = arguments.string("hashModifier")
+        entity.renamingIdentifier = arguments.string("renamedFrom")
+        entity.userInfo = arguments.strings("userInfo")
+        let constraints = arguments.lists("unique")
+        diagnostics += arguments.diagnostics
+        if let body = declaration.body { readProperties(of: body, &entity) }
+        entity.uniquenessConstraints = entity.attributes.filter(\.isUnique).map { [$0.name] } + constraints
+        checkNames(
+            entity.attributes.map { ($0.name, $0.offset) } + entity.relationships.map { ($0.name, $0.offset) }, "entity"
+        )
+        return entity
+    }
+
+    /// The name of the class that the class of an entity inherits from; nil if it is no such class, with a diagnostic that says why.
+    package mutating func superclass(of declaration: Declaration) -> String? {
+        guard declaration.kind == .class else {
             refuse(
                 declaration.offset,
                 "@StoredEntity belongs to a class. Use @StoredComposite for a struct, and raw: for an enum.")
@@ -36,24 +58,7 @@ package struct EntityReader {
             )
             return nil
         }
-        var arguments = ArgumentReader(source, use)
-        arguments.checkLabels()
-        var entity = EntitySource(
-            className: declaration.name, superclass: superclass.name, name: arguments.name("") ?? declaration.name,
-            offset: declaration.offset, accessLevel: declaration.accessLevel)
-        entity.isAbstract = arguments.flag("isAbstract") ?? false
-        readLists(&arguments, &entity)
-        entity.versionHashModifier = arguments.string("hashModifier")
-        entity.renamingIdentifier = arguments.string("renamedFrom")
-        entity.userInfo = arguments.strings("userInfo")
-        let constraints = arguments.lists("unique")
-        diagnostics += arguments.diagnostics
-        readProperties(of: body, &entity)
-        entity.uniquenessConstraints = entity.attributes.filter(\.isUnique).map { [$0.name] } + constraints
-        checkNames(
-            entity.attributes.map { ($0.name, $0.offset) } + entity.relationships.map { ($0.name, $0.offset) }, "entity"
-        )
-        return entity
+        return superclass.name
     }
 
     private func readLists(_ arguments: inout ArgumentReader, _ entity: inout EntitySource) {

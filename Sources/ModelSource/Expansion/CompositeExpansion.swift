@@ -2,10 +2,35 @@
 struct CompositeExpansion {
     let composite: CompositeSource
 
-    /// The initializer of a struct that other modules use; a struct for its own module has one.
-    var members: String {
+    /// What names types as the struct names them, and the initializer of a struct that other modules use.
+    var members: String { (layout + initializer).joined(separator: "\n") }
+
+    /// Types and values in the scope of the struct. An extension does not see the types that are beside a nested struct.
+    private var layout: [String] {
+        var lines = ["nonisolated enum StoredLayout {"]
+        lines += composite.attributes.compactMap { CheckedType.alias(for: $0).map { "    \($0)" } }
+        for attribute in composite.attributes {
+            guard let value = attribute.initialValue else { continue }
+            let type = CheckedType.name(of: attribute) + (attribute.hasOptionalProperty ? "?" : "")
+            lines.append("    static var initial_\(attribute.propertyName): \(type) { \(value) }")
+        }
+        lines += [
+            "    static func attributes() -> [AttributeDescription] {",
+            "        var attributes: [AttributeDescription] = []",
+        ]
+        lines += composite.attributes.map {
+            "        attributes.append(\(DescriptionText.attribute($0, type: CheckedType.name(of: $0))))"
+        }
+        lines += ["        return attributes", "    }"]
+        let checks = TypeChecks.lines(for: composite.attributes)
+        if !checks.isEmpty { lines += ["    static func check() {"] + checks + ["    }"] }
+        return lines + ["}"]
+    }
+
+    /// A struct for its own module has one.
+    private var initializer: [String] {
         let access = AccessText.prefix(composite.accessLevel)
-        guard !access.isEmpty, !composite.hasInitializer else { return "" }
+        guard !access.isEmpty, !composite.hasInitializer else { return [] }
         let parameters = composite.attributes.map { attribute in
             let name = ReservedMembers.escaped(attribute.propertyName)
             let type = attribute.typeName + (attribute.hasOptionalProperty ? "? = nil" : "")
@@ -15,7 +40,7 @@ struct CompositeExpansion {
             let name = ReservedMembers.escaped(attribute.propertyName)
             return "    self.\(name) = \(name)"
         }
-        return (["\(access)init(\(parameters.joined(separator: ", "))) {"] + body + ["}"]).joined(separator: "\n")
+        return ["\(access)init(\(parameters.joined(separator: ", "))) {"] + body + ["}"]
     }
 
     /// - Parameter type: The struct, with the types around it.
@@ -30,8 +55,6 @@ struct CompositeExpansion {
         lines += absence(access)
         lines += writing(access)
         lines += description(access)
-        let checks = TypeChecks.lines(for: composite.attributes)
-        if !checks.isEmpty { lines += ["    private static func check() {"] + checks + ["    }"] }
         return (lines + ["}"]).joined(separator: "\n")
     }
 
@@ -39,8 +62,10 @@ struct CompositeExpansion {
     private func offset(of index: Int) -> String {
         let attributes = composite.attributes.prefix(index)
         let plain = attributes.count { $0.form != .composite }
-        return (["\(plain)"] + attributes.filter { $0.form == .composite }.map { "\($0.typeName).columnCount" }).joined(
-            separator: " + ")
+        return
+            (["\(plain)"]
+            + attributes.filter { $0.form == .composite }.map { "\(CheckedType.name(of: $0)).columnCount" }).joined(
+                separator: " + ")
     }
 
     private func column(_ index: Int) -> String { index == 0 ? "column" : "column + \(offset(of: index))" }
@@ -48,7 +73,9 @@ struct CompositeExpansion {
     private func reading(_ access: String) -> [String] {
         var lines = ["    \(access)init(reading object: ManagedObject, at column: Int) {"]
         for (index, attribute) in composite.attributes.enumerated() {
-            let reading = AttributeAccess(attribute: attribute).reading("object", column(index))
+            var access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
+            access.initialValue = "StoredLayout.initial_\(attribute.propertyName)"
+            let reading = access.reading("object", column(index))
             lines.append("        self.\(ReservedMembers.escaped(attribute.propertyName)) = \(reading)")
         }
         return lines + ["    }"]
@@ -57,7 +84,7 @@ struct CompositeExpansion {
     private func absence(_ access: String) -> [String] {
         var lines = ["    \(access)static func isAbsent(from object: ManagedObject, at column: Int) -> Bool {"]
         for (index, attribute) in composite.attributes.enumerated() {
-            let type = attribute.typeName
+            let type = CheckedType.name(of: attribute)
             switch attribute.form {
             case .composite:
                 lines.append("        guard \(type).isAbsent(from: object, at: \(column(index))) else { return false }")
@@ -69,11 +96,11 @@ struct CompositeExpansion {
 
     private func writing(_ access: String) -> [String] {
         var lines = [
-            "    \(access)static func write(_ value: \(composite.typeName)?, to object: ManagedObject, at column: Int) {"
+            "    \(access)static func write(_ value: Self?, to object: ManagedObject, at column: Int) {"
         ]
         for (index, attribute) in composite.attributes.enumerated() where attribute.derivationExpression == nil {
             let value = "value?.\(ReservedMembers.escaped(attribute.propertyName))"
-            var access = AttributeAccess(attribute: attribute)
+            var access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
             access.isAlwaysOptional = true
             lines.append("        \(access.writing(value, "object", column(index)))")
         }
@@ -81,29 +108,26 @@ struct CompositeExpansion {
     }
 
     private func description(_ access: String) -> [String] {
-        var composites: [String] = []
-        for attribute in composite.attributes
-        where attribute.form == .composite && !composites.contains(attribute.typeName) {
-            composites.append(attribute.typeName)
-        }
+        let list = CheckedType.composites(of: composite.attributes).map { "\($0).self" }.joined(separator: ", ")
         return [
-            "    \(access)static var parts: [any StoredCompositeValue.Type] { [\(composites.map { "\($0).self" }.joined(separator: ", "))] }",
-            "    \(access)static func attributes() -> [AttributeDescription] {",
-            "        var attributes: [AttributeDescription] = []",
-        ] + composite.attributes.map { "        attributes.append(\(DescriptionText.attribute($0)))" }
-            + ["        return attributes", "    }"]
+            "    \(access)static var parts: [any StoredCompositeValue.Type] { [\(list)] }",
+            "    \(access)static func attributes() -> [AttributeDescription] { StoredLayout.attributes() }",
+        ]
     }
 }
 
 /// The code that reads and writes the columns of an attribute.
 struct AttributeAccess {
     let attribute: AttributeSource
+    /// How the expansion names the type of the property.
+    let type: String
+    /// The initial value, if it is not written as the property has it.
+    var initialValue: String?
     /// Whether the value to write is an optional even if the property is none.
     var isAlwaysOptional = false
 
     func reading(_ object: String, _ column: String) -> String {
-        let type = attribute.typeName
-        let initial = attribute.hasOptionalProperty ? "" : " ?? (\(attribute.initialValue ?? ""))"
+        let initial = attribute.hasOptionalProperty ? "" : " ?? (\(initialValue ?? attribute.initialValue ?? ""))"
         return switch attribute.form {
         case .plain where attribute.derivationExpression != nil: "\(object).derivedAttribute(at: \(column))"
         case .plain, .raw: "\(object).attribute(at: \(column))"
@@ -116,9 +140,9 @@ struct AttributeAccess {
 
     func writing(_ value: String, _ object: String, _ column: String) -> String {
         switch attribute.form {
-        case .codable: "\(object).setTransformable(\(value), at: \(column))"
+        case .codable: "\(object).setTransformable(\(value) as (\(type))?, at: \(column))"
         case .composite:
-            "\(object).editTogether { \(attribute.typeName).write(\(value), to: \(object), at: \(column)) }"
+            "\(object).editTogether { \(type).write(\(value), to: \(object), at: \(column)) }"
         default: "\(object).setAttribute(\(value), at: \(column))"
         }
     }

@@ -10,7 +10,8 @@ enum DescriptionText {
         return "\(name)(\(parts.joined(separator: ", ")))"
     }
 
-    static func attribute(_ attribute: AttributeSource) -> String {
+    /// - Parameter type: How the expansion names the type of the property.
+    static func attribute(_ attribute: AttributeSource, type: String) -> String {
         call(
             "AttributeDescription",
             [
@@ -22,7 +23,7 @@ enum DescriptionText {
                 ("valueTransformerName", string(attribute.valueTransformerName)),
                 ("customClassName", string(attribute.customClassName)),
                 ("allowsExternalBinaryDataStorage", flag(attribute.allowsExternalStorage)),
-                ("compositeName", attribute.form == .composite ? "\(attribute.typeName).compositeName" : nil),
+                ("compositeName", attribute.form == .composite ? "\(type).compositeName" : nil),
                 ("derivationExpression", string(attribute.derivationExpression)),
                 ("isIndexed", flag(attribute.isIndexed)),
                 ("preservesValueInHistoryOnDeletion", flag(attribute.preservesValueInHistoryOnDeletion)),
@@ -42,7 +43,8 @@ enum DescriptionText {
         return call(
             "RelationshipDescription",
             [
-                ("name", string(relationship.name)), ("destinationName", "\(destination).entityName"),
+                ("name", string(relationship.name)),
+                ("destinationName", "StoredTypes.entityName(of: \(destination).self)"),
                 ("inverseName", inverse),
                 ("isToMany", flag(relationship.isToMany)), ("isOrdered", flag(relationship.isOrdered)),
                 ("isOptional", flag(relationship.isOptional)), ("isTransient", flag(relationship.isTransient)),

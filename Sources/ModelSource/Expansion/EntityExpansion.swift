@@ -1,4 +1,7 @@
 /// The members that `@StoredEntity` adds to a class.
+///
+/// Every type that a superclass without a layout would make wrong is named through the layout above it, `SuperLayout`. If there is no
+/// such layout, the compiler says so once, and has no more to say about what names its types.
 struct EntityExpansion {
     let entity: EntitySource
 
@@ -8,15 +11,16 @@ struct EntityExpansion {
         // A subclass in another module overrides them, too.
         let overriding = entity.accessLevel == "open" ? "open " : access
         var lines = [
-            "\(overriding)override class var entityName: String { \(DescriptionText.string(entity.name)) }",
-            "\(overriding)override class var attributeKeyPaths: [AnyKeyPath: String] { StoredLayout.attributeKeyPaths(of: \(name).self) }",
-            "\(overriding)override class var relationshipKeyPaths: [AnyKeyPath: String] { StoredLayout.relationshipKeyPaths(of: \(name).self) }",
-            "\(overriding)override class var optionalKeyPaths: [AnyKeyPath: String] { StoredLayout.optionalKeyPaths(of: \(name).self) }",
-            "\(overriding)override class var declaredEntity: DeclaredEntity? { StoredLayout.entity() }",
+            "\(overriding)override class var entityName: \(Self.types).Name { \(DescriptionText.string(entity.name)) }",
+            "\(overriding)override class var attributeKeyPaths: \(Self.types).KeyPaths { StoredLayout.attributeKeyPaths(of: \(name).self) }",
+            "\(overriding)override class var relationshipKeyPaths: \(Self.types).KeyPaths { StoredLayout.relationshipKeyPaths(of: \(name).self) }",
+            "\(overriding)override class var optionalKeyPaths: \(Self.types).KeyPaths { StoredLayout.optionalKeyPaths(of: \(name).self) }",
+            "\(overriding)override class var declaredEntity: \(Self.types).Entity? { StoredLayout.entity() }",
         ]
         lines += initialValues(overriding)
         lines.append("\(access)nonisolated enum StoredLayout {")
         lines += layout(access)
+        lines += entity.attributes.compactMap { CheckedType.alias(for: $0).map { "    \($0)" } }
         for kind in ["attribute", "relationship", "optional"] { lines += keyPaths(access, kind) }
         lines += description
         lines += check
@@ -24,7 +28,26 @@ struct EntityExpansion {
         return lines.joined(separator: "\n")
     }
 
-    private var superclass: String { entity.superclass }
+    /// What a class with errors has, so that the compiler says no more about its other properties, and about its subclasses.
+    var faultyText: String {
+        var faulty = entity
+        var names: Set<String> = []
+        faulty.attributes = entity.attributes.filter { names.insert($0.propertyName).inserted }
+        faulty.relationships = entity.relationships.filter { names.insert($0.propertyName).inserted }
+        let access = AccessText.prefix(entity.accessLevel)
+        let expansion = EntityExpansion(entity: faulty)
+        var lines = ["\(access)nonisolated enum StoredLayout {"] + expansion.layout(access)
+        lines += faulty.attributes.compactMap { CheckedType.alias(for: $0).map { "    \($0)" } }
+        faulty.attributes = []
+        faulty.relationships = []
+        for kind in ["attribute", "relationship", "optional"] {
+            lines += EntityExpansion(entity: faulty).keyPaths(access, kind)
+        }
+        return (lines + ["}"]).joined(separator: "\n")
+    }
+
+    /// The types that the layout of `ManagedObject` names.
+    static let types = "StoredLayout.LayoutTypes"
 
     /// Values that are calculated for each new object.
     private func initialValues(_ access: String) -> [String] {
@@ -32,31 +55,38 @@ struct EntityExpansion {
             attribute.initialValue.map { "    self.\(ReservedMembers.escaped(attribute.propertyName)) = \($0)" }
         }
         if values.isEmpty { return [] }
-        return ["\(access)override func setInitialValues() {", "    super.setInitialValues()"] + values + ["}"]
+        return ["\(access)override func setInitialValues() -> \(Self.types).Nothing {", "    super.setInitialValues()"]
+            + values + ["}"]
     }
 
     /// Where each property is among the columns and relationships of the class. The columns of ancestors are known when a container
     /// opens, those of a composite when the program is compiled.
     private func layout(_ access: String) -> [String] {
         var lines = [
-            "    \(access)static var depth: Int { \(superclass).StoredLayout.depth + 1 }",
-            "    static func first(_ object: ManagedObject) -> Int { \(entity.isRoot ? "0" : "object.firstColumn(ofClassAt: depth)") }",
+            "    \(access)typealias SuperLayout = \(entity.superclass).StoredLayout",
+            "    \(access)typealias LayoutTypes = SuperLayout.LayoutTypes",
+            "    \(access)static var depth: Swift.Int { SuperLayout.depth + 1 }",
+            "    static func first(_ object: LayoutTypes.Object) -> Swift.Int { \(entity.isRoot ? "0" : "object.firstColumn(ofClassAt: depth)") }",
         ]
         var plain = 0
         var composites: [String] = []
         for attribute in entity.attributes {
             let column = (["\(plain)"] + composites.map { "\($0).columnCount" }).joined(separator: " + ")
-            lines.append("    static var column_\(attribute.propertyName): Int { \(column) }")
-            if attribute.form == .composite { composites.append(attribute.typeName) } else { plain += 1 }
+            lines.append("    static var column_\(attribute.propertyName): Swift.Int { \(column) }")
+            if attribute.form == .composite {
+                composites.append(CheckedType.name(of: attribute))
+            } else {
+                plain += 1
+            }
         }
         for (index, relationship) in entity.relationships.enumerated() {
             lines.append(
-                "    static var relationship_\(relationship.propertyName): Int { \(superclass).StoredLayout.relationshipCount + \(index) }"
+                "    static var relationship_\(relationship.propertyName): Swift.Int { SuperLayout.relationshipCount + \(index) }"
             )
         }
         let others = entity.otherRelationships?.elements.count ?? 0
         lines.append(
-            "    \(access)static var relationshipCount: Int { \(superclass).StoredLayout.relationshipCount + \(entity.relationships.count + others) }"
+            "    \(access)static var relationshipCount: Swift.Int { SuperLayout.relationshipCount + \(entity.relationships.count + others) }"
         )
         return lines
     }
@@ -70,8 +100,8 @@ struct EntityExpansion {
         if kind == "optional" { properties += relationships }
         let root = kind == "optional" ? "\\Object?.?" : "\\Object"
         let opening =
-            "    \(access)static func \(kind)KeyPaths<Object: \(name)>(of type: Object.Type) -> [AnyKeyPath: String] {"
-        let inherited = "\(superclass).StoredLayout.\(kind)KeyPaths(of: type)"
+            "    \(access)static func \(kind)KeyPaths<Object: \(name)>(of type: Object.Type) -> LayoutTypes.KeyPaths {"
+        let inherited = "SuperLayout.\(kind)KeyPaths(of: type)"
         if properties.isEmpty { return [opening, "        \(inherited)", "    }"] }
         return [opening, "        var paths = \(inherited)"]
             + properties.map { property, name in
@@ -81,19 +111,15 @@ struct EntityExpansion {
 
     private var description: [String] {
         let name = ReservedMembers.escaped(entity.className)
-        var composites: [String] = []
-        for attribute in entity.attributes
-        where attribute.form == .composite && !composites.contains(attribute.typeName) {
-            composites.append(attribute.typeName)
-        }
+        let list = CheckedType.composites(of: entity.attributes).map { "\($0).self" }.joined(separator: ", ")
         let changes = descriptionChanges
         // A variable that is not changed is a warning.
         let keyword = changes.isEmpty ? "let" : "var"
         return [
-            "    static func entity() -> DeclaredEntity {",
+            "    static func entity() -> LayoutTypes.Entity {",
             "        \(keyword) entity = EntityDescription(name: \(DescriptionText.string(entity.name)), className: \(DescriptionText.string(entity.className)), codeGeneration: .class)",
         ] + changes + [
-            "        return DeclaredEntity(\(name).self, superclass: \(superclass).self, entity, composites: [\(composites.map { "\($0).self" }.joined(separator: ", "))])",
+            "        return LayoutTypes.Entity(\(name).self, superclass: \(entity.superclass).self, entity, composites: [\(list)])",
             "    }",
         ]
     }
@@ -101,7 +127,9 @@ struct EntityExpansion {
     /// Adds to the description what the class has beside its names.
     private var descriptionChanges: [String] {
         var lines = entity.isAbstract ? ["        entity.isAbstract = true"] : []
-        lines += entity.attributes.map { "        entity.attributes.append(\(DescriptionText.attribute($0)))" }
+        lines += entity.attributes.map {
+            "        entity.attributes.append(\(DescriptionText.attribute($0, type: CheckedType.name(of: $0))))"
+        }
         lines += entity.relationships.map { "        entity.relationships.append(\(DescriptionText.relationship($0)))" }
         if let others = entity.otherAttributes { lines.append("        entity.attributes += \(others.text)") }
         if let others = entity.otherRelationships { lines.append("        entity.relationships += \(others.text)") }
@@ -153,6 +181,32 @@ enum TypeChecks {
         }
         return plain.sorted().map { "        StoredTypes.check(\($0).self, StoredTypes.Checked.\($0.lowercased()))" }
             + lines
+    }
+}
+
+/// The types of properties that must conform to a protocol, as names in `StoredLayout` that are wrong if the types do not: the compiler
+/// says so once, and has no more to say about the property.
+enum CheckedType {
+    static func name(of attribute: AttributeSource) -> String {
+        switch attribute.form {
+        case .codable, .composite: "StoredLayout.type_\(attribute.propertyName)"
+        case .plain, .raw, .bytes: attribute.typeName
+        }
+    }
+
+    /// The structs that the attributes have, each once.
+    static func composites(of attributes: [AttributeSource]) -> [String] {
+        var seen: Set<String> = []
+        return attributes.filter { $0.form == .composite && seen.insert($0.typeName).inserted }.map { name(of: $0) }
+    }
+
+    static func alias(for attribute: AttributeSource) -> String? {
+        let name = "typealias type_\(attribute.propertyName)"
+        return switch attribute.form {
+        case .codable: "\(name) = StoredTypes.JSON<\(attribute.typeName)>.Checked"
+        case .composite: "\(name) = StoredTypes.Composite<\(attribute.typeName)>.Checked"
+        case .plain, .raw, .bytes: nil
+        }
     }
 }
 

@@ -46,8 +46,9 @@ package struct MacroExpansion: Sendable, Equatable {
         var reader = EntityReader(source)
         let entity = reader.entity(declaration)
         diagnostics = reader.diagnostics
-        guard !diagnostics.hasErrors, let entity else { return }
-        self.text = EntityExpansion(entity: entity).text
+        guard let entity else { return }
+        let expansion = EntityExpansion(entity: entity)
+        self.text = diagnostics.hasErrors ? expansion.faultyText : expansion.text
     }
 
     /// Every stored property is claimed, even one that cannot be stored: the members' expansion says so, and then the compiler has no
@@ -72,14 +73,20 @@ package struct MacroExpansion: Sendable, Equatable {
         guard let property = Self.first(source) else {
             return diagnostics = [SourceDiagnostic(at: 0, "This property cannot be read. Write a var with a type.")]
         }
-        if let surroundings, surroundings.first.map(Self.isEntity) != true {
-            isAboutAttribute = true
-            text = Self.unreadable
-            return diagnostics = [
-                SourceDiagnostic(
-                    at: attribute.utf8.count - attribute.drop { $0.isWhitespace }.utf8.count,
-                    "@\(macro) belongs to a property of a class with @StoredEntity. Add @StoredEntity to the class.")
-            ]
+        if let surroundings {
+            switch surroundings.first.flatMap(Owner.init) {
+            case .entity: break
+            case .unreadable: return text = Self.unreadable
+            case nil:
+                isAboutAttribute = true
+                text = Self.unreadable
+                return diagnostics = [
+                    SourceDiagnostic(
+                        at: attribute.utf8.count - attribute.drop { $0.isWhitespace }.utf8.count,
+                        "@\(macro) belongs to a property of a class with @StoredEntity. Add @StoredEntity to the class."
+                    )
+                ]
+            }
         }
         var reader = PropertyReader(source, property)
         let name = property.name
@@ -89,29 +96,45 @@ package struct MacroExpansion: Sendable, Equatable {
             let index = "StoredLayout.relationship_\(name)"
             switch (relationship.isToMany, relationship.isOrdered) {
             case (false, _):
-                text = "get { relatedObject(at: \(index)) }\nset { setRelatedObject(newValue, at: \(index)) }"
-            case (true, false): text = "get { relatedObjects(at: \(index)) }"
+                text =
+                    "get { \(Self.object).relatedObject(at: \(index)) }\nset { \(Self.object).setRelatedObject(newValue, at: \(index)) }"
+            case (true, false): text = "get { \(Self.object).relatedObjects(at: \(index)) }"
             case (true, true):
-                text = "get { relatedList(at: \(index)) }\nset { setRelatedList(newValue, at: \(index)) }"
+                text =
+                    "get { \(Self.object).relatedList(at: \(index)) }\nset { \(Self.object).setRelatedList(newValue, at: \(index)) }"
             }
         default: text = Self.unreadable
         }
     }
 
-    /// Only the first declaration around a property is its type.
-    private static func isEntity(_ text: String) -> Bool {
-        first(SwiftSource(text))?.attribute("StoredEntity") != nil
+    /// The type of a property: the first declaration around the property.
+    private enum Owner {
+        case entity
+        /// The expansion of the type's own macro says why.
+        case unreadable
+
+        init?(_ text: String) {
+            let source = SwiftSource(text)
+            guard let declaration = MacroExpansion.first(source) else { return nil }
+            if declaration.attribute("StoredComposite") != nil { self = .unreadable; return }
+            guard declaration.attribute("StoredEntity") != nil else { return nil }
+            var reader = EntityReader(source)
+            self = reader.superclass(of: declaration) == nil ? .unreadable : .entity
+        }
     }
 
     /// The class has a diagnostic about the property, so the program is never built.
     private static let unreadable = "get { Swift.fatalError() }\nset { Swift.fatalError() }"
 
+    /// The object itself, whose class the class must inherit from.
+    private static let object = "(self as \(EntityExpansion.types).Object)"
+
     private static func accessors(of attribute: AttributeSource) -> String {
         let column = "StoredLayout.first(self) + StoredLayout.column_\(attribute.propertyName)"
-        let access = AttributeAccess(attribute: attribute)
-        let getter = "get { \(access.reading("self", column)) }"
+        let access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
+        let getter = "get { \(access.reading(object, column)) }"
         if attribute.derivationExpression != nil { return getter }
-        return "\(getter)\nset { \(access.writing("newValue", "self", column)) }"
+        return "\(getter)\nset { \(access.writing("newValue", object, column)) }"
     }
 
     private mutating func composite(_ text: String, _ role: Role, _ extended: String?) {
@@ -128,7 +151,12 @@ package struct MacroExpansion: Sendable, Equatable {
         let composite = reader.composite(declaration)
         // Both roles read the same text; one of them reports.
         if role == .member { diagnostics = reader.diagnostics }
-        guard !reader.diagnostics.hasErrors, let composite else { return }
+        guard var composite else { return }
+        if reader.diagnostics.hasErrors {
+            // The classes that have the struct are not to blame.
+            composite.attributes = []
+            composite.hasInitializer = true
+        }
         let expansion = CompositeExpansion(composite: composite)
         self.text = role == .member ? expansion.members : expansion.conformance(of: extended ?? composite.typeName)
     }
