@@ -26,11 +26,14 @@ package struct SwiftModelReader {
         return try reader.document()
     }
 
+    /// What is in the folder and was not read, which may be why something is missing.
+    private var unread: String { diagnostics.first.map { " \($0.file): \($0.message)" } ?? "" }
+
     private func onlyModel() throws(ModelReaderError) -> SourceDeclarations.Found<SourceDeclarations.Model> {
         guard let found = declarations.models.first else {
             throw ModelReaderError(
                 .notAModel, file: path,
-                "These files contain no model. Write a model that lists its classes: ManagedObjectModel(\"Name\") { Class.self }."
+                "These files contain no model. Write a model that lists its classes: ManagedObjectModel(\"Name\") { Class.self }.\(unread)"
             )
         }
         if let other = declarations.models.dropFirst().first {
@@ -60,7 +63,8 @@ package struct SwiftModelReader {
             } else {
                 throw found.file.error(
                     .unknownReference, at: member.offset,
-                    "No class \(member.name) with @StoredEntity is in these files. Add its file, or correct the name.")
+                    "No class \(member.name) with @StoredEntity is in these files. Add its file, or correct the name.\(unread)"
+                )
             }
         }
         for (name, entity) in declarations.entities.sorted(by: { $0.key < $1.key }) where !listed.contains(name) {

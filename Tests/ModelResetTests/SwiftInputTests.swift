@@ -80,6 +80,23 @@ import Testing
         }
     }
 
+    /// What a link may have is missing.
+    @Test(arguments: [
+        ("A.swift", model, "app/A.swift:1: error: No class A with @StoredEntity is in these files."),
+        ("A.swift", "", "app: error: These files contain no model."),
+    ])
+    func whatIsMissingMayBeInALink(_ name: String, _ text: String, _ message: String) async throws {
+        try write(["app/\(name)": text, "other/B.swift": Self.model + Self.entity])
+        try FileManager.default.createSymbolicLink(
+            at: program.file("app/B.swift"), withDestinationURL: program.file("other/B.swift"))
+        let outcome = try await program.run("hash", "app")
+        #expect(outcome.status == 3 && outcome.errors.hasPrefix(message), "\(outcome.errors)")
+        #expect(
+            outcome.errors.hasSuffix(
+                " app/B.swift: This is a symbolic link, which is not followed. If classes of the model are there, give their path.\n"
+            ), "\(outcome.errors)")
+    }
+
     @Test func aPathMayBeALinkToAFolderOrAFile() async throws {
         try write(["app/A.swift": Self.model + Self.entity])
         let hash = try await program.run("hash", "app").output
