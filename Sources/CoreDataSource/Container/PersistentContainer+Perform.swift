@@ -21,7 +21,7 @@ extension PersistentContainer {
     ///   - sources: Data sources of this container, at least one.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     ///   - work: Runs once, with the contexts in the order of the data sources.
-    /// - Throws: Errors of the work; nothing is saved then. Otherwise errors of ``DataSource/add(_:waitFor:)-([Value],_)``.
+    /// - Throws: Errors of the work; nothing is saved then. Otherwise errors of ``DataSource/add(_:waitFor:progress:)``.
     @discardableResult
     public func perform<each Source: DataSourceProtocol, Result: Sendable>(
         in sources: repeat each Source, waitFor level: SaveLevel = .store,

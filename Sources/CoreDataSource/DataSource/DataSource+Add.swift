@@ -27,16 +27,21 @@ extension DataSource {
     /// - Parameters:
     ///   - values: The values of the save.
     ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - progress: Gets the number of added values; nil, the default, for no reports.
     /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
     ///   `entityNotOwned`; errors of the store; `CancellationError`.
     @discardableResult
-    public nonisolated func add(_ values: [Value], waitFor level: SaveLevel = .store) async throws -> SaveReport {
-        try await tier.perform(waitFor: level, values: max(1, values.count), deletes: false) {
-            try self.onAdd(all: values, in: $0)
-        }.reportWithIgnored
+    public nonisolated func add(
+        _ values: [Value], waitFor level: SaveLevel = .store, progress: BatchProgress? = nil
+    ) async throws -> SaveReport {
+        let saved = try await tier.perform(waitFor: level, values: max(1, values.count), deletes: false) {
+            try self.onAdd(all: values, in: $0, progress)
+        }
+        progress?.end(values.count)
+        return saved.reportWithIgnored
     }
 
-    /// Adds one value, as ``add(_:waitFor:)-([Value],_)``.
+    /// Adds one value, as ``add(_:waitFor:progress:)``.
     ///
     /// ```swift
     /// try await contacts.add(Contact(uid: "1", name: "Guan Yu"))
@@ -134,9 +139,11 @@ extension DataSource {
     }
 
     /// Adds the values through the hooks. Returns the number of values that ``onAdd(_:in:)`` ignored.
-    private nonisolated func onAdd(all values: [Value], in context: PrivateContext) throws -> Int {
+    private nonisolated func onAdd(
+        all values: [Value], in context: PrivateContext, _ progress: BatchProgress? = nil
+    ) throws -> Int {
         var ignored = 0
-        let objects = try add(values, in: context) { if $0 == nil { ignored += 1 } }
+        let objects = try add(values, in: context, progress) { if $0 == nil { ignored += 1 } }
         try context.endSweeps(objects)
         return ignored
     }
@@ -147,9 +154,11 @@ extension DataSource {
     /// - Returns: The object of each value.
     @discardableResult
     nonisolated func add(
-        _ values: [Value], in context: PrivateContext, _ meet: (ManagedObject?) throws -> Void
+        _ values: [Value], in context: PrivateContext, _ progress: BatchProgress? = nil,
+        _ meet: (ManagedObject?) throws -> Void
     ) throws -> [ManagedObject?] {
         context.expectInserts(values.count)
+        try progress?.check(0, of: values.count)
         try prepare(values, in: context)
         var objects: [ManagedObject?] = []
         objects.reserveCapacity(values.count)
@@ -157,6 +166,7 @@ extension DataSource {
         try values.withUnsafeBufferPointer { values in
             for index in values.indices {
                 try checkCancellation(index)
+                if index & 0xFF == 0, index > 0 { try progress?.check(index, of: values.count) }
                 let object = try onAdd(checked: values[index], in: context)
                 try meet(object)
                 objects.append(object)
@@ -166,6 +176,7 @@ extension DataSource {
             try checkCancellation(index)
             if let object = objects[index], !object.isDeleted { try onLink(object, for: values[index], in: context) }
         }
+        try progress?.check(values.count, of: values.count)
         return objects
     }
 
@@ -233,7 +244,7 @@ extension DataSource {
     ///   - type: The type of the returned value.
     ///   - load: Loads the value to add, or returns nil.
     /// - Returns: Nil if nothing was loaded, or if the loaded object has another value of the attribute.
-    /// - Throws: Errors of the loader; errors of ``add(_:waitFor:)-([Value],_)``; errors of the value's initializer;
+    /// - Throws: Errors of the loader; errors of ``add(_:waitFor:progress:)``; errors of the value's initializer;
     ///   `CancellationError`.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
         where attribute: any KeyPath<Result.Object, Key> & Sendable, equals key: Key, as type: Result.Type,

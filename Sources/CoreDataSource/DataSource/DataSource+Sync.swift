@@ -33,21 +33,25 @@ extension DataSource {
     ///   - options: Whether an empty list, or a list with ignored values, may delete objects, and whether the report has IDs;
     ///     none by default.
     ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - progress: Gets the number of added values; nil, the default, for no reports.
     /// - Throws: `emptySync` if the list is empty, or has only ignored values, and everything in scope would be deleted;
     ///   `tooManyDeletions`; `syncEntityMismatch`; errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func sync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
-        operations: SyncOperations = .all, options: SyncOptions = [], waitFor level: SaveLevel = .store
+        operations: SyncOperations = .all, options: SyncOptions = [], waitFor level: SaveLevel = .store,
+        progress: BatchProgress? = nil
     ) async throws -> SyncReport {
         let rules = SyncRules(
             deletion: deleting, operations: operations, options: options, isScoped: scope != nil)
-        return try await tier.perform(waitFor: level, values: max(1, values.count)) { context in
-            try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context)
-        }.result
+        let saved = try await tier.perform(waitFor: level, values: max(1, values.count)) { context in
+            try self.reconcile(values, entity: entity, scope: scope, rules: rules, in: context, progress)
+        }
+        progress?.end(values.count)
+        return saved.result
     }
 
-    /// Returns the report that ``sync(_:entity:scope:deleting:operations:options:waitFor:)`` would return for the same
+    /// Returns the report that ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)`` would return for the same
     /// arguments, and saves nothing.
     ///
     /// ```swift
@@ -58,11 +62,11 @@ extension DataSource {
     ///
     /// - Parameters:
     ///   - values: The whole list.
-    ///   - entity: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - scope: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - deleting: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - operations: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - entity: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - scope: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - deleting: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - operations: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
     /// - Throws: The errors of the sync.
     public nonisolated func planSync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
@@ -77,11 +81,11 @@ extension DataSource {
 
     private nonisolated func reconcile<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>?, rules: SyncRules,
-        in context: PrivateContext
+        in context: PrivateContext, _ progress: BatchProgress? = nil
     ) throws -> SyncReport {
         let stored = try context.scope(entity, scope)
         var sweep = try SyncSweep(entity, rules, in: context)
-        try add(values, in: context) { try sweep.meet($0, in: context) }
+        try add(values, in: context, progress) { try sweep.meet($0, in: context) }
         return try sweep.end(stored, in: context)
     }
 }

@@ -264,7 +264,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
         try Self.key.preload(values, context)
     }
 
-    /// Makes the objects in scope equal to a list, as ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    /// Makes the objects in scope equal to a list, as ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
     ///
     /// ```swift
     /// let report = try await contacts.sync(serverList, deleting: .atMost(0.2))
@@ -274,21 +274,23 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///
     /// - Parameters:
     ///   - values: The whole list.
-    ///   - scope: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - deleting: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - operations: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
-    ///   - options: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``.
+    ///   - scope: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - deleting: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - operations: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - options: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
     ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: Errors of ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:)``. If the call throws, it
+    ///   - progress: Gets the number of added values; nil, the default, for no reports.
+    /// - Throws: Errors of ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``. If the call throws, it
     ///   changes nothing.
     @discardableResult
     public nonisolated func sync(
         _ values: [Value], scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
-        operations: SyncOperations = .all, options: SyncOptions = [], waitFor level: SaveLevel = .store
+        operations: SyncOperations = .all, options: SyncOptions = [], waitFor level: SaveLevel = .store,
+        progress: BatchProgress? = nil
     ) async throws -> SyncReport {
         try await sync(
             values, entity: Object.self, scope: scope, deleting: deleting, operations: operations, options: options,
-            waitFor: level)
+            waitFor: level, progress: progress)
     }
 }
 

@@ -27,7 +27,7 @@ extension PersistentContainer {
     ///     uniqueness constraint on a single attribute. A key also applies to sub-entities.
     ///   - level: How far the save must get before the call returns; `.store` by default.
     /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the position in the graph,
-    ///   such as `ContactEntity[3].group`; `entityNotOwned`; otherwise errors of ``DataSource/add(_:waitFor:)-([Value],_)``. If
+    ///   such as `ContactEntity[3].group`; `entityNotOwned`; otherwise errors of ``DataSource/add(_:waitFor:progress:)``. If
     ///   the call throws, it changes nothing.
     @discardableResult
     public func importGraph(

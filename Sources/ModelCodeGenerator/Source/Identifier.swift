@@ -78,7 +78,8 @@ enum ReservedNames {
     /// Every public type that `import CoreDataSource` imports, and the modules. A test compares the list with the sources.
     private static let libraryTypes: Set<String> = [
         "ActiveRecord", "EntityDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
-        "AttributeStorable", "AttributeType", "AttributeValue", "ContextHandle", "ChangeSet", "CodableRow",
+        "AttributeStorable", "AttributeType", "AttributeValue", "BatchProgress", "ContextHandle", "ChangeSet",
+        "CodableRow",
         "CodeGeneration", "ColumnDescription", "ColumnLayout", "ColumnSet", "ColumnStorage", "CommitOutcome",
         "CompositeDescription",
         "CoreDataSource", "DataSource", "DataSourceBinding", "DataSourceDelegate", "DataSourceDiagnostic",

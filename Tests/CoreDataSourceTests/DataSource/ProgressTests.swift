@@ -1,0 +1,93 @@
+import CoreDataSource
+import Foundation
+import RowStore
+import Synchronization
+import Testing
+
+/// The progress of `add` and `sync`.
+@MainActor
+struct ProgressTests {
+    private final class Reports: Sendable {
+        private let all = Mutex<[[Int]]>([])
+
+        var progress: BatchProgress { BatchProgress { done, total in self.all.withLock { $0.append([done, total]) } } }
+
+        func take() -> [[Int]] {
+            all.withLock { all in
+                defer { all = [] }
+                return all
+            }
+        }
+    }
+
+    @Test func theNumbersGrowFromNothingToAllAndAreFew() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let reports = Reports()
+            try await contacts.add(contactList(0..<1_000), progress: reports.progress)
+            let expected = [[0, 1_000], [256, 1_000], [512, 1_000], [768, 1_000], [1_000, 1_000]]
+            #expect(reports.take() == expected)
+            try await contacts.sync(contactList(0..<1_000), entity: ContactEntity.self, progress: reports.progress)
+            #expect(reports.take() == expected)
+            try await contacts.add(contactList(0..<60_000), progress: reports.progress)
+            let many = reports.take()
+            #expect(many.count > 90 && many.count <= 120)
+            #expect(zip(many, many.dropFirst()).allSatisfy { $0[0] < $1[0] })
+            #expect(many.first == [0, 60_000] && many.last == [60_000, 60_000])
+            try await contacts.add(contactList(0..<256), progress: reports.progress)
+            #expect(reports.take() == [[0, 256], [256, 256]])
+            try await contacts.add([any Sendable](), progress: reports.progress)
+            #expect(reports.take() == [[0, 0]])
+        }
+    }
+
+    @Test func aCallThatThrowsDoesNotReportAll() async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(ContactDataSource.self)
+            let reports = Reports()
+            let list = contactList(0..<300) + [ContactData(uid: "p", name: "poison")]
+            await #expect(throws: Poison.self) { try await contacts.add(list, progress: reports.progress) }
+            #expect(reports.take() == [[0, 301], [256, 301]])
+        }
+    }
+
+    @Test func aProgressOfFoundationFollows() async throws {
+        try await withContainer { container, _ in
+            let people = try container.dataSource(KeyedContacts.self)
+            let parent = Progress(totalUnitCount: 10)
+            let progress = Progress(totalUnitCount: 1, parent: parent, pendingUnitCount: 5)
+            try await people.sync(contactList(0..<700), progress: BatchProgress(progress))
+            #expect(progress.totalUnitCount == 700 && progress.completedUnitCount == 700 && progress.isFinished)
+            #expect(parent.fractionCompleted == 0.5)
+        }
+    }
+
+    /// Cancelling leaves nothing, whenever it comes before the save.
+    @Test(arguments: [0, 1, 300, 999])
+    func aCancelledProgressEndsTheCall(place: Int) async throws {
+        try await withContainer { container, _ in
+            let contacts = try container.dataSource(PausingSource.self)
+            let progress = Progress(totalUnitCount: 0)
+            let cancel: @Sendable () throws -> Void = { progress.cancel() }
+            let list = contactList(0..<1_000).enumerated().map { index, data in
+                PausingContact(data: data, pause: index == place ? cancel : nil)
+            }
+            await #expect(throws: CancellationError.self) {
+                try await contacts.add(list, progress: BatchProgress(progress))
+            }
+            #expect(progress.completedUnitCount < 1_000 && !progress.isFinished)
+            await #expect(throws: CancellationError.self) {
+                try await contacts.sync(list, entity: ContactEntity.self, progress: BatchProgress(progress))
+            }
+            #expect(try contacts.count(ContactEntity.self) == 0)
+            #expect(
+                try await contacts.add(list, progress: BatchProgress(Progress(totalUnitCount: 0))).inserted == 1_000)
+        }
+    }
+}
+
+private final class KeyedContacts: KeyedDataSource<ContactData, ContactEntity> {
+    override class var key: ObjectKey<ContactData, ContactEntity> { ObjectKey(\.uid, \.uid) }
+
+    override func update(_ contact: ContactEntity, from data: ContactData) { contact.name = data.name }
+}
