@@ -125,7 +125,7 @@ extension DataSourceContract {
         let empty = try await withSource { container, _ in try await StoredContents(container) }
         if let difference = try await StoredContents(container).difference(from: empty) {
             wrong.append(
-                "After \(batch), the store differs from an empty store: \(difference). Change objects only in the context of the hook."
+                "After \(batch), the store differs from a store without the values: \(difference). Change objects only in the context of the hook."
             )
         }
         if let difference = try await contents(after: values, in: container, source).difference(from: expected) {

@@ -23,6 +23,7 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     let model: ManagedObjectModel
     let values: [Value]
     let refused: [Value]
+    private let prepare: @Sendable (PersistentContainer) async throws -> Void
 
     /// Makes a contract for a data source, with values to try.
     ///
@@ -35,6 +36,18 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     ///     refused: [Contact(uid: "", name: "")])
     /// ```
     ///
+    /// If hooks look up objects of other data sources, add these objects first:
+    ///
+    /// ```swift
+    /// let contract = DataSourceContract(
+    ///     RecruitDataSource.self, model: .contacts, entity: ContactEntity.self,
+    ///     values: [Recruit(uid: "1", gid: "7"), Recruit(uid: "2", gid: "7")]
+    /// ) { container in
+    ///     let groups = try await container.dataSource(GroupDataSource.self)
+    ///     try await groups.add(Group(gid: "7", name: "Oath"))
+    /// }
+    /// ```
+    ///
     /// - Parameters:
     ///   - source: The class of the data source.
     ///   - model: The model of the data source.
@@ -42,12 +55,16 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     ///     entity.
     ///   - values: At least two values with different keys.
     ///   - refused: Values for which a hook throws.
+    ///   - prepare: Adds objects of other data sources to each new store, before the hooks get any value; by default, nothing.
+    ///     The closure must add the same objects each time, and no objects of `entity`. It is not isolated.
     public init(
-        _ source: Source.Type, model: ManagedObjectModel, entity: Object.Type, values: [Value], refused: [Value] = []
+        _ source: Source.Type, model: ManagedObjectModel, entity: Object.Type, values: [Value], refused: [Value] = [],
+        prepare: @escaping @Sendable (PersistentContainer) async throws -> Void = { _ in }
     ) {
         self.model = model
         self.values = values
         self.refused = refused
+        self.prepare = prepare
     }
 
     /// Checks all rules.
@@ -57,8 +74,8 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
     /// ```
     ///
     /// - Complexity: each hook gets each value about 20 times.
-    /// - Throws: The error of adding the values to an empty store, because no rule can be checked without objects;
-    ///   `CancellationError`.
+    /// - Throws: The error of preparing the first store or of adding the values to it, because no rule can be checked without
+    ///   objects; `CancellationError`.
     /// - Returns: The broken rules; empty if the data source keeps all rules.
     public func violations() async throws -> [DataSourceViolation] {
         let expected = try await withSource { try await contents(after: values, in: $0, $1) }
@@ -95,13 +112,15 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 
     // MARK: Stores
 
-    /// Calls the body with a data source of an empty store.
+    /// Calls the body with a data source of a new store, which has only the prepared objects.
     func withSource<Result: Sendable>(
         _ body: (PersistentContainer, Source) async throws -> Result
     ) async throws -> Result {
         let container = try await PersistentContainer.empty(model)
         do {
-            let result = try await body(container, try await container.dataSource(Source.self))
+            let source = try await container.dataSource(Source.self)
+            try await prepare(container)
+            let result = try await body(container, source)
             try await container.close()
             return result
         } catch {

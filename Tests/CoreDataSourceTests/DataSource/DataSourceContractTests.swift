@@ -93,6 +93,25 @@ struct DataSourceContractTests {
         #expect(try await rules(HidingDataSource.self) == [])
     }
 
+    /// Its hook links objects of another data source, and refuses values without them.
+    @Test func objectsOfOtherDataSourcesAreAddedBefore() async throws {
+        func contract(
+            _ prepare: @escaping @Sendable (PersistentContainer) async throws -> Void
+        ) -> DataSourceContract<PersonValue, LinkingDataSource, ContactEntity> {
+            let values = Self.values.map { PersonValue(uid: $0.uid, name: $0.name, group: "g") }
+            return DataSourceContract(
+                LinkingDataSource.self, model: .contacts, entity: ContactEntity.self, values: values, prepare: prepare)
+        }
+        await #expect(throws: Poison.self) { try await contract { _ in }.violations() }
+        let prepared = contract { container in
+            try await container.dataSource(GroupDataSource.self).add(GroupData(gid: "g", name: "group"))
+        }
+        #expect(try await prepared.violations() == [])
+        await #expect(throws: CocoaError.self) {
+            try await contract { _ in throw CocoaError(.fileNoSuchFile) }.violations()
+        }
+    }
+
     @Test func valuesWithoutObjectsProveNothing() async throws {
         #expect(try await rules(PersonDataSource.self, values: []) == [.values])
         let ignored = (1...3).map { PersonValue(uid: "\($0)", name: "ignored") }
@@ -239,5 +258,16 @@ private final class StampDataSource: DataSource<String> {
 
     private nonisolated func stamp(_ uid: String, in context: PrivateContext) throws -> Stamp? {
         try context.fetch(Stamp.self).first { $0.uid == uid }
+    }
+}
+
+private final class LinkingDataSource: KeyedDataSource<PersonValue, ContactEntity> {
+    override class var key: ObjectKey<PersonValue, ContactEntity> { ObjectKey(\.uid, \.uid) }
+
+    override func update(_ contact: ContactEntity, from person: PersonValue) throws {
+        contact.name = person.name
+        let group = try contact.context?.first(GroupEntity.self, where: \.gid, equals: person.group ?? "")
+        guard let group else { throw Poison() }
+        contact.group = group
     }
 }
