@@ -140,7 +140,8 @@ public macro Unstored() = #externalMacro(module: "EntityMacros", type: "Unstored
 @attached(
     extension, conformances: StoredCompositeValue,
     names: named(compositeName), named(columnCount), named(parts), named(attributes), named(init), named(isAbsent),
-    named(write))
+    named(write),
+    named(setInitialValues))
 public macro StoredComposite(_ name: String? = nil) = #externalMacro(module: "EntityMacros", type: "StoredComposite")
 
 /// Says how a property of a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>) is stored. Its arguments are those of `@Stored`.

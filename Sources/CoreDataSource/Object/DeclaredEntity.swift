@@ -70,6 +70,8 @@ public protocol StoredCompositeValue: Sendable, Hashable {
     static func isAbsent(from object: ManagedObject, at column: Int) -> Bool
     /// Writes a value, or nil to every column.
     static func write(_ value: Self?, to object: ManagedObject, at column: Int)
+    /// Gives the columns of a new object the initial values that are calculated for each object.
+    static func setInitialValues(of object: ManagedObject, at column: Int)
 }
 
 extension StoredCompositeValue {
@@ -77,6 +79,9 @@ extension StoredCompositeValue {
     public static func read(from object: ManagedObject, at column: Int) -> Self? {
         isAbsent(from: object, at: column) ? nil : Self(reading: object, at: column)
     }
+
+    /// Sets nothing: the initial values are the default values of the model.
+    public static func setInitialValues(of object: ManagedObject, at column: Int) {}
 }
 
 extension ManagedObject {

@@ -54,6 +54,7 @@ struct CompositeExpansion {
         lines += reading(access)
         lines += absence(access)
         lines += writing(access)
+        lines += initialValues(access)
         lines += description(access)
         return (lines + ["}"]).joined(separator: "\n")
     }
@@ -105,6 +106,22 @@ struct CompositeExpansion {
             lines.append("        \(access.writing(value, "object", column(index)))")
         }
         return lines + ["    }"]
+    }
+
+    /// Values that are calculated for each new object, also those of structs inside.
+    private func initialValues(_ access: String) -> [String] {
+        let lines = composite.attributes.enumerated().compactMap { index, attribute -> String? in
+            let attributeAccess = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
+            if attribute.initialValue != nil {
+                let value = "StoredLayout.initial_\(attribute.propertyName)"
+                return "        \(attributeAccess.writing(value, "object", column(index)))"
+            }
+            guard attribute.form == .composite, !attribute.hasOptionalProperty else { return nil }
+            return "        \(attributeAccess.type).setInitialValues(of: object, at: \(column(index)))"
+        }
+        if lines.isEmpty { return [] }
+        let opening = "    \(access)static func setInitialValues(of object: ManagedObject, at column: Int) {"
+        return [opening] + lines + ["    }"]
     }
 
     private func description(_ access: String) -> [String] {

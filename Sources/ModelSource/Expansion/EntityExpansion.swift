@@ -48,11 +48,18 @@ struct EntityExpansion {
 
     /// The types that the layout of `ManagedObject` names.
     static let types = "StoredLayout.LayoutTypes"
+    /// The object itself, whose class must inherit from `ManagedObject`.
+    static let object = "(self as \(types).Object)"
 
     /// Values that are calculated for each new object.
     private func initialValues(_ access: String) -> [String] {
-        let values = entity.attributes.compactMap { attribute in
-            attribute.initialValue.map { "    self.\(ReservedMembers.escaped(attribute.propertyName)) = \($0)" }
+        let values = entity.attributes.compactMap { attribute -> String? in
+            if let value = attribute.initialValue {
+                return "    self.\(ReservedMembers.escaped(attribute.propertyName)) = \(value)"
+            }
+            guard attribute.form == .composite, !attribute.hasOptionalProperty else { return nil }
+            let column = "StoredLayout.first(self) + StoredLayout.column_\(attribute.propertyName)"
+            return "    \(CheckedType.name(of: attribute)).setInitialValues(of: \(Self.object), at: \(column))"
         }
         if values.isEmpty { return [] }
         return ["\(access)override func setInitialValues() -> \(Self.types).Nothing {", "    super.setInitialValues()"]

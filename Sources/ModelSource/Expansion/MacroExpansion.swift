@@ -93,15 +93,15 @@ package struct MacroExpansion: Sendable, Equatable {
         switch reader.property() {
         case .attribute(let attribute) where !reader.diagnostics.hasErrors: text = Self.accessors(of: attribute)
         case .relationship(let relationship) where !reader.diagnostics.hasErrors:
-            let index = "StoredLayout.relationship_\(name)"
+            let (object, index) = (EntityExpansion.object, "StoredLayout.relationship_\(name)")
             switch (relationship.isToMany, relationship.isOrdered) {
             case (false, _):
                 text =
-                    "get { \(Self.object).relatedObject(at: \(index)) }\nset { \(Self.object).setRelatedObject(newValue, at: \(index)) }"
-            case (true, false): text = "get { \(Self.object).relatedObjects(at: \(index)) }"
+                    "get { \(object).relatedObject(at: \(index)) }\nset { \(object).setRelatedObject(newValue, at: \(index)) }"
+            case (true, false): text = "get { \(object).relatedObjects(at: \(index)) }"
             case (true, true):
                 text =
-                    "get { \(Self.object).relatedList(at: \(index)) }\nset { \(Self.object).setRelatedList(newValue, at: \(index)) }"
+                    "get { \(object).relatedList(at: \(index)) }\nset { \(object).setRelatedList(newValue, at: \(index)) }"
             }
         default: text = Self.unreadable
         }
@@ -126,15 +126,12 @@ package struct MacroExpansion: Sendable, Equatable {
     /// The class has a diagnostic about the property, so the program is never built.
     private static let unreadable = "get { Swift.fatalError() }\nset { Swift.fatalError() }"
 
-    /// The object itself, whose class the class must inherit from.
-    private static let object = "(self as \(EntityExpansion.types).Object)"
-
     private static func accessors(of attribute: AttributeSource) -> String {
         let column = "StoredLayout.first(self) + StoredLayout.column_\(attribute.propertyName)"
         let access = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
-        let getter = "get { \(access.reading(object, column)) }"
+        let getter = "get { \(access.reading(EntityExpansion.object, column)) }"
         if attribute.derivationExpression != nil { return getter }
-        return "\(getter)\nset { \(access.writing("newValue", object, column)) }"
+        return "\(getter)\nset { \(access.writing("newValue", EntityExpansion.object, column)) }"
     }
 
     private mutating func composite(_ text: String, _ role: Role, _ extended: String?) {
