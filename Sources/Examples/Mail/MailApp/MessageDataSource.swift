@@ -128,6 +128,9 @@ extension MessageDataSource {
 }
 
 /// A page of a mailbox, in a section for each day.
+///
+/// The list makes no report when a sender gets another name, because neither its order nor its sections use the name. A view that shows names
+/// and is not drawn anew by something else has to observe the contacts, too.
 @MainActor
 package final class MessageList {
     /// The uid decides between messages of the same moment, so that every message is on exactly one page.
