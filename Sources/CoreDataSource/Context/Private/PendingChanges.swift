@@ -275,7 +275,8 @@ extension [ObjectChange] {
         func compare(_ change: ObjectChange, _ column: LinkColumn) {
             let (before, now) = (change.previous, change.isDeletion ? nil : change.row)
             let ends = (before?.end(column, owners), now?.end(column, owners))
-            let position = { (row: RowSnapshot?) in row.flatMap { row in column.position.map { row.value($0, .integer) } }
+            let position = { (row: RowSnapshot?) in
+                row.flatMap { row in column.position.map { row.value($0, .integer) } }
             }
             if ends.0 == ends.1, position(before) == position(now) { return }
             add(ends.0)
