@@ -14,7 +14,7 @@ public protocol PersistenceReading {
     /// The context that the user interface reads.
     @MainActor var main: MainContext { get }
 
-    /// Reads one state of all rows off the main actor, and returns the result of the body: ``PersistentContainer/read(_:)``.
+    /// Runs the body off the main actor on one state of the store, and returns its result: ``PersistentContainer/read(_:)``.
     ///
     /// ```swift
     /// let count = try await container.read { context in
@@ -23,7 +23,7 @@ public protocol PersistenceReading {
     /// ```
     ///
     /// - Parameter body: Reads, and returns values. Objects cannot leave the body.
-    /// - Throws: Errors of the body, errors of the store, and `CancellationError`.
+    /// - Throws: Any error that `body` throws, errors of the store, and `CancellationError`.
     func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result
 }
 
@@ -37,7 +37,7 @@ extension PersistenceReading {
     /// **Isolation**: the main actor.
     ///
     /// - Parameter work: Gets the main context.
-    /// - Throws: Errors of the work.
+    /// - Throws: Any error that `work` throws.
     @MainActor
     @discardableResult
     public func readSync(_ work: (MainContext) throws -> Void) rethrows -> Self {
@@ -72,8 +72,8 @@ public protocol PersistenceWriting: PersistenceReading {
     /// - Parameters:
     ///   - source: A data source of the container.
     ///   - work: Runs once, on the queue of the data source's private context. Its edits are one save.
-    /// - Throws: Errors of the work; otherwise errors of ``EntityDataSource/performAndWait(_:)``. If the call throws, it
-    ///   changes nothing.
+    /// - Throws: Any error that `work` throws, and the errors of ``EntityDataSource/performAndWait(_:)``. If the call throws,
+    ///   it changes nothing.
     @MainActor
     @discardableResult
     func writeSync(in source: EntityDataSource, _ work: @Sendable (PrivateContext) throws -> Void) throws -> Self

@@ -1,4 +1,4 @@
-// With the app's module, the public types that authors of stores use: one import is enough.
+// One import gives authors of stores the app's module and the public types that a store uses.
 @_exported public import CoreDataSource
 @_exported public import struct RowStore.ChangeSet
 @_exported public import struct RowStore.CodableRow

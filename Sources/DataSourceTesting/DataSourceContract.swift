@@ -139,8 +139,8 @@ public struct DataSourceContract<Value: Sendable, Source: DataSource<Value>, Obj
 }
 
 extension PersistentContainer {
-    /// A new container in memory. A `Result` carries an error of opening: if a function throws, optimized code of Swift 6.3
-    /// does not return to the caller's actor. See https://github.com/swiftlang/swift/issues/88259.
+    /// A new container in memory. The helper returns a `Result`, because after a throw, optimized code of Swift 6.3 does not
+    /// return to the caller's actor. See https://github.com/swiftlang/swift/issues/88259.
     static func empty(_ model: ManagedObjectModel) async throws -> PersistentContainer {
         try await opened(model).get()
     }

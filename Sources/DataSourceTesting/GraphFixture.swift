@@ -13,7 +13,7 @@ public import Foundation
 /// #expect(try await after.difference(from: container) == nil)
 /// ```
 ///
-/// `ObjectGraph` describes the JSON. To create the file, export a graph with `exportGraph` of a context, and write its `json`.
+/// `ObjectGraph` describes the JSON. To create the file, call `exportGraph` on a context, and write the graph's `json`.
 public struct GraphFixture: Sendable {
     /// The objects.
     public let graph: ObjectGraph
@@ -34,7 +34,7 @@ public struct GraphFixture: Sendable {
     /// - Parameters:
     ///   - graph: The objects.
     ///   - model: The model of the container.
-    ///   - dataSources: The classes of the data sources that own the entities of the graph and of the compared containers.
+    ///   - dataSources: The data source classes for the entities in the graph and in the containers that you compare with it.
     ///   - keys: Key attributes, by entity name. By default, an entity's key is the attribute of its first uniqueness
     ///     constraint on a single attribute.
     public init(
@@ -57,10 +57,10 @@ public struct GraphFixture: Sendable {
     /// - Parameters:
     ///   - url: A JSON file.
     ///   - model: The model of the container.
-    ///   - dataSources: The classes of the data sources that own the entities of the graph and of the compared containers.
+    ///   - dataSources: The data source classes for the entities in the graph and in the containers that you compare with it.
     ///   - keys: Key attributes, by entity name. By default, an entity's key is the attribute of its first uniqueness
     ///     constraint on a single attribute.
-    /// - Throws: An error of reading the file; `invalidGraph` if the JSON is not a valid graph.
+    /// - Throws: An error if the file cannot be read; `invalidGraph` if the JSON is not a valid graph.
     public init(
         contentsOf url: URL, model: ManagedObjectModel, dataSources: [EntityDataSource.Type],
         keys: [String: String] = [:]
@@ -77,7 +77,7 @@ public struct GraphFixture: Sendable {
     /// ```
     ///
     /// - Complexity: that of importing the graph.
-    /// - Throws: An error of creating the container or the data sources, or of `importGraph`.
+    /// - Throws: An error from creating the container or the data sources, or from `importGraph`.
     public func container() async throws -> PersistentContainer {
         let container = try await PersistentContainer.empty(model)
         do {
@@ -100,7 +100,7 @@ public struct GraphFixture: Sendable {
     /// Attributes that the fixture leaves out have their default values. The sentence may show values of objects.
     ///
     /// - Complexity: imports the graph into a new store, and reads all objects of both stores.
-    /// - Throws: An error of ``container()``, or an error of reading.
+    /// - Throws: An error from ``container()``, or an error from reading the objects.
     public func difference(from container: PersistentContainer) async throws -> String? {
         let expected = try await self.container()
         let wanted: ObjectGraph

@@ -3,8 +3,8 @@ package import RowStore
 internal import Synchronization
 
 extension SQLiteStore {
-    /// Replaces a store by an empty store for the model and the database key of the options, whatever the old store was made
-    /// for. Does nothing if there is no store.
+    /// Replaces a store with an empty store that has the model and the database key of the options, even if the old store had
+    /// others. Does nothing if there is no store.
     ///
     /// - Parameters:
     ///   - onlyIfNeeded: Whether to keep a store that was made for this model and key.
@@ -51,8 +51,8 @@ enum WriterState {
 }
 
 extension SQLiteStore {
-    /// Removes the store's files and makes new files, as a start with another database key does. Keys are not given twice. The
-    /// reset waits until the present reads end, and new reads wait until the reset is done.
+    /// Removes the store's files and makes new files, as a start with another database key does. Keys of the old store are not
+    /// used again. The reset waits for the current reads to end, and new reads wait for the reset.
     ///
     /// After the old files are removed, the reset does not throw. If the new files cannot be made, the next read or commit
     /// tries again, and throws the error.
@@ -66,7 +66,7 @@ extension SQLiteStore {
     }
 
     private func replaceAll(_ didEmpty: () -> Void) throws(DataSourceError) -> StoreStartup {
-        // Pause the readers before the feed: an open read may have to read the feed before it ends.
+        // Pause the readers first, then the feed: a read that has begun may need the feed to finish.
         try readers.pause { () throws(DataSourceError) in
             guard let access else { return try replaceFiles(didEmpty) }
             return try access.replacing { () throws(DataSourceError) in try replaceFiles(didEmpty) }
@@ -120,7 +120,7 @@ extension SQLiteStore {
     ///
     /// - Parameters:
     ///   - hasGate: Whether the caller has locked the gate, which keeps other processes from opening a shared store.
-    ///   - keepsEarlyWrite: Whether rows that were written early for a save may stay. They must go before any other work.
+    ///   - keepsEarlyWrite: Whether rows that were written early for a save may stay. Otherwise, they are removed first.
     /// - Throws: `storeClosed`, `storeReadOnly`, or the error of opening the store.
     func openWriter(
         _ writer: inout WriterState, hasGate: Bool = false, keepsEarlyWrite: Bool = false
@@ -132,8 +132,8 @@ extension SQLiteStore {
         case .reading: throw DataSourceError.storeReadOnly
         case .closed: throw DataSourceError.storeClosed
         case .lost(let isEmptied):
-            // Use a separate lock on the gate, because a reset of this container may wait for the writer while it has locked
-            // the gate.
+            // Use a separate lock on the gate: a reset of this container may hold the gate while the reset waits for the
+            // writer.
             let gate = access == nil || hasGate ? nil : try FileLock(files.gate, files)
             try gate?.take()
             defer { gate?.release() }

@@ -69,7 +69,7 @@ extension PersistentContainer {
 
     /// Opens the stores one after the other, and blocks the thread until that is done.
     ///
-    /// - Throws: The first error; the stores before it are closed again then.
+    /// - Throws: The first error. The stores that were opened before the error are closed again.
     package static func openAndWait(
         _ descriptions: [StoreDescription], model: ManagedObjectModel
     ) throws -> [String: PersistentContainer] {

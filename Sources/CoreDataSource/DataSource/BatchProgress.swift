@@ -8,25 +8,25 @@ public import Foundation
 /// })
 /// ```
 ///
-/// Or as a `Progress` of Foundation, which a view can show, and which can cancel the call:
+/// You can also pass a `Progress` of Foundation. A view can show the `Progress`, and can cancel the call with it:
 ///
 /// ```swift
 /// let progress = Progress(totalUnitCount: 0)
 /// try await contacts.sync(serverList, progress: BatchProgress(progress))
 /// ```
 ///
-/// A value counts as completed once ``DataSource/onAdd(_:in:)`` has returned. The numbers only grow. They are reported before
-/// the first value, then at most once for each hundredth of the values and for each 256 values, and at the end. The total is
-/// reached only when the call is about to return its report; links, deletions and the write to the store come before. A call
-/// that throws reports nothing more.
+/// A value counts as completed once ``DataSource/onAdd(_:in:)`` has returned. The numbers never decrease. They are reported
+/// before the first value, then at most once for each 256 values and fewer than 200 times, and at the end. The number of
+/// completed values reaches the total only just before the call returns, after links, deletions and the write to the store. A
+/// call that throws reports nothing more.
 public struct BatchProgress: Sendable {
     private let report: @Sendable (_ completed: Int, _ total: Int) -> Void
     private let isCalledOff: @Sendable () -> Bool
 
-    /// Calls a closure.
+    /// Makes a progress that calls a closure.
     ///
-    /// **Isolation**: none. The calls come one after the other, from the queue of the private context, which waits for each of
-    /// them; the last one comes from the task of the call.
+    /// **Isolation**: none. The closure is called on the queue of the private context, which waits until the closure returns.
+    /// The last call comes from the task that called `add` or `sync`.
     ///
     /// - Parameter report: Gets the number of completed values and the number of all values.
     public init(_ report: @escaping @Sendable (_ completed: Int, _ total: Int) -> Void) {
@@ -34,15 +34,15 @@ public struct BatchProgress: Sendable {
         isCalledOff = { false }
     }
 
-    /// Sets the unit counts of a `Progress`. One unit is one value.
+    /// Makes a progress that sets the unit counts of a `Progress`. One unit is one value.
     ///
     /// `cancel()` of the progress has the effect of cancelling the task while the values are added: the call throws
-    /// `CancellationError`, and changes nothing. It is noticed before the first value, after at most 256 values, and after the
-    /// last. After that, the save is completed.
+    /// `CancellationError`, and changes nothing. The call checks for the cancellation before the first value, at least once for
+    /// each 256 values, and after the last value. A later cancellation has no effect: the save is completed.
     ///
-    /// **Isolation**: none. Observers of the progress are called as for the closure.
+    /// **Isolation**: none. Observers of the progress are called where the closure of the other initializer would be called.
     ///
-    /// - Parameter progress: A progress of this call alone. It can be a child of another progress.
+    /// - Parameter progress: A progress that only this call uses. It can be a child of another progress.
     public init(_ progress: Progress) {
         report = { completed, total in
             progress.totalUnitCount = Int64(total)
@@ -51,13 +51,13 @@ public struct BatchProgress: Sendable {
         isCalledOff = { progress.isCancelled }
     }
 
-    /// Reports that values were added, if their number is worth a report.
+    /// Reports the number of added values, if a report is due.
     ///
     /// - Parameter count: The number of values so far.
     /// - Throws: `CancellationError` if the progress is cancelled.
     func check(_ count: Int, of total: Int) throws {
         if isCalledOff() { throw CancellationError() }
-        // Values are looked at in groups of 256.
+        // The count is checked after each 256 values.
         let step = max(1, total / 100 / 256) * 256
         if count < total, count % step == 0 { report(count, total) }
     }

@@ -11,9 +11,9 @@ internal import RowStore
 /// The objects of a draft are copies with the same classes, and their relationships lead to copies too. They belong to the
 /// ``context`` of the draft, which also looks up, inserts and deletes objects.
 ///
-/// Saving a draft is one save of the data sources that own the edited objects, as by
-/// ``PersistentContainer/perform(in:waitFor:_:)``. Values that other saves have changed meanwhile are merged by attribute, by
-/// to-one relationship, by element of a to-many relationship, and by order.
+/// Saving a draft makes one save, which spans the data sources that own the edited objects, as
+/// ``PersistentContainer/perform(in:waitFor:_:)`` does. Values that other saves have changed meanwhile are merged by attribute,
+/// by to-one relationship, by element of a to-many relationship, and by order.
 ///
 /// Retain the draft while its objects are edited. A draft ends when it is released, with ``discard()``, and with the container.
 /// A draft does not keep its container alive. Editing an object of a draft that has ended is a programmer error and traps.
@@ -38,7 +38,7 @@ public final class Draft<Object: ManagedObject> {
             main.endDraft(number)
             throw error
         }
-        // The object of the draft cannot be undone.
+        // Making the draft's own object is not a step that can be undone.
         context.journal.removeAll()
         self.main = main
         self.number = number

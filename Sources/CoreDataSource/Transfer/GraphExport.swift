@@ -10,7 +10,7 @@ struct GraphExport {
     /// The objects by entity, in the order in which they were found.
     private var objects: [Int: [ManagedObject]] = [:]
     private var met: Set<Int64> = []
-    /// The keys that two exported objects share, by the destination entity of a relationship.
+    /// For each entity that a relationship leads to, the keys that more than one exported object has.
     private var sharedKeys: [Int: Set<JSONValue>] = [:]
 
     init(_ context: ManagedObjectContext, _ keys: [String: String], _ links: GraphLinks) throws {

@@ -1,7 +1,7 @@
 import CoreDataSource
 import CoreDataSourceActiveRecord
 
-/// Writes and reads in chains, with class methods of the object classes, as in Skopelos.
+/// Chains reads and writes through class methods of the managed objects, in the style of the library Skopelos.
 @MainActor
 func keepAsActiveRecord() async throws {
     let book = try await PersistentContainer(model: .addressBook, store: .inMemory)

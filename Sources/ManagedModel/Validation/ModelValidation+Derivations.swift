@@ -1,6 +1,6 @@
 extension ModelValidation {
-    /// Checks that the source of each derived attribute exists and has a fitting type, and that no attribute is derived from
-    /// itself.
+    /// Checks that the source of each derived attribute exists and has a compatible type, and that no attribute is derived
+    /// from itself.
     func checkDerivations() throws(ModelError) {
         let hasDerivedLeaves = model.composites.contains { $0.attributes.contains { $0.derivationExpression != nil } }
         for entity in model.entities

@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// The arguments of an attribute, read as literals of the types that they must have. What is something else is a diagnostic.
+/// The arguments of an attribute, read as literals of the types that they must have. Any other expression makes a diagnostic.
 struct ArgumentReader {
     private let source: SwiftSource
     private let macro: String
@@ -18,7 +18,7 @@ struct ArgumentReader {
         }
     }
 
-    /// The first byte of an argument; of the attribute if there is none.
+    /// The offset of the argument's first byte; the attribute's offset if the attribute has no such argument.
     func offset(of label: String) -> Int {
         guard let tokens = arguments[label]?.tokens else { return offset }
         return source.tokens[tokens.lowerBound].start

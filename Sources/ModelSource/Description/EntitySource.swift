@@ -28,7 +28,7 @@ package struct EntitySource: Sendable {
     package var isRoot: Bool { superclass == "ManagedObject" }
 }
 
-/// Calls of initializers of the model's types, which the compiler has checked.
+/// An array of initializer calls for types of the model. The compiler has checked the calls.
 package struct LiteralList: Sendable {
     /// The array as it is written.
     package var text: String
@@ -73,7 +73,7 @@ package struct AttributeSource: Sendable {
     package var isOptional: Bool
     package var isTransient = false
     package var defaultValue: DefaultSource?
-    /// An initial value that is no part of the model: it is calculated for each new object.
+    /// An initial value that is not part of the model: it is calculated for each new object.
     package var initialValue: String?
     package var minimum: ValueSource?
     package var maximum: ValueSource?

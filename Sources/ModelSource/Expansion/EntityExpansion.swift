@@ -201,7 +201,7 @@ enum CheckedType {
         }
     }
 
-    /// The structs that the attributes have, each once.
+    /// The types of the composite structs that the attributes use, without duplicates.
     static func composites(of attributes: [AttributeSource]) -> [String] {
         var seen: Set<String> = []
         return attributes.filter { $0.form == .composite && seen.insert($0.typeName).inserted }.map { name(of: $0) }
@@ -217,7 +217,7 @@ enum CheckedType {
     }
 }
 
-/// The access of what an expansion adds: that of the declaration, with which it is used.
+/// The access modifier of the members that an expansion adds: the access level of the declaration to which they are added.
 enum AccessText {
     static func prefix(_ level: String?) -> String {
         switch level {

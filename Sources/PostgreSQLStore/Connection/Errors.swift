@@ -139,11 +139,11 @@ extension DataSourceError {
         "The server only takes reads from this session: it is a standby, or default_transaction_read_only is on for the server, the "
         + "database or the role. Connect to the primary server, turn the setting off, or open the store with isReadOnly."
 
-    /// Whether a server has refused a connection because it has no free one.
+    /// Whether a server has refused a connection because a connection limit is reached.
     var isOfFullServer: Bool { message == DataSourceError.fullServerMessage }
 
-    /// Whether the connection is lost, so that the effects of the last statements are unknown, or leads to a server that is no
-    /// longer the primary.
+    /// Whether the connection is lost or leads to a server that is no longer the primary. After a loss, the effects of the last
+    /// statements are unknown.
     var isLoss: Bool { code == .storeUnavailable || code == .storeReadOnly }
 
     /// Whether the server has rolled a transaction back because of a conflict, so that it can be tried again.

@@ -104,7 +104,7 @@ extension RowExpression {
 }
 
 extension ArithmeticOperator {
-    /// Nil for other operators than bit operators with a result for all integers.
+    /// The SQL operator for a bit operator that has a result for all integers; nil for every other operator.
     fileprivate var bitSign: String? {
         switch self {
         case .bitwiseAnd: "&"
@@ -115,7 +115,8 @@ extension ArithmeticOperator {
     }
 }
 
-/// String operators that compare bytes. The client evaluates folded strings, characters and regular expressions.
+/// String operators that compare bytes. The client evaluates regular expressions, comparisons by character, and comparisons
+/// that ignore case or diacritics.
 extension PredicateWriter {
     mutating func text(
         _ value: RowExpression, _ matcher: StringMatcher, isNegated: Bool, level: Int

@@ -4,8 +4,8 @@ internal import RowStore
 extension LeaseFacts {
     /// Reads the leases, the tickets, and the living members.
     ///
-    /// - Parameter heartbeats: The reports that this process has seen, whose clock then counts; nil to use the server's clock,
-    ///   for people to read.
+    /// - Parameter heartbeats: The reports that this process has seen. Times are then by this process's clock. Nil for times by
+    ///   the server's clock, which are only displayed.
     init(
         _ connection: Connection, _ schema: PostgreSQLSchema, _ heartbeats: Heartbeats?
     ) throws(DataSourceError) {
@@ -53,7 +53,7 @@ extension LeaseFacts {
 }
 
 extension PostgreSQLSchema {
-    /// The server's clock, for people to read.
+    /// The time by the server's clock, which is only displayed.
     fileprivate static let milliseconds = "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 
     fileprivate var leaseTables: LeaseTables {
@@ -72,7 +72,7 @@ extension LeaseDesk {
         "\(entity)\n\(lease.epoch)\n\(lease.holder ?? 0)"
     }
 
-    /// - Parameter firsts: When this process has first seen each lease and each ticket.
+    /// - Parameter firsts: The time at which this process first saw each lease and each ticket.
     fileprivate func begun(at firsts: [String: Int64], _ version: Int64) -> LeaseDesk {
         var (leases, tickets) = (leases, tickets)
         for (entity, lease) in leases {

@@ -100,11 +100,11 @@ extension Writer {
         try write(indexes[(indexes.count / 2)...], of: &selection, connection)
     }
 
-    /// - Returns: The error of writing the saves together; they are then rolled back. Nil if they were written.
+    /// - Returns: Nil if the saves were written together. Otherwise the error; the saves are then rolled back.
     private func failureOfWriting(
         _ saves: [ChangeSet], _ connection: Connection
     ) throws(DataSourceError) -> DataSourceError? {
-        // Set first, because an error may be found before any row is sent.
+        // Set the savepoint first, because an error may be found before any row is sent.
         try connection.run("SAVEPOINT some_saves")
         do throws(DataSourceError) {
             var rows = RowWriter(connection, schema)
@@ -121,16 +121,17 @@ extension Writer {
     }
 }
 
-/// Settling lost answers of the server.
+/// Finding out the outcome of a commit when the server's answer was lost.
 extension Writer {
     /// Finds out the outcome of a transaction whose answer was lost.
     ///
     /// The old server process is ended, and the transaction is refused over a new connection. The refusal waits for the old
-    /// process, so either the commit or the refusal wins. Only then the save is reported as not written.
+    /// process, so either the commit or the refusal wins. Only if the refusal wins is the save reported as not written.
     ///
-    /// - Parameter patience: How long to try; zero before a later save, which then fails.
+    /// - Parameter patience: How long to try. A later save passes zero: if the only try fails, the later save fails.
     /// - Returns: Whether the transaction was committed; false if there is nothing to settle.
-    /// - Throws: `outcomeUnknown` if the server cannot be reached in time. The next save tries again.
+    /// - Throws: `outcomeUnknown` if the server cannot be reached in time; with zero patience, the error of the only try. The
+    ///   next save tries again.
     @discardableResult
     func settle(patience: Duration) throws(DataSourceError) -> Bool {
         guard let open = unsettled else { return false }

@@ -36,7 +36,7 @@ public final class InMemoryRows: Sendable {
         state = Guarded(MemoryState(layout, firstFreeKey: max(1, firstFreeKey)))
     }
 
-    /// How far the bound for new keys is above the highest key.
+    /// The number of keys that ``firstFreeKey`` leaves free beyond the highest key, when it grows.
     static let keyReserve: Int64 = 1024
 
     /// A key greater than every key that a row ever had. It grows in steps, so a store seldom has to write it.

@@ -3,7 +3,7 @@ internal import ManagedModel
 /// A predicate for rows. Every store gives the same result, whether the predicate is evaluated in memory or by a database.
 ///
 /// There are two truth values: a comparison with null is false, except for `equal` and `notEqual`, which treat null as a value.
-/// A value of another kind than the column's is never equal and has no order.
+/// A value whose kind differs from the column's is never equal and has no order.
 package indirect enum RowPredicate: Sendable, Hashable {
     case constant(Bool)
     /// Compares the column with the value.

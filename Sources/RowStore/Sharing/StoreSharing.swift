@@ -112,7 +112,7 @@ public protocol StoreSharing: Sendable {
     /// }
     /// ```
     ///
-    /// - Parameter handler: Reads ``readFeed(after:)``, so it may take a while. Do not call the handler while you hold a lock,
+    /// - Parameter handler: Calls ``readFeed(after:)``, so it may take a while. Do not call the handler while you hold a lock,
     ///   or after the store was closed.
     func listen(_ handler: @escaping @Sendable () -> Void)
 }
@@ -122,16 +122,16 @@ extension StoreSharing {
     public var trust: LeaseTrust? { nil }
 }
 
-/// How long a container may rely on rows that it has read, of the entities whose leases it has.
+/// How long a container may rely on the rows that it has read, if it has the leases of their entities.
 public struct LeaseTrust: Sendable {
-    /// A number that changes whenever the rows may have changed although the container has the leases: after a lost connection,
-    /// because the server may have lost commits, and after a save that was refused or has an unknown outcome. The container
-    /// then reads the rows again.
+    /// A number that changes when the rows may have changed even though the container has the leases. This happens after a save
+    /// that was refused or has an unknown outcome, and after a lost connection, because the server may have lost commits. The
+    /// container then reads the rows again.
     public let number: Int
     /// The time until which no other member gets the leases, even if this container seems to have ended.
     public let end: ContinuousClock.Instant
 
-    /// Makes a trust.
+    /// Makes a value that a store returns as its ``StoreSharing/trust``.
     ///
     /// ```swift
     /// let trust = LeaseTrust(number: 1, end: .now + .seconds(2))

@@ -103,8 +103,8 @@ extension StoreMigration {
         }
     }
 
-    /// Makes the new tables beside the old tables, fills them, and drops the old tables. A table whose rows would not change
-    /// stays.
+    /// Makes the new tables beside the old tables, fills the new tables, and drops the old tables. Keeps each table whose rows
+    /// would not change.
     ///
     /// - Parameter firstKey: The key of the first new link.
     /// - Returns: The number of keys that new links got.
@@ -169,7 +169,7 @@ extension StoreMigration {
         return Int64(try probe.connection.number("SELECT count(*) FROM \(join.name)"))
     }
 
-    /// Makes the views and indexes of other programs again, if the tables and columns that they name still exist.
+    /// Recreates the views and indexes that other programs made, if the tables and columns that they name still exist.
     private func restoreAdditions(_ views: [(type: String, name: String, sql: String)]) throws(DataSourceError) {
         let present = try StoreProbe(probe.connection).indexNames
         let indexes = probe.contents.filter { item in

@@ -118,7 +118,7 @@ enum SharedTables {
         }
     }
 
-    /// The number of newest members that stay listed after their end, so that saves can name their members.
+    /// How many of the newest members stay listed after they have ended, so that the member that made a save can be named.
     private static let endedLimit = 100
 
     private static func join(
@@ -158,7 +158,7 @@ enum SharedTables {
         }
     }
 
-    /// Checks that the model has no table with a name of these tables.
+    /// Checks that no table of the model has the same name as one of these tables.
     static func check(_ schema: StoreSchema) throws(DataSourceError) {
         let taken = schema.namedSQL.map { $0.name.lowercased() }.first(where: names.contains)
         guard let taken else { return }

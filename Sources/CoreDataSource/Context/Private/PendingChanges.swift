@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The unsaved changes of one data source in a batch, which ``EntityDataSource/willSave(_:in:)`` gets.
+/// The unsaved changes of one data source in a batch. The library passes them to ``EntityDataSource/willSave(_:in:)``.
 ///
 /// ```swift
 /// nonisolated override func willSave(
@@ -16,12 +16,12 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// The changes are collected when the hook first reads them. A hook that reads none costs nothing.
+/// The changes are collected when the hook first reads them. A hook that does not read the changes costs nothing.
 ///
-/// **Isolation**: the queue of the private context. The changes are valid only during the call that gets them.
+/// **Isolation**: the queue of the private context. The changes are valid only during the call of the hook.
 public struct PendingChanges {
     private let context: PrivateContext
-    /// Updates and deletions of more than 16,384 rows, whose rows do not become objects.
+    /// Updates and deletions of more than 16,384 rows. No objects are made of these rows.
     public let bulk: [Bulk]
 
     init(_ context: PrivateContext, bulk: [Bulk]) {
@@ -38,8 +38,8 @@ public struct PendingChanges {
     /// }
     /// ```
     ///
-    /// The changes are those since the last call of the hook in this batch; in the first call, those of the whole batch. An
-    /// object that was inserted and deleted between two calls is left out.
+    /// In the first call of the hook in a batch, these are all changes of the batch; in later calls, the changes since the last
+    /// call. An object that was inserted and deleted between two calls is left out.
     ///
     /// - Parameter type: The class of the objects; `ManagedObject.self` for all objects.
     /// - Complexity: O(n) in the number of changed objects of the data source. Nothing is read from the store.
@@ -52,7 +52,7 @@ public struct PendingChanges {
         }
     }
 
-    /// The objects whose relationship has gained or lost objects, or objects of which were deleted; each once.
+    /// The objects whose relationship has gained or lost objects, without duplicates. A deleted object counts as lost.
     ///
     /// ```swift
     /// for group in try changes.owners(of: \GroupEntity.members) {
@@ -60,8 +60,8 @@ public struct PendingChanges {
     /// }
     /// ```
     ///
-    /// The relationship can be to-one or to-many, with or without a join table. Links count if this data source owns the rows
-    /// that store them. Deleted objects are left out.
+    /// The relationship can be to-one or to-many, with or without a join table. A link counts only if this data source owns the
+    /// row that stores the link. Deleted owners are left out.
     ///
     /// - Parameter relationship: A relationship of the model.
     /// - Complexity: O(n) in the number of changed objects of the data source, and one query for the unregistered objects of
@@ -90,7 +90,7 @@ extension PendingChanges: Sendable {}
 extension PendingChanges {
     /// The change of one object.
     public struct Change<Object: ManagedObject> {
-        /// What the batch has done with an object since the last call of the hook.
+        /// The kinds of changes that a batch makes to an object between two calls of the hook.
         public enum Kind: Sendable, Hashable {
             /// The object is new.
             case inserted
@@ -109,17 +109,17 @@ extension PendingChanges {
             self.change = change
         }
 
-        /// What the batch has done with the object.
+        /// The kind of the change.
         public var kind: Kind {
             if change.isDeletion { return .deleted }
             return change.previous == nil ? .inserted : .updated
         }
 
-        /// The names of the attributes and of the relationships whose values differ; for an inserted or a deleted object, of
-        /// those that are not nil.
+        /// The names of the attributes and relationships whose values have changed. For an inserted or a deleted object, the
+        /// names of all attributes and relationships that are not nil.
         ///
-        /// The links of a relationship are stored on one side: on the to-one side of a to-many relationship. Only that side has
-        /// the name; ``PendingChanges/owners(of:)`` finds the objects of the other side.
+        /// The links of a relationship are stored on one side; if only one side is to-one, on that side. Only the changes of
+        /// objects on that side name the relationship. ``PendingChanges/owners(of:)`` finds the objects on the other side.
         public var properties: [String] {
             change.columns.compactMap { column in
                 let name = object.layout.columns[column].name
@@ -154,8 +154,8 @@ extension PendingChanges {
         /// }
         /// ```
         ///
-        /// In the first call of the hook, the value is the saved one; later, the value at the last call. A relationship to an
-        /// object that was deleted meanwhile is nil.
+        /// In the first call of the hook, the result is the saved value; in later calls, the value at the last call. A
+        /// relationship to an object that was deleted meanwhile is nil.
         ///
         /// - Parameter property: An attribute, or a to-one relationship whose link the object's row stores.
         /// - Complexity: Constant; for a relationship, one query if the related object is not registered.
@@ -163,12 +163,12 @@ extension PendingChanges {
             previousObject.map { $0[keyPath: property] }
         }
 
-        /// The value of an optional attribute or a to-one relationship before the change, as for other attributes.
+        /// The value of an optional attribute or a to-one relationship before the change; nil for an inserted object.
         public func previous<Value>(_ property: KeyPath<Object, Value?>) -> Value? {
             previousObject.flatMap { $0[keyPath: property] }
         }
 
-        /// An object with the previous values, which the context does not know.
+        /// An object with the previous values. The object is not registered in the context.
         private var previousObject: Object? {
             change.previous.map { Object.make(object.home, key: object.key, row: $0, .saved, asOf: 0) }
         }
@@ -176,10 +176,10 @@ extension PendingChanges {
 
     /// An update or a deletion of more than 16,384 rows.
     ///
-    /// The store still has the old rows when the hook runs. If the hook edits nothing, the store makes the change alone, and no
-    /// row is loaded. If the hook edits objects, the change and the edits become one save: then the rows are kept in memory,
-    /// about 500 bytes each, but no objects are made of them. An edit of one of the rows goes before: attributes that the hook
-    /// sets keep its values.
+    /// The store still has the old rows when the hook runs. If the hook edits nothing, the store makes the change by itself if
+    /// possible, and no row is loaded. If the hook edits objects, the change and the edits become one save; the rows are then
+    /// kept in memory, about 500 bytes each, but no objects are made of the rows. If the hook edits one of the rows, the
+    /// attributes that the hook sets keep the hook's values.
     public struct Bulk {
         /// The name of the entity. Objects of its sub-entities may be among the rows.
         public let entityName: String
@@ -189,7 +189,7 @@ extension PendingChanges {
         public let isDeletion: Bool
         /// The request for the rows; nil for all rows of the entity.
         private let request: Any?
-        /// An object of no context with the new values; nil for a deletion.
+        /// An object outside any context, with the new values; nil for a deletion.
         private let sample: ManagedObject?
 
         init<Object: ManagedObject>(
@@ -208,7 +208,7 @@ extension PendingChanges {
             (entityName, attributes, isDeletion, request, sample) = (layout.name, [], true, nil, nil)
         }
 
-        /// The request for the objects that the change applies to; nil if the change is one of another class.
+        /// The request for the objects that the change applies to; nil if the change was made with another class.
         ///
         /// ```swift
         /// for change in changes.bulk {
@@ -255,7 +255,7 @@ struct ObjectChange {
     let row: RowSnapshot
     let isDeletion: Bool
 
-    /// The columns that differ. Of an object that is new or deleted: those that are not null.
+    /// The columns whose values differ. For a new or a deleted object, the columns that are not null.
     var columns: [Int] {
         let columns = object.layout.columns
         guard let previous, !isDeletion else {
@@ -266,7 +266,7 @@ struct ObjectChange {
 }
 
 extension [ObjectChange] {
-    /// The objects at one side of a relationship whose links have changed, each once.
+    /// The objects on one side of a relationship whose links have changed, without duplicates.
     fileprivate func ends(of relationship: RelationshipLayout, _ layout: ModelLayout) -> [LinkEnd] {
         let owners = layout.entity(named: relationship.path.entity)?.concreteFamily ?? []
         var found: [LinkEnd] = []

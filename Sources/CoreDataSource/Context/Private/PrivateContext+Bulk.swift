@@ -121,7 +121,7 @@ extension PrivateContext {
         willSaveRounds.keepsRows = true
     }
 
-    /// An object of no context with the values that an assignment sets.
+    /// An object outside any context, with the values that an assignment sets.
     func sample<Object: ManagedObject>(_ binding: EntityBinding, _ assign: (Object) -> Void) throws -> Object {
         let sample: Object = try typed(binding.lone(StoredRow(key: 0, row: binding.template)))
         assign(sample)
@@ -133,7 +133,7 @@ extension PrivateContext {
         return way
     }
 
-    /// Whether the assignment to an object of a row sets only these values.
+    /// Whether the assignment, applied to an object with the stored row, sets only these values.
     private func setsOnly<Object: ManagedObject>(
         _ values: [Int: RowValue], by assign: (Object) -> Void, on stored: StoredRow, of entity: Int
     ) throws(DataSourceError) -> Bool {
@@ -185,7 +185,7 @@ extension PrivateContext {
         return changes
     }
 
-    /// The matching rows of an entity; only the first if there are too many for a change set.
+    /// The matching rows of an entity. If they are too many for a change set, only the first rows are read.
     private func rows(
         _ plan: FetchPlan, ofEntity entity: Int, _ isLimited: Bool
     ) throws -> (rows: [StoredRow], areAll: Bool) {

@@ -5,7 +5,7 @@ protocol SaveHook: AnyObject, Sendable {
     func willSave(_ changes: PendingChanges, in context: PrivateContext) throws
 }
 
-/// A reference to a data source, which its context must not keep alive.
+/// A weak reference to a data source, because a context must not keep its data source alive.
 struct WeakSaveHook: Sendable {
     weak let hook: (any SaveHook)?
 
@@ -14,24 +14,24 @@ struct WeakSaveHook: Sendable {
     }
 }
 
-/// What the hook of a context has seen in a batch.
+/// The changes that the hook of a context has seen in a batch.
 struct WillSaveRounds {
-    /// The most calls of the hook in one batch.
+    /// The largest number of calls of the hook in one batch.
     static let limit = 8
 
-    /// The changed objects as the hook has seen them, in the order of the context's changed objects.
+    /// The changed objects as the hook last saw them, in the order of the context's changed objects.
     fileprivate var seen: [SeenObject] = []
-    /// The changes of the running call; empty until the hook reads them.
+    /// The changes for the current call of the hook; empty until the hook reads them.
     fileprivate var unseen: [ObjectChange] = []
     fileprivate var wasCalled = false
-    /// Whether the last call has read the changes. A hook that reads nothing is not called again for what it edits.
+    /// Whether the last call has read the changes. A hook that reads nothing is not called again for its own edits.
     fileprivate var hasRead = false
     /// Large changes that the hook has not seen yet.
     var bulk: [PendingChanges.Bulk] = []
-    /// Whether the rows of the bulk changes do not become objects, because there are too many.
+    /// Whether no objects are made for the rows of the bulk changes, because there are too many rows.
     var keepsRows = false
 
-    /// Call it when the edits of the batch were discarded.
+    /// Call this method when the edits of the batch were discarded.
     mutating func forgetObjects() {
         seen.removeAll()
         unseen.removeAll()
@@ -42,7 +42,7 @@ struct WillSaveRounds {
 
 private struct SeenObject {
     let row: RowSnapshot
-    /// Whether the object was deleted; no later change matters.
+    /// Whether the object was deleted. Later changes of the object do not matter.
     let isGone: Bool
 
     init(_ object: ManagedObject) {
@@ -52,11 +52,11 @@ private struct SeenObject {
 }
 
 extension PrivateContext {
-    /// Calls the hooks of all contexts of a batch, again for what they edit, until nothing is new.
+    /// Calls the hooks of all contexts of a batch, and calls them again with their own edits, until there are no new changes.
     ///
-    /// The delete rules were applied before, and are applied to what the hooks delete.
+    /// The delete rules were applied before the first call. They are also applied to the objects that the hooks delete.
     ///
-    /// - Throws: `willSaveRepeats` if there is still something new after all rounds; errors of the hooks and of delete rules.
+    /// - Throws: `willSaveRepeats` if there are still new changes after all rounds; errors of the hooks and of delete rules.
     static func callWillSave(_ contexts: [PrivateContext]) throws {
         for round in 0...WillSaveRounds.limit {
             var isQuiet = true
@@ -85,7 +85,7 @@ extension PrivateContext {
         willSaveRounds.unseen = []
     }
 
-    /// Runs a hook, and then the sweeps and the delete rules that its edits need.
+    /// Runs a hook, and then the sweeps and the delete rules that the hook's edits require.
     private func settle(_ contexts: [PrivateContext], _ hook: () throws -> Void) throws {
         try hook()
         for context in contexts { try context.throwRefusal() }
@@ -139,7 +139,7 @@ extension PrivateContext {
 
     // MARK: Rows without objects
 
-    /// Replaces bulk changes of rows by changes of objects, unless there are too many.
+    /// Replaces bulk changes with changes of objects, unless there are too many rows.
     private func makeObjectsOfBulkChanges() throws(DataSourceError) {
         if bulkChanges.isEmpty || willSaveRounds.keepsRows { return }
         let all = bulkChanges
@@ -154,7 +154,7 @@ extension PrivateContext {
         }
     }
 
-    /// Makes one change of the edits of an object and the bulkChanges change of its row. The values of the edits count.
+    /// Merges the bulk change of each row into the edits of the row's object. Values that the edits have set are kept.
     private func uniteBulkChanges() throws(DataSourceError) {
         for index in bulkChanges.indices where bindings[bulkChanges[index].entity].hasEdits {
             let objects = bindings[bulkChanges[index].entity].objects

@@ -39,7 +39,7 @@ actor ReadTier {
 /// The queues for reads that belong to no data source. Each queue runs one read at a time. Reads wait in the order of their
 /// calls.
 package final class ReadQueue: Sendable {
-    /// The most reads at once. It leaves some readers of the store to private contexts.
+    /// The largest number of reads at once. The store has more readers, so that some remain for private contexts.
     static let limit = 6
 
     private struct State {

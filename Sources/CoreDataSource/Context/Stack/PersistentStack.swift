@@ -106,10 +106,10 @@ struct WeakReference: Sendable {
     }
 }
 
-/// The origins of data sources. Saves of data sources with one origin depend on each other.
+/// The origins of data sources. Saves of data sources with the same origin depend on each other.
 ///
-/// Two data sources have one origin if a uniqueness constraint covers objects of both, or after the first save over both of
-/// them.
+/// Two data sources have the same origin if a uniqueness constraint covers objects of both, or once a save has spanned both
+/// data sources.
 struct SaveOrigins {
     /// A union-find structure: for each entity, another entity of the same origin or the entity itself.
     private var parents: [Int]
@@ -132,9 +132,9 @@ struct SaveOrigins {
         _ = assign()
     }
 
-    /// Gives data sources one origin.
+    /// Gives data sources the same origin.
     ///
-    /// - Returns: The new origins by the old origins, for each that has changed.
+    /// - Returns: A map from each origin that has changed to its new origin.
     mutating func unite(_ united: [SaveSource]) -> [Int: Int] {
         let entities = sources.filter { entry in united.contains { $0 === entry.source } }.map(\.entity)
         guard let first = entities.first else { return [:] }
@@ -142,7 +142,7 @@ struct SaveOrigins {
         return assign()
     }
 
-    /// - Returns: The new origins by the old origins, for each that has changed.
+    /// - Returns: A map from each origin that has changed to its new origin.
     private func assign() -> [Int: Int] {
         var moved: [Int: Int] = [:]
         for (source, entity) in sources {

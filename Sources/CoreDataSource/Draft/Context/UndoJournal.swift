@@ -96,12 +96,12 @@ struct LinkedPair {
     let source: LinkEnd
     let destination: LinkEnd
     let pairs: PairColumns
-    /// The relationship of the source.
+    /// The name of the relationship of the source.
     let name: String
-    /// The relationship of the destination; nil if it has none.
+    /// The name of the inverse relationship, which the destination has; nil if there is no inverse.
     let inverseName: String?
 
-    /// The possible entities of the ends of a layout's links.
+    /// The entities that the source and the destination of a link can have, for one layout of links.
     struct Families {
         let columns: PairColumns
         let source: [Int]

@@ -19,7 +19,7 @@ package final class PendingBlock: Sendable {
         var rows: ContiguousArray<RowSnapshot?> = []
         /// For each constraint, a hash table with open addressing: the positions of rows plus one; 0 is a free slot.
         var indexes: [ContiguousArray<UInt32>] = []
-        /// The sources of each link column.
+        /// For each link column, an index from a destination to the rows that link to it.
         var sources: [PendingSources] = []
     }
 
@@ -80,7 +80,7 @@ package final class PendingBlock: Sendable {
     /// The keys of the rows that the save inserted, updated or deleted, in ascending order.
     func keys(_ entity: Int) -> some Sequence<Int64> { tables[entity]?.keys ?? [] }
 
-    /// The keys of the rows that lead to the row `end` by a link column.
+    /// The keys of the rows whose link column refers to the row `end`.
     func sources(_ entity: Int, _ link: Int, of end: Int64) -> [Int64] {
         guard let table = tables[entity] else { return [] }
         return table.sources[link].indexes(end, table.rows).map { table.keys[$0] }

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// An index from a destination to the rows that lead to it by one column.
+/// An index from a destination to the rows whose link column refers to the destination.
 struct PendingSources: Sendable {
     private let column: Int
     /// A hash table with open addressing: for each destination, the position of its last row plus one; 0 is a free slot.

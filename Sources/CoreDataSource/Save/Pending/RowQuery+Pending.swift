@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Rows that replace older rows: the rows of saves that a read of the store lacks, or the edits of a batch.
+/// Rows that replace older rows: the edits of a batch, or the rows of saves that are not yet in the rows read from the store.
 protocol NewerRows {
     var isEmpty: Bool { get }
     /// Whether an older row with the key is replaced or deleted.
@@ -20,9 +20,11 @@ extension RowQuery {
     /// At least the first `offset + limit` rows of each entity, with newer rows in place of older rows.
     ///
     /// - Parameters:
-    ///   - spare: The number of older rows to read beyond the limit at first. Newer rows may replace as many.
+    ///   - spare: The number of older rows to read beyond the limit at first. Newer rows may replace up to
+    ///     that many older rows before another read is necessary.
     ///   - layout: The layout of an entity.
-    ///   - read: Reads the older rows of each entity for a query without an offset, and the number of the newest save in them.
+    ///   - read: Runs a query without an offset. Returns the older rows of each entity, and the number of the newest save that
+    ///     these rows include.
     /// - Throws: Errors of the predicate and of `read`.
     func firstRows<Newer>(
         spare: Int, _ layout: (_ entity: Int) -> EntityLayout,
@@ -54,7 +56,7 @@ extension RowQuery {
         var rows = merge(more, into: stored.filter { !newer.replaces($0.key) }, layout)
         if isComplete { return rows }
         if isOrdered, let last = stored.last {
-            // An unread older row may come before any newer row that follows the last older row.
+            // Drop the newer rows after the last older row that was read: an unread older row may come before them.
             while let row = rows.last, last.precedes(row, by: sort, layout) { rows.removeLast() }
         }
         return rows.count >= offset + (limit ?? .max) ? rows : nil
