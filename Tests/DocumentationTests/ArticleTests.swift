@@ -52,7 +52,6 @@ struct ArticleTests {
         "CoreDataSource/Context/Editing/FetchPredicate+Relationships",
         "CoreDataSource/Context/Editing/RelatedObjects",
         "CoreDataSource/Context/Private/Batch",
-        "CoreDataSource/Context/Private/PendingChanges",
         "CoreDataSource/Context/Private/PrivateContext",
         "CoreDataSource/Context/Private/PrivateContext+Preload",
         "CoreDataSource/Context/Private/PrivateContext+Save",

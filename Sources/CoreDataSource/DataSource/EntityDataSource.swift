@@ -20,7 +20,6 @@ open class EntityDataSource {
         mainTier = binding.mainTier
         boundLists = BoundLists(binding.mainTier)
         tier.source.setHandler { [weak self] in self?.handleError($0) }
-        tier.box.context.saveHook.withLock { $0 = WeakSaveHook(self) }
     }
 
     /// The classes of the entities that only this data source may change.
@@ -50,43 +49,7 @@ open class EntityDataSource {
     ///
     /// **Isolation**: none. The hook runs on a queue of its own, in the order of the failures, and may use the container.
     open nonisolated func handleError(_ failure: StoreFailure) {}
-
-    /// Completes the changes of a batch before they are checked and saved.
-    ///
-    /// ```swift
-    /// nonisolated override func willSave(
-    ///     _ changes: PendingChanges, in context: PrivateContext
-    /// ) throws {
-    ///     for group in try changes.owners(of: \GroupEntity.members) {
-    ///         group.memberCount = Int32(group.members.count)
-    ///     }
-    /// }
-    /// ```
-    ///
-    /// The library calls the hook once for each batch that changes objects of this data source, however the batch was begun:
-    /// by `add`, `delete`, `sync`, `update`, `perform`, the save of a draft, an import, or the delete rules of another data
-    /// source. `planSync` calls the hook, too. The call comes after all other hooks, sweeps and delete rules, and before the
-    /// rules of the model are checked.
-    ///
-    /// The hook may insert, edit and delete objects that the data source owns; delete rules apply to what it deletes. It is then
-    /// called again with its own edits, until they are known. Therefore set only values that do not change each time: after 8
-    /// calls with edits, the batch throws `willSaveRepeats`.
-    ///
-    /// An update or a deletion of more than 16,384 rows is described by ``PendingChanges/bulk``.
-    ///
-    /// **Complexity**: without the hook, or if the hook reads no changes, constant for each batch. Otherwise O(n) in the number
-    /// of changed objects for each call.
-    ///
-    /// **Isolation**: the queue of the private context. The hook must not keep the context, the changes or an object.
-    ///
-    /// - Parameters:
-    ///   - changes: The changes of the batch to objects of this data source; later, those since the last call.
-    ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; the whole batch is rolled back then. The default does nothing.
-    open nonisolated func willSave(_ changes: PendingChanges, in context: PrivateContext) throws {}
 }
-
-extension EntityDataSource: SaveHook {}
 
 /// The argument with which a container makes a data source. Only containers can make a binding, and it cannot be kept.
 public struct DataSourceBinding: ~Copyable {

@@ -97,7 +97,7 @@ enum ReservedNames {
         "ManagedModel", "ManagedObject", "ManagedObjectContext", "ManagedObjectConvertible", "ManagedObjectID",
         "ManagedObjectModel", "ManagedObjectSeed", "MigrationProgress", "MigrationReport", "EntityConfiguration",
         "ModelDifference", "ModelError", "ModelHash", "ModelLayout", "ObjectGraph", "ObjectKey", "ObservedList",
-        "OpenedStores", "PendingChanges",
+        "OpenedStores",
         "PersistentContainer", "PersistentStore", "PrivateContext", "QueryExplanation", "ReadContext", "ReadIsolation",
         "RelatedObjects", "RelationshipDescription", "ResetPolicy", "RowQuery", "RowSnapshot", "RowValue", "SaveLevel",
         "SaveReport", "FeedPage", "StartupPlan", "StatementTrace", "StoreDescription", "StoreFailure", "StoreLease",

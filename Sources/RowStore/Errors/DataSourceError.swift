@@ -108,8 +108,6 @@ extension DataSourceError.Code {
     public static let deletionDenied = Self(rawValue: "deletionDenied")
     /// A string or data is longer than the store can hold.
     public static let valueTooLarge = Self(rawValue: "valueTooLarge")
-    /// `willSave(_:in:)` edited objects in each of its calls for one batch.
-    public static let willSaveRepeats = Self(rawValue: "willSaveRepeats")
     /// No key is left for a new object.
     public static let keysExhausted = Self(rawValue: "keysExhausted")
     /// A sync got an empty list, but there are objects in scope.

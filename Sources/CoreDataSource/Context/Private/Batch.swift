@@ -138,16 +138,17 @@ struct Batch {
     }
 
     /// Deletes the children that were swept outside of `add` and `sync`.
-    private func endSweeps() throws { try PrivateContext.endSweeps([context] + others) }
+    private func endSweeps() throws {
+        let contexts = [context] + others
+        let kept = contexts.reduce(into: Set<Int64>()) { $0.formUnion($1.sweeps.kept) }
+        for context in contexts { try context.endSweeps(sparing: kept) }
+    }
 
-    /// Applies the model's delete rules, calls the hooks before the save, and checks the model's rules for relationships.
+    /// Applies the model's delete rules, and checks its rules for relationships.
     private func applyRules() throws {
         let contexts = [context] + others
         for context in contexts { try context.throwRefusal() }
-        try context.applyDeleteRules()
-        try PrivateContext.callWillSave(contexts)
-        for context in contexts { context.willSaveRounds = WillSaveRounds() }
-        try context.whileApplyingRules(contexts) {
+        try context.applyingRules {
             var failures: [DataSourceError] = []
             for context in contexts { failures += try context.relationshipFailures() }
             for context in contexts { try context.throwRefusal() }
@@ -230,7 +231,6 @@ extension PrivateContext {
         named = []
         leased = nil
         forgetDeletions()
-        willSaveRounds = WillSaveRounds()
         linkedEntities = []
     }
 }

@@ -22,21 +22,17 @@ extension PrivateContext {
     private static let mostCheckedRows = 256
 
     /// Makes the next save delete all matching rows.
-    ///
-    /// - Parameter inStore: Whether the store may make the change instead.
-    func deleteRows(
-        _ plan: FetchPlan, inStore: Bool = true, _ checkCancellation: (Int) throws -> Void
-    ) throws -> RowChangeWay {
+    func deleteRows(_ plan: FetchPlan, _ checkCancellation: (Int) throws -> Void) throws -> RowChangeWay {
         // Delete rules that affect other rows are applied to objects.
         guard plan.objectPredicate == nil, !plan.family.contains(where: { stack.graph.needsObjects(toDelete: $0) })
         else {
             return .objects
         }
-        let (start, isLimited) = (bulkChanges.count, inStore && canChangeInStore(plan))
+        let (start, isLimited) = (bulkChanges.count, canChangeInStore(plan))
         for entity in plan.family {
             var changes = EntityChanges(entity: entity)
             let (rows, areAll) = try rows(plan, ofEntity: entity, isLimited)
-            if !areAll { return forgetBulkChanges(start, .tooManyRows) }
+            if !areAll { return forgetNoted(start, .tooManyRows) }
             changes.deleted = rows
             try checkCancellation(0)
             record(changes)
@@ -60,19 +56,16 @@ extension PrivateContext {
 
     /// Makes the next save set the same values in all matching rows. Rows that already have the values are left out.
     ///
-    /// - Parameters:
-    ///   - inStore: Whether the store may make the change instead.
-    ///   - assign: Called with sample objects, to check that it sets only the values.
+    /// - Parameter assign: Called with sample objects, to check that it sets only the values.
     func updateRows<Object: ManagedObject>(
-        _ plan: FetchPlan, to values: [Int: RowValue], inStore: Bool = true, assign: (Object) -> Void,
-        checkCancellation: (Int) throws -> Void
+        _ plan: FetchPlan, to values: [Int: RowValue], assign: (Object) -> Void, checkCancellation: (Int) throws -> Void
     ) throws -> RowChangeWay {
         guard plan.objectPredicate == nil, plan.family.allSatisfy({ canUpdateRows(ofEntity: $0, values) }) else {
             return .objects
         }
         let start = bulkChanges.count
         // Derived values are calculated here, not by the store.
-        let isLimited = inStore && canChangeInStore(plan) && plan.family.allSatisfy { bindings[$0].derivations.isEmpty }
+        let isLimited = canChangeInStore(plan) && plan.family.allSatisfy { bindings[$0].derivations.isEmpty }
         var way = RowChangeWay.rows
         for entity in plan.family {
             let (rows, areAll) = try rows(plan, ofEntity: entity, isLimited)
@@ -81,31 +74,26 @@ extension PrivateContext {
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
             if probes.isEmpty { probes = Array(rows.prefix(1)) }
             guard try probes.allSatisfy({ try setsOnly(values, by: assign, on: $0, of: entity) }) else {
-                return forgetBulkChanges(start, .objects)
+                return forgetNoted(start, .objects)
             }
             // For too many rows, check the rules on the first rows.
             let checked = areAll ? rows[...] : rows.prefix(PrivateContext.mostCheckedRows)
             record(
                 try changes(to: checked, of: bindings[entity], values: values, checkCancellation: checkCancellation))
         }
-        return way == .rows ? .rows : forgetBulkChanges(start, way)
+        return way == .rows ? .rows : forgetNoted(start, way)
     }
 
-    /// Makes the store change all matching rows, unless a hook edits objects before: the change and the edits must be one save.
+    /// Makes the store change all matching rows.
     ///
     /// - Parameters:
     ///   - values: The new values by column; nil to delete the rows.
-    ///   - bulk: The descriptions of the change that the hook gets.
     ///   - source: The data source that makes the change.
-    /// - Returns: The number of changed rows; nil if nothing was changed, because a hook has edited objects.
+    /// - Returns: The number of changed rows.
     func makeInStore(
-        _ plan: FetchPlan, _ values: [Int: RowValue]?, _ bulk: [PendingChanges.Bulk], from source: SaveSource
-    ) throws -> Int? {
-        willSaveRounds.bulk = bulk
-        let contexts = [self] + companions
-        try PrivateContext.callWillSave(contexts)
-        guard contexts.allSatisfy({ $0.changed.isEmpty && $0.bulkChanges.isEmpty }) else { return nil }
-        return try reading(registersObjects: false) { () throws(DataSourceError) in
+        _ plan: FetchPlan, _ values: [Int: RowValue]?, from source: SaveSource
+    ) throws -> Int {
+        try reading(registersObjects: false) { () throws(DataSourceError) in
             var query = plan.query
             // The cancellation of the task ends the search for rows.
             query.budget = QueryBudget(isCancellable: isCancellable)
@@ -114,21 +102,7 @@ extension PrivateContext {
         }
     }
 
-    /// Describes bulk changes to the hook before the save, if the rows are too many to become objects.
-    func announceBulkChanges(_ bulk: @autoclosure () throws -> [PendingChanges.Bulk]) rethrows {
-        guard bulkChanges.reduce(0, { $0 + $1.rowCount }) > PrivateContext.mostChangedRows else { return }
-        willSaveRounds.bulk = try bulk()
-        willSaveRounds.keepsRows = true
-    }
-
-    /// An object outside any context, with the values that an assignment sets.
-    func sample<Object: ManagedObject>(_ binding: EntityBinding, _ assign: (Object) -> Void) throws -> Object {
-        let sample: Object = try typed(binding.lone(StoredRow(key: 0, row: binding.template)))
-        assign(sample)
-        return sample
-    }
-
-    private func forgetBulkChanges(_ start: Int, _ way: RowChangeWay) -> RowChangeWay {
+    private func forgetNoted(_ start: Int, _ way: RowChangeWay) -> RowChangeWay {
         bulkChanges.removeSubrange(start...)
         return way
     }
@@ -225,7 +199,7 @@ extension PrivateContext {
 
 extension EntityBinding {
     /// An object of a row that belongs to no context.
-    func lone(_ stored: StoredRow) -> ManagedObject {
+    fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
         type.make(ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, .saved, asOf: 0)
     }
 }
@@ -235,41 +209,5 @@ extension RowSnapshot {
         var row = self
         for (column, value) in values { row.setValue(value, column) }
         return row
-    }
-}
-
-extension PrivateContext {
-    /// Deletes all objects that this context owns.
-    ///
-    /// - Parameter source: The data source of the context.
-    func deleteAllOwned(from source: SaveSource) throws {
-        let owned = bindings.filter { $0.isOwned && !$0.layout.isAbstract && $0.layout.links == nil }.map(\.layout)
-        guard let first = owned.first else { return }
-        var all = FetchPlan(RowQuery(entity: first.index))
-        all.family = owned.map(\.index)
-        // Only entities without relationships are deleted as rows; related objects are handled one by one.
-        if owned.allSatisfy(\.relationships.isEmpty) {
-            switch try deleteRows(all, checkCancellation) {
-            case .rows:
-                announceBulkChanges(owned.map { PendingChanges.Bulk(deletionOf: $0) })
-                return
-            case .tooManyRows:
-                let bulk = owned.map { PendingChanges.Bulk(deletionOf: $0) }
-                if try makeInStore(all, nil, bulk, from: source) != nil { return }
-                _ = try deleteRows(all, inStore: false, checkCancellation)
-                willSaveRounds.keepsRows = true
-                return
-            case .objects: break
-            }
-        }
-        for layout in owned {
-            let plan = FetchPlan(RowQuery(entity: layout.index))
-            if layout.relationships.isEmpty, try deleteRows(plan, checkCancellation) == .rows { continue }
-            let objects = try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
-            for (index, object) in objects.enumerated() {
-                try checkCancellation(index)
-                delete(object)
-            }
-        }
     }
 }

@@ -35,10 +35,6 @@ public final class PrivateContext: EditingContext {
     private var hasFailedToCascade = false
     /// The early write of the batch.
     var earlyWrites = EarlyWriteBatch()
-    /// The data source, whose hook is called before a save.
-    let saveHook = Guarded(WeakSaveHook())
-    /// The calls of the hook in the batch.
-    var willSaveRounds = WillSaveRounds()
     private var lastSyncMark: Int32 = 0
     /// Whether a uniqueness constraint covers objects of this context and of another context.
     private(set) lazy var sharesConstraints = hasSharedConstraints()
@@ -86,7 +82,6 @@ public final class PrivateContext: EditingContext {
         deletions.removeAll()
         (hasCascaded, hasFailedToCascade) = (false, false)
         sweeps = ChildSweeps()
-        willSaveRounds.forgetObjects()
     }
 
     /// Applies the cascades of the batch so far, so that a query does not find the deleted objects.
@@ -95,32 +90,26 @@ public final class PrivateContext: EditingContext {
     override func completeEdits() throws {
         if deletions.isEmpty, companions.isEmpty || companions.allSatisfy(\.deletions.isEmpty) { return }
         if isApplyingRules || !isInBatch { return }
-        try applyDeleteRules(onlyCascades: true)
+        try applyingRules(onlyCascades: true) {}
     }
 
-    /// Applies the delete rules to the objects that the batch has deleted, in all of its contexts.
+    /// Applies the delete rules to the objects that the batch has deleted, in all of its contexts, then runs the body.
     ///
     /// - Parameter onlyCascades: Whether all other rules wait for the end of the batch.
-    func applyDeleteRules(onlyCascades: Bool = false) throws {
+    func applyingRules(onlyCascades: Bool = false, _ body: () throws -> Void) throws {
         let contexts = [self] + companions
         for context in contexts {
+            context.isApplyingRules = true
             // An earlier call may have applied only some of the rules, or may have failed. Collect all deletions again.
             if context.hasCascaded, !onlyCascades || context.hasFailedToCascade { context.collectDeletions() }
             context.hasCascaded = context.hasCascaded || onlyCascades
             context.hasFailedToCascade = true
         }
-        try whileApplyingRules(contexts) {
-            var rules = DeleteRules(contexts, leased: leased, onlyCascades: onlyCascades)
-            try rules.apply()
-        }
-        for context in contexts { context.hasFailedToCascade = false }
-    }
-
-    /// Runs the body while the contexts of the batch may change rows that no data source owns.
-    func whileApplyingRules(_ contexts: [PrivateContext], _ body: () throws -> Void) throws {
-        for context in contexts { context.isApplyingRules = true }
         defer { for context in contexts { context.isApplyingRules = false } }
+        var rules = DeleteRules(contexts, leased: leased, onlyCascades: onlyCascades)
+        try rules.apply()
         try body()
+        for context in contexts { context.hasFailedToCascade = false }
     }
 
     private func collectDeletions() {
@@ -323,18 +312,9 @@ extension PrivateContext {
         let assign = { (object: Object) in
             for assignment in assignments { assignment.apply(object) }
         }
-        let bulk = { [binding = bindings[plan.query.entity]] in
-            PendingChanges.Bulk(binding.layout, predicate, Array(values.keys), sample: try self.sample(binding, assign))
-        }
         switch try updateRows(plan, to: values, assign: assign, checkCancellation: checkCancellation) {
-        case .rows:
-            try announceBulkChanges([bulk()])
-            return nil
-        case .tooManyRows:
-            if let count = try makeInStore(plan, values, [bulk()], from: source) { return SaveReport(updated: count) }
-            _ = try updateRows(plan, to: values, inStore: false, assign: assign, checkCancellation: checkCancellation)
-            willSaveRounds.keepsRows = true
-            return nil
+        case .rows: return nil
+        case .tooManyRows: return SaveReport(updated: try makeInStore(plan, values, from: source))
         case .objects:
             try update(type, where: predicate, set: assignments)
             return nil
@@ -349,16 +329,9 @@ extension PrivateContext {
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?, from source: SaveSource
     ) throws -> SaveReport? {
         let plan = try changePlan(type, predicate)
-        let bulk = { [layout = bindings[plan.query.entity].layout] in PendingChanges.Bulk(layout, predicate) }
         switch try deleteRows(plan, checkCancellation) {
-        case .rows:
-            announceBulkChanges([bulk()])
-            return nil
-        case .tooManyRows:
-            if let count = try makeInStore(plan, nil, [bulk()], from: source) { return SaveReport(deleted: count) }
-            _ = try deleteRows(plan, inStore: false, checkCancellation)
-            willSaveRounds.keepsRows = true
-            return nil
+        case .rows: return nil
+        case .tooManyRows: return SaveReport(deleted: try makeInStore(plan, nil, from: source))
         case .objects:
             try delete(type, where: predicate)
             return nil

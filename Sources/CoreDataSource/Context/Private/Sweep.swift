@@ -95,13 +95,6 @@ extension PrivateContext {
 
     // MARK: The end of a batch
 
-    /// Runs the sweeps of all contexts of a batch. A child that any of the sweeps keeps stays.
-    static func endSweeps(_ contexts: [PrivateContext]) throws {
-        if contexts.allSatisfy(\.sweeps.isEmpty) { return }
-        let kept = contexts.reduce(into: Set<Int64>()) { $0.formUnion($1.sweeps.kept) }
-        for context in contexts { try context.endSweeps(sparing: kept) }
-    }
-
     /// Runs the sweeps of the batch.
     ///
     /// - Parameters:
@@ -298,6 +291,37 @@ struct SweepReport {
     var stored = 0
     var kept = 0
     var deleted: [ManagedObjectID] = []
+}
+
+extension PrivateContext {
+    /// Deletes all objects that this context owns.
+    ///
+    /// - Parameter source: The data source of the context.
+    func deleteAllOwned(from source: SaveSource) throws {
+        let owned = bindings.filter { $0.isOwned && !$0.layout.isAbstract && $0.layout.links == nil }.map(\.layout)
+        guard let first = owned.first else { return }
+        var all = FetchPlan(RowQuery(entity: first.index))
+        all.family = owned.map(\.index)
+        // Only entities without relationships are deleted as rows; related objects are handled one by one.
+        if owned.allSatisfy(\.relationships.isEmpty) {
+            switch try deleteRows(all, checkCancellation) {
+            case .rows: return
+            case .tooManyRows:
+                _ = try makeInStore(all, nil, from: source)
+                return
+            case .objects: break
+            }
+        }
+        for layout in owned {
+            let plan = FetchPlan(RowQuery(entity: layout.index))
+            if layout.relationships.isEmpty, try deleteRows(plan, checkCancellation) == .rows { continue }
+            let objects = try reading { () throws(DataSourceError) in try unsortedObjects(plan) }
+            for (index, object) in objects.enumerated() {
+                try checkCancellation(index)
+                delete(object)
+            }
+        }
+    }
 }
 
 /// The rule for the objects that the list of a sync lacks.
