@@ -16,8 +16,8 @@ public import Foundation
 /// ```
 ///
 /// A value counts as completed once ``DataSource/onAdd(_:in:)`` has returned. The numbers never decrease. They are reported
-/// before the first value, then at most once for each 256 values and fewer than 200 times, and at the end. The number of
-/// completed values reaches the total only just before the call returns, after links, deletions and the write to the store. A
+/// before the first value, then at most once for each 256 values and for each hundredth of the values, and at the end. The number
+/// of completed values reaches the total only just before the call returns, after links, deletions and the write to the store. A
 /// call that throws reports nothing more.
 public struct BatchProgress: Sendable {
     private let report: @Sendable (_ completed: Int, _ total: Int) -> Void
@@ -40,13 +40,17 @@ public struct BatchProgress: Sendable {
     /// `CancellationError`, and changes nothing. The call checks for the cancellation before the first value, at least once for
     /// each 256 values, and after the last value. A later cancellation has no effect: the save is completed.
     ///
+    /// The progress of an empty list has one unit, so that a parent gets the share of the call.
+    ///
     /// **Isolation**: none. Observers of the progress are called where the closure of the other initializer would be called.
+    /// On Linux, `Progress` has no lock: use the closure if several calls that run at once would have one parent, or if another
+    /// thread reads the counts meanwhile.
     ///
     /// - Parameter progress: A progress that only this call uses. It can be a child of another progress.
     public init(_ progress: Progress) {
         report = { completed, total in
-            progress.totalUnitCount = Int64(total)
-            progress.completedUnitCount = Int64(completed)
+            progress.totalUnitCount = Int64(max(total, 1))
+            progress.completedUnitCount = Int64(total == 0 ? 1 : completed)
         }
         isCalledOff = { progress.isCancelled }
     }
@@ -58,7 +62,7 @@ public struct BatchProgress: Sendable {
     func check(_ count: Int, of total: Int) throws {
         if isCalledOff() { throw CancellationError() }
         // The count is checked after each 256 values.
-        let step = max(1, total / 100 / 256) * 256
+        let step = max(1, (total / 100 + 255) / 256) * 256
         if count < total, count % step == 0 { report(count, total) }
     }
 
