@@ -1,5 +1,4 @@
 import CoreDataSource
-import ErrorExpectations
 import Foundation
 import Testing
 
