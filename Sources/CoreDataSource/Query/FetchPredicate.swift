@@ -103,9 +103,9 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///   - format: The predicate as a string, with the syntax above.
     ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
     ///     values; nil. They are always values, never part of the format.
-    /// - Throws: `unreadablePredicate` with the line and the column; `unknownAttribute` for a name that the class does not declare.
+    /// - Throws: `unreadablePredicate`, with the line and the column in the format.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
-        try self.init(format: format, arguments: arguments)
+        tree = try PredicateTree(format: format, arguments: arguments)
     }
 
     /// Makes a predicate from a format string, with its arguments in an array; see ``init(format:_:)``.
@@ -115,9 +115,9 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///     format: "age >= %@ AND name == %@", arguments: [18, "Guan Yu"])
     /// ```
     ///
-    /// - Throws: The errors of ``init(format:_:)``.
+    /// - Throws: `unreadablePredicate`, with the line and the column in the format.
     public init(format: String, arguments: [(any Sendable)?]) throws {
-        tree = try PredicateTree(format: format, arguments: arguments, of: Object.self)
+        tree = try PredicateTree(format: format, arguments: arguments)
     }
 
     /// The predicate as a format string. Reading it gives an equal predicate.

@@ -315,8 +315,9 @@ struct RelatedQueryTests {
                 ("SUBQUERY(messages, $m, $x.size > 1).@count > 0", .invalidPredicate, "$x"),
                 ("SUBQUERY(messages, $m, $m.size > 1) > 0", .invalidPredicate, "@count"),
             ] {
+                let predicate = try FetchPredicate<MailThread>(format: format)
                 let error = #expect(throws: DataSourceError.self, "\(format)") {
-                    try mail.main.fetch(MailThread.self, where: FetchPredicate(format: format))
+                    try mail.main.fetch(MailThread.self, where: predicate)
                 }
                 #expect(error?.code == code, "\(format): \(error?.message ?? "")")
                 #expect(error?.message.contains(word) == true, "\(format): \(error?.message ?? "")")
