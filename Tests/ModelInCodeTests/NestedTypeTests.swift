@@ -20,11 +20,28 @@ enum Warehouse {
         @StoredPart(.codable) var tags: [Tag] = [Tag(text: "new")]
         @StoredPart(.codable) var label: Tag?
         @StoredPart(.composite) var size: Size
+        @StoredPart(.codable) var marks: [Tag] = Self.defaultMarks
+        static let defaultMarks = [Tag(text: "mark")]
+    }
+
+    fileprivate struct Seal: Codable {
+        var number: Int
     }
 
     @StoredEntity final class Product: ManagedObject {
         @Stored(.composite) var packing: Packing
         @Stored(.composite) var gift: Packing?
+        @Stored(.codable) fileprivate var seal: Seal?
+        @Stored(.codable) private var origin: Origin?
+
+        private struct Origin: Codable {
+            var country = ""
+        }
+
+        var country: String? {
+            get { origin?.country }
+            set { origin = newValue.map { Origin(country: $0) } }
+        }
     }
 
     final class Source: EntityDataSource {
@@ -45,13 +62,18 @@ enum Warehouse {
             let product = try context.insert(Warehouse.Product.self)
             #expect(product.packing.unit == .kilogram && product.packing.tags == [Warehouse.Tag(text: "new")])
             #expect(product.packing.label == nil && product.packing.size.width == 1)
+            #expect(product.packing.marks == Warehouse.Packing.defaultMarks)
             product.gift = gift
+            product.seal = Warehouse.Seal(number: 7)
+            product.country = "Shu"
         }
         try await first.close()
         let second = try await PersistentContainer(model: Warehouse.model, store: location)
         let product = try #require(try second.main.fetch(ObjectRequest<Warehouse.Product>()).first)
         #expect(product.gift == gift && product.packing.unit == .kilogram)
         #expect(product.packing.tags == [Warehouse.Tag(text: "new")])
+        #expect(product.packing.marks == Warehouse.Packing.defaultMarks)
+        #expect(product.seal?.number == 7 && product.country == "Shu")
         try await second.close()
     }
 }

@@ -69,6 +69,8 @@ package struct AttributeSource: Sendable {
     package var type: StorageType
     /// The type of the property, without a question mark.
     package var typeName: String
+    /// Whether the property is private to its file or its class, and so may be its type.
+    package var isPrivate = false
     package var hasOptionalProperty: Bool
     package var isOptional: Bool
     package var isTransient = false

@@ -239,6 +239,7 @@ package struct PropertyReader {
             type: storage,
             typeName: type.name, hasOptionalProperty: type.isOptional,
             isOptional: arguments.flag("isOptional") ?? type.isOptional)
+        found.isPrivate = ["private", "fileprivate"].contains(declaration.accessLevel)
         AttributeRules(source, declaration, typeOffset).read(&found, &arguments)
         diagnostics += arguments.diagnostics
         return .attribute(found)

@@ -12,7 +12,8 @@ struct CompositeExpansion {
         for attribute in composite.attributes {
             guard let value = attribute.initialValue else { continue }
             let type = CheckedType.name(of: attribute) + (attribute.hasOptionalProperty ? "?" : "")
-            lines.append("    static var initial_\(attribute.propertyName): \(type) { \(value) }")
+            let access = attribute.isPrivate ? "fileprivate " : ""
+            lines.append("    \(access)static var initial_\(attribute.propertyName): \(type) { \(value) }")
         }
         lines += [
             "    static func attributes() -> [AttributeDescription] {",
@@ -24,7 +25,8 @@ struct CompositeExpansion {
         lines += ["        return attributes", "    }"]
         let checks = TypeChecks.lines(for: composite.attributes)
         if !checks.isEmpty { lines += ["    static func check() {"] + checks + ["    }"] }
-        return lines + ["}"]
+        // In the enum, `Self` would be the enum.
+        return [SwiftSource((lines + ["}"]).joined(separator: "\n")).replacing("Self", by: composite.typeName)]
     }
 
     /// A struct for its own module has one.

@@ -195,7 +195,9 @@ enum TypeChecks {
 /// says so once, and has no more to say about the property.
 enum CheckedType {
     static func name(of attribute: AttributeSource) -> String {
-        switch attribute.form {
+        // An alias must not be less private than its type.
+        if attribute.isPrivate { return attribute.typeName }
+        return switch attribute.form {
         case .codable, .composite: "StoredLayout.type_\(attribute.propertyName)"
         case .plain, .raw, .bytes: attribute.typeName
         }
@@ -208,6 +210,7 @@ enum CheckedType {
     }
 
     static func alias(for attribute: AttributeSource) -> String? {
+        if attribute.isPrivate { return nil }
         let name = "typealias type_\(attribute.propertyName)"
         return switch attribute.form {
         case .codable: "\(name) = StoredTypes.JSON<\(attribute.typeName)>.Checked"

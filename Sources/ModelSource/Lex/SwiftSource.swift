@@ -135,3 +135,16 @@ extension UInt8 {
         }
     }
 }
+
+extension SwiftSource {
+    /// The text with another identifier in the place of an identifier. Strings, with what is interpolated in them, stay.
+    func replacing(_ identifier: String, by other: String) -> String {
+        var text = bytes
+        for token in tokens.reversed() where token.kind == .identifier {
+            if text[token.start..<token.end].elementsEqual(identifier.utf8) {
+                text.replaceSubrange(token.start..<token.end, with: other.utf8)
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+}
