@@ -49,9 +49,14 @@ struct Picture {
         var (column, style) = (0, "")
         var rest = line
         while let character = rest.first {
-            if character == "\u{1B}", let end = rest.firstIndex(of: "m") {
-                style = String(rest[rest.index(rest.startIndex, offsetBy: 2)..<end])
-                rest = rest[rest.index(after: end)...]
+            if character == "\u{1B}" {
+                // Any other sequence is left out up to its escape character.
+                if let sequence = rest.prefixMatch(of: /\u{1B}\[([0-9;]*)m/) {
+                    style = String(sequence.1)
+                    rest = rest[sequence.range.upperBound...]
+                } else {
+                    rest = rest.dropFirst()
+                }
                 continue
             }
             let text = rest.prefix { $0 != "\u{1B}" }

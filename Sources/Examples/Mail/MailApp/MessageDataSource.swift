@@ -102,7 +102,7 @@ extension MessageDataSource {
     package func refresh(_ path: String, from listing: [Message]) async throws -> SyncReport {
         let report = try await sync(
             listing, entity: MessageEntity.self, scope: \.mailbox?.path == path, deleting: .atMost(0.5))
-        if report.deleted > 0 {
+        if report.deleted + report.updated > 0 {
             try await perform { context in
                 try context.delete(ThreadEntity.self, where: .none(\.messages))
             }
