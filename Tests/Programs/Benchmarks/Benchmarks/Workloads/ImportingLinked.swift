@@ -51,7 +51,7 @@ extension Bench {
             let start = raw_now()
             try await messages.add(values)
             let sample = Sample(nanoseconds: raw_now() - start)
-            let linked = try await container.main.count(MailMessage.self, where: \.thread != nil)
+            let linked = try await container.read { try $0.count(MailMessage.self, where: \.thread != nil) }
             try expect(linked == values.count, "\(linked) of \(values.count) messages have a thread")
             try await container.close()
             return sample
