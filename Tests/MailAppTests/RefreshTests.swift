@@ -73,16 +73,33 @@ struct RefreshTests {
         let totals = try store.totals()
         let sidebar = try store.mailboxes.sidebar()
         #expect(totals.value.0 == 400 && totals.value.1 == world.server.messages.reduce(0) { $0 + $1.size })
-        #expect(sidebar.sections.map(\.name) == ["Home", "Rowing club", "Work"])
+        #expect(sidebar.sections.map(\.name) == ["Work", "Home", "Rowing club"])
         try await store.accounts.delete(account)
         let left = world.server.messages.filter { !$0.mailbox.hasPrefix("\(account.address)/") }
         #expect(left.count < 300)
         #expect(totals.value.0 == Int64(left.count) && totals.value.1 == left.reduce(0) { $0 + $1.size })
         #expect(Set(try world.main.fetch(MessageEntity.self).map(\.uid)) == Set(left.map(\.uid)))
         #expect(Set(try world.main.fetch(ThreadEntity.self).map(\.uid)) == Set(left.map(\.thread)))
-        #expect(sidebar.count == 6 && sidebar.sections.map(\.name) == ["Rowing club", "Work"])
+        #expect(sidebar.count == 6 && sidebar.sections.map(\.name) == ["Work", "Rowing club"])
         #expect(try store.contacts.count(ContactEntity.self) == world.server.contacts.count)
-        try await store.mailboxes.delete(world.server.mailboxes[3])
-        #expect(try world.stored(world.server.mailboxes[3].path) == [])
+    }
+
+    @Test func aMailboxLeavesWithItsMessagesAndItsThreads() async throws {
+        let world = try await MailWorld()
+        let mailbox = world.server.mailboxes[0]
+        try await world.store.delete(mailbox)
+        #expect(try world.stored(mailbox.path) == [])
+        let left = world.server.messages.filter { $0.mailbox != mailbox.path }
+        #expect(left.count < 400 && !left.isEmpty)
+        #expect(Set(try world.main.fetch(ThreadEntity.self).map(\.uid)) == Set(left.map(\.thread)))
+    }
+
+    @Test func accountsWithOneNameAreTwoSections() async throws {
+        let world = try await MailWorld(imports: false)
+        let sidebar = try world.store.mailboxes.sidebar()
+        try await world.store.accounts.add(Account(address: "other@garden.example", name: "Home"))
+        try await world.store.mailboxes.add(Mailbox(account: "other@garden.example", name: "Inbox", role: .inbox))
+        #expect(sidebar.sections.map(\.name) == ["Work", "Home", "Home", "Rowing club"])
+        #expect(sidebar.sections.map(\.range.count) == [3, 3, 1, 3])
     }
 }

@@ -68,10 +68,12 @@ package final class MailboxDataSource: DataSource<Mailbox> {
         try context.delete(MailboxEntity.self, where: \.path == mailbox.path)
     }
 
-    /// All mailboxes, in a section for each account: what a sidebar shows.
+    /// All mailboxes, in a section for each account: what a sidebar shows. Two accounts may have the same name, so the sections are ordered
+    /// by the address.
     package func sidebar() throws -> LiveList<MailboxEntity> {
-        let request = ObjectRequest(MailboxEntity.self, order: [.ascending(\.role), .ascending(\.name)])
-        return try list(request, sectionBy: \.account?.name)
+        var request = ObjectRequest(MailboxEntity.self, order: [.ascending(\.role), .ascending(\.name)])
+        request.sections = .titles(\.account?.name, orderedBy: .ascending(\.account?.address))
+        return try list(request)
     }
 }
 

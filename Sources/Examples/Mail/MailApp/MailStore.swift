@@ -32,6 +32,15 @@ package struct MailStore {
         try await labels.add(server.labels)
     }
 
+    /// Deletes a mailbox with its messages, and the threads that have no other message. Mailboxes and threads belong to two data sources,
+    /// so this is one save over both.
+    package func delete(_ mailbox: Mailbox) async throws {
+        try await container.perform(in: mailboxes, messages) { mailboxes, messages in
+            try mailboxes.delete(MailboxEntity.self, where: \.path == mailbox.path)
+            try messages.delete(ThreadEntity.self, where: .none(\.messages))
+        }
+    }
+
     /// The number and the size of all messages, for the line at the end of a window.
     package func totals() throws -> LiveAggregate<(Int64, Int64)> {
         try messages.liveAggregate(ObjectRequest(MessageEntity.self), .count(), .sum(\.size))

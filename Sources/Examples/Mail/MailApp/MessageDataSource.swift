@@ -102,11 +102,8 @@ extension MessageDataSource {
     package func refresh(_ path: String, from listing: [Message]) async throws -> SyncReport {
         let report = try await sync(
             listing, entity: MessageEntity.self, scope: \.mailbox?.path == path, deleting: .atMost(0.5))
-        if report.deleted + report.updated > 0 {
-            try await perform { context in
-                try context.delete(ThreadEntity.self, where: .none(\.messages))
-            }
-        }
+        // Also if this sync has deleted nothing: the app may have ended after the sync before it.
+        try await delete(ThreadEntity.self, where: .none(\.messages))
         return report
     }
 
