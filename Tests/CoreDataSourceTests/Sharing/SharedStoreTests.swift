@@ -177,6 +177,9 @@ struct SharedStoreTests {
             let error = #expect(throws: DataSourceError.self) { try place.open(model: .chat) }
             #expect(error?.code == (kind == .sqlite ? .storeInUse : .modelChanged))
             #expect(error?.description.contains("process \(getpid()) (") ?? false)
+            _ = expectError(.modelChanged) {
+                try place.open(model: .chat, configuration: .init(synchronous: .normal, resetPolicy: .fail))
+            }
         }
     }
 

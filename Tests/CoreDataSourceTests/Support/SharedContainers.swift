@@ -12,7 +12,8 @@ extension PersistentContainer {
         let layout = ModelLayout(model)
         var options = SQLiteStore.Options(
             url: url, layout: layout,
-            identity: StoreIdentity(model), synchronous: configuration.synchronous)
+            identity: StoreIdentity(model), synchronous: configuration.synchronous,
+            resetPolicy: configuration.resetPolicy)
         options.isShared = true
         options.leaseTimes = times
         let store = try SQLiteStore.open(options)

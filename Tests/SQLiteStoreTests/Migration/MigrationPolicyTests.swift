@@ -106,6 +106,16 @@ struct MigrationPolicyTests {
         #expect(try migrate(try folder(), MigrationPolicyTests.model, key: "2").startup.rowsDropped == 3)
     }
 
+    /// Rows of another key are data that cannot be fetched again, too, so nothing is dropped.
+    @Test func anotherDatabaseKeyIsAnErrorIfTheFallbackIsOne() throws {
+        let folder = try folder()
+        let before = folder.contents()
+        for model in [MigrationPolicyTests.model, MigrationPolicyTests.model.changed { $0.entities.removeLast() }] {
+            _ = expectError(.modelChanged) { try migrate(folder, model, .migrate(otherwise: .fail), key: "2") }
+        }
+        #expect(folder.contents() == before)
+    }
+
     @Test func aChangedKeyOfADataSourceDropsItsRows() throws {
         let startup = try migrate(try folder(), MigrationPolicyTests.model, keys: ["Tag": "1"]).startup
         #expect(startup.reason == .sourceKeysChanged(entities: ["Tag"]))
