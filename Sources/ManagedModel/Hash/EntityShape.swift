@@ -87,14 +87,14 @@ package struct RelationshipShape: Hashable {
     package var isToMany: Bool
     package var isOrdered: Bool
     package var isOptional: Bool
-    /// Always 0 for a to-one relationship: its optionality says enough.
+    /// Always 0 for a to-one relationship, because ``isOptional`` is enough.
     package var minimumCount: Int
     /// 0 for no limit. Always 0 for a to-one relationship.
     package var maximumCount: Int
     package var versionHashModifier: String?
 
-    /// Sets the counts of a to-one relationship to 0. Old and new tools write different counts, and saving a model with a
-    /// newer tool must not change the model's hash.
+    /// Sets the counts of a to-one relationship to 0. Old and new tools write different counts, and the tool that saved a model
+    /// must not change the model's hash.
     package init(_ relationship: RelationshipDescription) {
         name = relationship.name
         destinationName = relationship.destinationName
@@ -109,7 +109,8 @@ package struct RelationshipShape: Hashable {
 }
 
 extension [String] {
-    /// Compares UTF-8 bytes: their order is the same on every machine and in every Unicode version.
+    /// Whether the array sorts before the other array. Compares UTF-8 bytes, because their order is the same on every machine
+    /// and in every Unicode version.
     package func precedes(_ other: [String]) -> Bool {
         for (one, other) in zip(self, other) where !one.utf8.elementsEqual(other.utf8) {
             return one.utf8.lexicographicallyPrecedes(other.utf8)
@@ -119,7 +120,7 @@ extension [String] {
 }
 
 extension EntityShape {
-    /// One line for each property. Names are quoted, so that different shapes have different forms.
+    /// One line for each property. Names are quoted, so that different shapes never have equal forms.
     func canonicalForm(parentHash: ModelHash?) -> String {
         var lines = ["entity \(name.quotedWord) schema \(ManagedObjectModel.schemaFormat)"]
         if let parentName {
@@ -135,7 +136,7 @@ extension EntityShape {
 }
 
 extension AttributeShape {
-    /// - Parameter extras: Words that the canonical form leaves out.
+    /// - Parameter extras: Words to add, which the canonical form does not have.
     package func form(with extras: [String] = []) -> String {
         var words = [
             path.map(\.quotedWord).joined(separator: "."), type.rawValue, isOptional ? "optional" : "required",
@@ -150,7 +151,7 @@ extension AttributeShape {
 }
 
 extension RelationshipShape {
-    /// - Parameter extras: Words that the canonical form leaves out.
+    /// - Parameter extras: Words to add, which the canonical form does not have.
     package func form(with extras: [String] = []) -> String {
         var words = [name.quotedWord, isToMany ? "to many" : "to one", destinationName.quotedWord]
         if let inverseName { words.append("inverse \(inverseName.quotedWord)") }

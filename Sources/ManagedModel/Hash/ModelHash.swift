@@ -1,6 +1,6 @@
 internal import CXXHash
 
-/// A 128-bit XXH3 hash, the same on every machine.
+/// A 128-bit XXH3 hash. Equal bytes have the same hash on every machine.
 public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
     /// The upper 64 bits.
     public var high: UInt64
@@ -17,7 +17,7 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
         self.low = low
     }
 
-    /// The hash of the string's UTF-8 bytes.
+    /// Makes the hash of the string's UTF-8 bytes.
     ///
     /// ```swift
     /// #expect(ModelHash(hashing: model.canonicalForm) == model.hash)
@@ -32,7 +32,7 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads back ``description``: exactly 32 lower-case hexadecimal digits.
+    /// Parses a ``description``. The result is nil if the string is not exactly 32 lower-case hexadecimal digits.
     ///
     /// ```swift
     /// #expect(ModelHash(model.hash.description) == model.hash)
@@ -45,7 +45,7 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
         self.init(high: high, low: low)
     }
 
-    /// 32 lower-case hexadecimal digits.
+    /// The hash as 32 lower-case hexadecimal digits.
     public var description: String {
         [high, low].map { word in
             let digits = String(word, radix: 16)
@@ -55,27 +55,27 @@ public struct ModelHash: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension ManagedObjectModel {
-    /// The version of the layout in which stores keep a model. Every hash includes the version, so raising the version resets
-    /// every store with an older layout.
+    /// The version of the table layout of stores. Every hash includes the version, so a higher version resets every store with
+    /// an older layout.
     public static let schemaFormat = 1
 
-    /// The persisted shape of the model as a string, in a fixed order. ``hash`` is the hash of this string.
+    /// A string that describes the persisted shape of the model, in a fixed order. ``hash`` is the hash of this string.
     ///
-    /// The form covers entities, inheritance, abstractness, stored attributes with type and optionality, composites as their
-    /// leaves, derivations, relationships with destination, inverse, arity, order and counts, uniqueness constraints,
-    /// version hash modifiers, and ``schemaFormat``. The form leaves out delete rules, indexes, class names, default values,
-    /// validation bounds, transient properties, fetched properties, user info, and the order of the file.
+    /// The string includes entities, inheritance, abstractness, stored attributes with type and optionality, the leaves of
+    /// composites, derivations, relationships with destination, inverse, arity, order and counts, uniqueness constraints,
+    /// version hash modifiers, and ``schemaFormat``. The string does not include delete rules, indexes, class names, default
+    /// values, validation bounds, transient properties, fetched properties, user info, or the order of the model file.
     ///
-    /// - Complexity: linear in the properties of the model, times the depth of inheritance. ``hash`` and ``entityHashes``
-    ///   cost the same: keep their values if you need them often.
+    /// - Complexity: linear in the properties of the model, times the depth of inheritance. ``hash`` and ``entityHashes`` have
+    ///   the same complexity, so store their values if you need them often.
     public var canonicalForm: String {
         var forms = CanonicalForms(self)
         return entities.sorted { [$0.name].precedes([$1.name]) }
             .reduce(into: "model schema \(Self.schemaFormat)\n") { $0 += forms.form(of: $1) }
     }
 
-    /// The persisted shape of one entity as a string. The string contains the parent's hash, so a change of the parent
-    /// changes the form of each child. A change of a child does not change the parent's form.
+    /// Returns a string that describes the persisted shape of one entity. The string contains the parent's hash, so a change of
+    /// the parent changes the string of each child. A change of a child does not change the parent's string.
     ///
     /// ```swift
     /// let form = model.canonicalForm(of: contact)
@@ -87,13 +87,13 @@ extension ManagedObjectModel {
         return forms.form(of: entity)
     }
 
-    /// The hash of ``canonicalForm``. Models with equal hashes have equal persisted shapes. The hash is the same on every
+    /// The hash of ``canonicalForm``. Models with equal hashes have equal persisted shapes. A model has the same hash on every
     /// machine.
     public var hash: ModelHash {
         ModelHash(hashing: canonicalForm)
     }
 
-    /// The hash of every entity's canonical form, by entity name.
+    /// The hash of each entity's canonical form, by entity name.
     public var entityHashes: [String: ModelHash] {
         var forms = CanonicalForms(self)
         return forms.lookup.entities.mapValues { ModelHash(hashing: forms.form(of: $0)) }
@@ -112,8 +112,8 @@ private struct CanonicalForms {
     mutating func form(of entity: EntityDescription) -> String {
         var parentHash: ModelHash?
         let lineage = lookup.lineage(of: entity)
-        // Only an invalid model has a lineage without a root. Such a lineage depends on the entity where it begins, so
-        // the hashes along it are not kept.
+        // Only an invalid model has a lineage without a root. The hashes along such a lineage depend on the first entity, so
+        // they are not cached.
         let isComplete = lineage.last?.parentName == nil
         for ancestor in lineage.dropFirst().reversed() {
             if isComplete, let hash = hashes[ancestor.name] {

@@ -12,41 +12,41 @@ public struct AttributeDescription: Sendable, Hashable {
     public var isTransient: Bool
     /// The value in a new object; nil for no default value. An empty string is a default value.
     public var defaultValue: AttributeValue?
-    /// Whether an optional attribute has a generated property of a plain number type. A missing value then reads as zero.
+    /// Whether the generated property of an optional number or Boolean is not a Swift optional. Nil then reads as 0 or false.
     public var usesScalarValueType: Bool
-    /// The lowest allowed value, inclusive. For a string, an `.integer`: the minimum length in characters.
+    /// The lowest allowed value, inclusive. For a string, the minimum length in characters as an `.integer`.
     public var minimum: AttributeValue?
-    /// The highest allowed value, inclusive. For a string, an `.integer`: the maximum length in characters.
+    /// The highest allowed value, inclusive. For a string, the maximum length in characters as an `.integer`.
     public var maximum: AttributeValue?
     /// A regular expression that the whole string must match.
     public var pattern: String?
-    /// The name of the transformer in the model. The library ignores the name: a transformable is a `Codable` value.
+    /// The name of the transformer in the model. The library ignores the name, because a transformable is a `Codable` value.
     public var valueTransformerName: String?
-    /// The Swift type of a transformable, as the model declares it: `[String]`, `Color`.
+    /// The Swift type of a transformable in the model, such as `[String]` or `Color`.
     public var customClassName: String?
-    /// Whether large values of the attribute are deferred: a fetch for reading leaves values of more than 16 KB in the store
-    /// until they are needed. Stores keep all values in their rows. The flag is not part of the model's hash.
+    /// Whether large values of the attribute are deferred. A fetch for reading leaves deferred values of more than 16 KB in the
+    /// store until they are needed. Every value is stored in its row. The flag is not part of the model's hash.
     public var allowsExternalBinaryDataStorage: Bool
-    /// The name of the composite, when ``type`` is ``AttributeType/composite``.
+    /// The name of the composite if ``type`` is ``AttributeType/composite``.
     public var compositeName: String?
-    /// The expression that calculates a derived attribute; nil for an attribute that your code sets.
+    /// The expression that calculates the value of a derived attribute; nil for an attribute whose value your code sets.
     public var derivationExpression: String?
-    /// Whether the attribute has an index of its own. Old model files use this flag.
+    /// Whether the attribute has its own index. Old model files use this flag.
     public var isIndexed: Bool
-    /// A flag of the model file that the library ignores.
+    /// A flag in the model file, which the library ignores.
     public var preservesValueInHistoryOnDeletion: Bool
-    /// A flag of the model file that the library ignores.
+    /// A flag in the model file, which the library ignores.
     public var allowsCloudEncryption: Bool
-    /// A flag of the model file that the library ignores.
+    /// A flag in the model file, which the library ignores.
     public var isIndexedBySpotlight: Bool
-    /// A string in the model's hash: changing the string changes the hash. Nil for none.
+    /// A string that is part of the model's hash, so a change of the string changes the hash; nil for none.
     public var versionHashModifier: String?
     /// The attribute's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
     /// Notes of the model's author, by key. Notes are not part of the hash.
     public var userInfo: [String: String]
 
-    /// Makes an attribute. Arguments that are left out have the defaults of a model file.
+    /// Makes an attribute. An omitted argument has the same default as in a model file.
     ///
     /// ```swift
     /// let subject = AttributeDescription(
@@ -120,7 +120,7 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     case string = "String"
     /// True or false, `Bool`.
     case boolean = "Boolean"
-    /// A moment, `Date`.
+    /// A point in time, `Date`.
     case date = "Date"
     /// Bytes, `Data`.
     case binary = "Binary"
@@ -128,7 +128,7 @@ public enum AttributeType: String, Sendable, Hashable, CaseIterable {
     case uuid = "UUID"
     /// A `URL`.
     case uri = "URI"
-    /// A `Codable` value of the app, stored as JSON.
+    /// A `Codable` value of the app's own type, stored as JSON.
     case transformable = "Transformable"
     /// The id of an object. Models do not name this type.
     case objectID = "Object ID"

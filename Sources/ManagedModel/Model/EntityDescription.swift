@@ -2,33 +2,34 @@
 public struct EntityDescription: Sendable, Hashable {
     /// The name of the entity.
     public var name: String
-    /// The class as the model names it: `X`, `.X` (in the app's own module) or `Module.X`; nil for the generic class.
+    /// The name of the class in the model: `X`, `.X` (in the app's own module) or `Module.X`; nil if the model names no class,
+    /// or names `NSManagedObject`.
     public var className: String?
     /// The name of the parent entity; nil for a root entity.
     public var parentName: String?
-    /// Whether only sub-entities of the entity have objects.
+    /// Whether the entity is abstract: every object belongs to one of its sub-entities.
     public var isAbstract: Bool
-    /// The entity's own attributes, in the order of the file. The parent lists the inherited attributes.
+    /// The entity's own attributes, in the order of the model file. Inherited attributes are in the parent's list.
     public var attributes: [AttributeDescription]
-    /// The entity's own relationships, in the order of the file.
+    /// The entity's own relationships, in the order of the model file.
     public var relationships: [RelationshipDescription]
-    /// The entity's own fetched properties. No accessors are generated for them.
+    /// The entity's own fetched properties. The generated code has no accessors for fetched properties.
     public var fetchedProperties: [FetchedPropertyDescription]
     /// The indexes that a store creates for the entity.
     public var indexes: [FetchIndexDescription]
-    /// Each constraint lists the names of attributes or to-one relationships whose values must be unique in combination. A row
-    /// with a nil value in the list never conflicts with another row.
+    /// The uniqueness constraints. Each constraint lists attributes or to-one relationships: no two objects may have the same
+    /// combination of values. A row with a nil value in a constraint never conflicts with another row.
     public var uniquenessConstraints: [[String]]
     /// Notes of the model's author, by key. Notes are not part of the hash.
     public var userInfo: [String: String]
-    /// A string in the model's hash: changing the string changes the hash. Nil for none.
+    /// A string that is part of the model's hash, so a change of the string changes the hash; nil for none.
     public var versionHashModifier: String?
     /// The entity's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
-    /// The code that is generated for the entity.
+    /// The kind of code that is generated for the entity.
     public var codeGeneration: CodeGeneration
 
-    /// Makes an entity. Arguments that are left out have the defaults of a model file.
+    /// Makes an entity. An omitted argument has the same default as in a model file.
     ///
     /// ```swift
     /// let attachment = EntityDescription(
@@ -67,23 +68,23 @@ public struct EntityDescription: Sendable, Hashable {
     }
 }
 
-/// The code that the generator writes for an entity (`codeGenerationType` in the file).
+/// The kind of code that the generator writes for an entity (`codeGenerationType` in the file).
 public enum CodeGeneration: String, Sendable, Hashable {
-    /// Nothing: the author writes the class and its properties.
+    /// No code: the author writes the class and its properties.
     case manual
-    /// The class with its properties.
+    /// The class and its properties.
     case `class`
-    /// The properties, as an extension of a class that the author writes.
+    /// An extension with the properties. The author writes the class.
     case category
 }
 
-/// An index that speeds up fetches. Indexes are updated when the store opens and are not part of the hash.
+/// An index that speeds up fetches. Indexes are updated when the store opens. They are not part of the hash.
 public struct FetchIndexDescription: Sendable, Hashable {
     /// The name of the index in the model.
     public var name: String
-    /// The properties that the index sorts by, the most significant first.
+    /// The properties that the index sorts by, starting with the most significant property.
     public var elements: [Element]
-    /// Whether the model declares the index in the old form, without a name (`compoundIndex` in the file).
+    /// Whether the model file declares the index in the old form, which has no name (`compoundIndex` in the file).
     public var isCompound: Bool
 
     /// Makes an index.
@@ -102,7 +103,7 @@ public struct FetchIndexDescription: Sendable, Hashable {
     public struct Element: Sendable, Hashable {
         /// The name of an attribute or of a to-one relationship.
         public var property: String
-        /// Whether the least value comes first.
+        /// Whether the lowest value comes first.
         public var isAscending: Bool
 
         /// Makes an element.

@@ -4,16 +4,16 @@ public struct FetchRequestTemplate: Sendable, Hashable {
     public var name: String
     /// The name of the fetched entity.
     public var entityName: String
-    /// A format string, which may contain `$VARIABLES`; nil for all objects.
+    /// The format string of the predicate, which may contain `$VARIABLES`; nil to fetch all objects.
     public var predicateFormat: String?
-    /// The result type in the model. The generated function returns objects.
+    /// The result type in the model. The generated function always returns objects.
     public var resultType: ResultType
     /// The maximum number of results; 0 for no limit.
     public var fetchLimit: Int
     /// Whether the results include objects of sub-entities.
     public var includesSubentities: Bool
 
-    /// Makes a request. Arguments that are left out have the defaults of a model file.
+    /// Makes a request. An omitted argument has the same default as in a model file.
     ///
     /// ```swift
     /// let template = FetchRequestTemplate(
@@ -36,7 +36,7 @@ public struct FetchRequestTemplate: Sendable, Hashable {
         self.includesSubentities = includesSubentities
     }
 
-    /// The kind of results of a fetch. The raw value is the number in the file.
+    /// The kind of results of a fetch. The raw value is the number in the model file.
     public enum ResultType: Int, Sendable, Hashable {
         /// The objects.
         case objects = 0
@@ -47,13 +47,13 @@ public struct FetchRequestTemplate: Sendable, Hashable {
     }
 }
 
-/// A relationship whose value is the result of a fetch. It has no column.
+/// A property whose value is the result of a fetch. No column stores the value.
 public struct FetchedPropertyDescription: Sendable, Hashable {
     /// The name of the property.
     public var name: String
-    /// A flag of the model file that the library ignores.
+    /// A flag in the model file, which the library ignores.
     public var isOptional: Bool
-    /// The fetch. Its predicate may use `$FETCH_SOURCE`.
+    /// The request of the fetch. Its predicate may use `$FETCH_SOURCE`.
     public var fetchRequest: FetchRequestTemplate
     /// Notes of the model's author, by key.
     public var userInfo: [String: String]

@@ -1,11 +1,11 @@
 /// The entities of an app, with their attributes and relationships.
 ///
-/// A model is a plain value: `ModelPlugin` generates the model as a Swift literal, or `ModelReader` reads it at run time.
-/// Models are not registered anywhere, and two containers can use the same model.
+/// A model is a value. `ModelPlugin` generates a model as a Swift literal, and `ModelReader` reads a model at run time. Models
+/// are not registered anywhere, and two containers can use the same model.
 public struct ManagedObjectModel: Sendable {
-    /// The name of the bundle, without its extension: `Contacts`.
+    /// The name of the bundle without its extension, such as `Contacts`.
     public var name: String
-    /// The name of the model version, without its extension: `Contacts 2`.
+    /// The name of the model version without its extension, such as `Contacts 2`.
     public var version: String
     /// Every entity, sorted by name.
     public var entities: [EntityDescription]
@@ -13,21 +13,23 @@ public struct ManagedObjectModel: Sendable {
     public var composites: [CompositeDescription]
     /// The fetch requests stored with the model.
     public var fetchRequests: [FetchRequestTemplate]
-    /// Named subsets of the entities. The unnamed default configuration with all entities is not listed.
+    /// Named subsets of the entities. The unnamed default configuration, which has all entities, is not listed.
     public var configurations: [EntityConfiguration]
-    /// The name passed to ``restricted(toConfiguration:)``; nil for a whole model. The name is not part of the hash.
+    /// The name passed to ``restricted(toConfiguration:)``; nil for a model with all entities. The name is not part of the
+    /// hash.
     public package(set) var configurationName: String?
-    /// The author's own label for this version. The label is not part of the hash.
+    /// The author's label for this version. The label is not part of the hash.
     public var versionIdentifier: String
-    /// The earlier versions, in the bundle or the lock file, from which a migration needs more than the names and renaming
-    /// identifiers of this version. They are not part of the hash.
+    /// The earlier versions whose names a migration needs (see ``EarlierVersion``). They come from the bundle or the lock file,
+    /// and are not part of the hash.
     public var earlierVersions: [EarlierVersion]
-    /// The Swift classes of entities, by entity name. The classes affect neither the hash nor equality.
+    /// The Swift classes of entities, by entity name. The classes are not part of the hash, and `==` ignores them.
     ///
-    /// Generated code sets the classes. A model that was read at run time has no classes: its objects are plain
+    /// Generated code sets the classes. A model that was read at run time has no classes, so its objects are plain
     /// `ManagedObject`s.
     public var classes: [String: any AnyObject.Type]
-    /// What is wrong with the classes that the model was made of, and cannot be seen in it. ``validate()`` throws it.
+    /// A fault in the classes that the model was made from. The descriptions do not show the fault, so ``validate()`` throws
+    /// it.
     package var fault: ClassFault?
 
     /// Makes a model.
@@ -38,14 +40,13 @@ public struct ManagedObjectModel: Sendable {
     ///
     /// - Parameters:
     ///   - name: The name of the bundle, without its extension.
-    ///   - version: The name of the version; nil, the default, means the name of the model.
+    ///   - version: The name of the version; nil, the default, for the name of the model.
     ///   - entities: Every entity, in any order.
     ///   - composites: The composite types that attributes name, in any order.
     ///   - fetchRequests: The fetch requests stored with the model, in any order.
     ///   - configurations: Named subsets of the entities.
-    ///   - versionIdentifier: The author's own label for the version.
-    ///   - earlierVersions: The earlier versions from which a migration needs more than the names and renaming identifiers
-    ///     of this version.
+    ///   - versionIdentifier: The author's label for the version.
+    ///   - earlierVersions: The earlier versions whose names a migration needs (see ``EarlierVersion``).
     ///   - classes: The Swift classes of entities, by entity name.
     public init(
         name: String,
@@ -69,7 +70,7 @@ public struct ManagedObjectModel: Sendable {
         self.classes = classes
     }
 
-    /// The entity with that name, or nil.
+    /// Returns the entity with the given name; nil if there is none.
     ///
     /// ```swift
     /// let contact = model.entity(named: "ContactEntity")
@@ -98,11 +99,11 @@ extension ManagedObjectModel: Equatable {
     }
 }
 
-/// Why classes make no model.
+/// A fault in classes, from which no valid model can be made.
 package struct ClassFault: Sendable {
     package var entityName: String?
     package var propertyName: String?
-    /// What is wrong, and what to do about it.
+    /// Describes the fault and how to correct it.
     package var message: String
 
     package init(entity: String?, property: String? = nil, _ message: String) {
@@ -116,7 +117,7 @@ package struct ClassFault: Sendable {
 public struct EntityConfiguration: Sendable, Hashable {
     /// The name of the subset.
     public var name: String
-    /// The names of its entities.
+    /// The names of the subset's entities.
     public var entityNames: [String]
 
     /// Makes a configuration.
@@ -130,7 +131,7 @@ public struct EntityConfiguration: Sendable, Hashable {
     }
 }
 
-/// A type made of several attributes. A store has one column for each leaf.
+/// A type that consists of several attributes. A store has one column for each leaf.
 public struct CompositeDescription: Sendable, Hashable {
     /// The name by which attributes refer to the composite.
     public var name: String
@@ -151,7 +152,7 @@ public struct CompositeDescription: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// The entity and its ancestors, nearest first. In an invalid model, the list ends at the start of a cycle.
+    /// Returns the entity and its ancestors, nearest first. In an invalid model, the list ends at the start of a cycle.
     ///
     /// ```swift
     /// let names = model.lineage(of: contact).map(\.name)
@@ -169,7 +170,7 @@ extension ManagedObjectModel {
         return lineage
     }
 
-    /// The direct sub-entities of the entity of that name, sorted by name.
+    /// Returns the direct sub-entities of the entity with the given name, sorted by name.
     ///
     /// ```swift
     /// let names = model.children(ofEntityNamed: "BaseEntity").map(\.name)
@@ -181,7 +182,7 @@ extension ManagedObjectModel {
         entities.filter { $0.parentName == name }
     }
 
-    /// The entity of that name and all its direct and indirect sub-entities, sorted by name.
+    /// Returns the entity with the given name and all its direct and indirect sub-entities, sorted by name.
     ///
     /// ```swift
     /// let count = model.family(ofEntityNamed: "BaseEntity").count  // 3
@@ -202,18 +203,19 @@ extension ManagedObjectModel {
 
 /// The names of entities and properties in an earlier version of a model.
 ///
-/// A migration needs these names if the current names and renaming identifiers lead to the wrong element. For example, one
-/// version renames an attribute, and the next version gives the old name to a new attribute. A migration that skips the
-/// version between them cannot tell which attribute has the values. The model reader therefore follows the names from each
-/// version to the next: a bundle contains its versions, and the lock file contains the versions that were edited in place.
+/// A migration needs these names if the current names and renaming identifiers lead to the wrong element. For example, version
+/// 2 renames an attribute, and version 3 gives the old name to a new attribute. Without the names of version 1, a migration
+/// from version 1 to version 3 cannot tell which attribute has the values. The model reader therefore follows the names from
+/// each version to the next. A bundle contains its versions, and the lock file contains the versions that were edited in place.
 public struct EarlierVersion: Sendable, Hashable {
-    /// The hash of the earlier version and the hashes of its configurations. A store of that version has one of them.
+    /// The hash of the earlier version and the hashes of its configurations. A store of the earlier version has one of these
+    /// hashes.
     public var hashes: Set<String>
-    /// The names of entities in the earlier version, by their current names. New entities are left out.
+    /// The names of entities in the earlier version, by their current names. New entities are not listed.
     public var entityNames: [String: String]
     /// The names of properties in the earlier version, by the current name of the entity and the current name of the property.
-    /// A leaf of a composite is named as in `address.city`. For an entity that is not listed, the current names and renaming
-    /// identifiers of its properties are right.
+    /// The name of a composite's leaf has a dot, as in `address.city`. An entity is not listed if the current names and
+    /// renaming identifiers of its properties are correct.
     public var propertyNames: [String: [String: String]]
 
     /// Makes an earlier version.
@@ -231,17 +233,18 @@ public struct EarlierVersion: Sendable, Hashable {
     }
 }
 
-/// A model that is compiled into an app, for code that finds the model by its name.
+/// A class that provides a model compiled into an app. Code can find the class by the name of the model.
 ///
-/// `ModelPlugin` generates a conforming class for each model. Apps use ``ManagedObjectModel`` and write no such class.
+/// `ModelPlugin` generates a conforming class for each model, so apps do not write such classes. Use ``ManagedObjectModel``
+/// instead.
 nonisolated public protocol GeneratedModel: AnyObject {
     /// The model.
     static var model: ManagedObjectModel { get }
 }
 
 extension ManagedObjectModel {
-    /// The name of the class that is generated for a model. Different model names give different class names: a scalar that is
-    /// not an ASCII letter or digit becomes its hexadecimal number.
+    /// The name of the class that is generated for a model. Different model names give different class names: each scalar that
+    /// is not an ASCII letter or digit is replaced with its hexadecimal number.
     package static func generatedClassName(forModelNamed name: String) -> String {
         var className = "GeneratedModel_"
         for scalar in name.unicodeScalars {

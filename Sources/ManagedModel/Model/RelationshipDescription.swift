@@ -4,7 +4,7 @@ public struct RelationshipDescription: Sendable, Hashable {
     public var name: String
     /// The name of the destination entity.
     public var destinationName: String
-    /// The relationship of the destination that points back; nil for none.
+    /// The name of the destination's relationship that points back; nil for none.
     public var inverseName: String?
     /// Whether the relationship can have more than one destination.
     public var isToMany: Bool
@@ -14,13 +14,13 @@ public struct RelationshipDescription: Sendable, Hashable {
     public var isOptional: Bool
     /// Whether the links are kept in memory only.
     public var isTransient: Bool
-    /// The minimum number of destinations. An optional relationship may be empty in any case.
+    /// The minimum number of destinations. An optional relationship may also have no destination.
     public var minimumCount: Int
     /// The maximum number of destinations; 0 for no limit.
     public var maximumCount: Int
     /// What happens to the destinations when the source is deleted. The rule is not part of the hash.
     public var deleteRule: DeleteRule
-    /// A string in the model's hash: changing the string changes the hash. Nil for none.
+    /// A string that is part of the model's hash, so a change of the string changes the hash; nil for none.
     public var versionHashModifier: String?
     /// The relationship's name in an older version of the model (`elementID` in the file).
     public var renamingIdentifier: String?
@@ -38,16 +38,16 @@ public struct RelationshipDescription: Sendable, Hashable {
     /// - Parameters:
     ///   - name: The name of the relationship.
     ///   - destinationName: The name of the destination entity.
-    ///   - inverseName: The relationship of the destination that points back; nil for none.
+    ///   - inverseName: The name of the destination's relationship that points back; nil for none.
     ///   - isToMany: Whether the relationship can have more than one destination.
     ///   - isOrdered: Whether the destinations have an order.
     ///   - isOptional: Whether an object can be saved without a destination.
     ///   - isTransient: Whether the links are kept in memory only.
     ///   - minimumCount: The minimum number of destinations; 0 by default.
-    ///   - maximumCount: The maximum number of destinations; 0 for no limit. Nil, the default, means 1 for a to-one
+    ///   - maximumCount: The maximum number of destinations; 0 for no limit. The default is nil, which means 1 for a to-one
     ///     relationship and no limit for a to-many relationship.
     ///   - deleteRule: What happens to the destinations when the source is deleted; `.nullify` by default.
-    ///   - versionHashModifier: A string in the model's hash; nil for none.
+    ///   - versionHashModifier: A string that is part of the model's hash; nil for none.
     ///   - renamingIdentifier: The relationship's name in an older version of the model; nil if the name has not changed.
     ///   - userInfo: Notes of the model's author, by key.
     public init(
@@ -81,9 +81,9 @@ public struct RelationshipDescription: Sendable, Hashable {
     }
 }
 
-/// What happens to the destinations when the source of a relationship is deleted. The raw value is the word in the file.
+/// What happens to the destinations when the source of a relationship is deleted. The raw value is the word in the model file.
 public enum DeleteRule: String, Sendable, Hashable {
-    /// Nothing happens. Links of the destinations may then lead to a deleted object.
+    /// Nothing happens. The destinations may then refer to a deleted object.
     case noAction = "No Action"
     /// The destinations lose their link to the source.
     case nullify = "Nullify"

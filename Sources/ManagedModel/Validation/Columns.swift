@@ -1,13 +1,14 @@
 /// One column of an entity's rows: an attribute, a leaf of a composite, or a part of a to-one relationship.
 ///
-/// The position of a column in ``ManagedObjectModel/columns(of:)`` is the index that generated properties use.
+/// A generated property uses the position of its column in ``ManagedObjectModel/columns(of:)``.
 public struct ColumnDescription: Sendable, Hashable {
-    /// The property's name; `property.leaf` for a leaf of a composite; `property.entity` for the entity of a destination whose
-    /// entity has sub-entities; `property.position` for the index of the row's object in an ordered inverse.
+    /// The name of the property. Three kinds of columns have a longer name: `property.leaf` for a leaf of a composite,
+    /// `property.entity` for the entity of a destination, if the destination's entity has sub-entities, and `property.position`
+    /// for the row's position in an ordered inverse.
     public var name: String
     /// What the column holds.
     public var role: Role
-    /// False for a transient attribute: a save includes its value, but the store has no column for it.
+    /// Whether the store has the column. False for a transient property, whose value only a save includes.
     public var isStored: Bool
 
     /// Makes a column.
@@ -28,32 +29,32 @@ public struct ColumnDescription: Sendable, Hashable {
         case attribute(AttributeDescription)
         /// The key of a to-one relationship's destination.
         case destinationKey(RelationshipDescription)
-        /// The number of the destination's entity, if the destination has sub-entities.
+        /// The number of the destination's entity, if the relationship's destination entity has sub-entities.
         case destinationEntity(RelationshipDescription)
-        /// The index of the row's object in an ordered to-many relationship. The previous column belongs to the inverse of
-        /// that relationship.
+        /// The position of the row's object in an ordered to-many relationship. The previous column holds the row's link, which
+        /// belongs to the inverse of the ordered relationship.
         case position(RelationshipDescription)
     }
 
-    /// The attribute's description, or nil for a relationship.
+    /// The attribute's description; nil for a relationship.
     public var attribute: AttributeDescription? {
         if case .attribute(let attribute) = role { attribute } else { nil }
     }
 }
 
 extension ManagedObjectModel {
-    /// The columns of an entity's rows.
+    /// Returns the columns of an entity's rows.
     ///
     /// ```swift
     /// let names = model.columns(of: group).map(\.name)
     /// // ["syncFlag", "gid", "memberCount", "name"]
     /// ```
     ///
-    /// - Complexity: linear in the properties of the entity and its ancestors. Each relationship is looked up by name.
+    /// - Complexity: linear in the properties of the entity and its ancestors, plus a look-up by name for each relationship.
     ///
-    /// Inherited columns come first, so that a property has the same index in every sub-entity. The entity's own attributes
-    /// follow in the order of the model, with each composite as its leaves. The to-one relationships whose links are stored in
-    /// the row come last.
+    /// Inherited columns come first, so that a property has the same index in every sub-entity. Next come the entity's own
+    /// attributes in the order of the model. A composite has a column for each leaf. The to-one relationships whose links are
+    /// stored in the row come last.
     public func columns(of entity: EntityDescription) -> [ColumnDescription] {
         columns(of: entity, format: ManagedObjectModel.storeFormat)
     }
@@ -62,11 +63,11 @@ extension ManagedObjectModel {
         lineage(of: entity).reversed().flatMap { ownColumns(of: $0, format) }
     }
 
-    /// The format of a store in which both sides of a one-to-one relationship have a column, and ordered one-to-many
-    /// relationships have no position column.
+    /// The format of a store in which each side of a one-to-one relationship has a column, and an ordered one-to-many
+    /// relationship has no position column.
     package static let firstStoreFormat: Int64 = 1
 
-    /// The format of new stores: see ``linkStorage(of:)``.
+    /// The format of new stores, which ``linkStorage(of:)`` describes.
     package static let storeFormat: Int64 = 2
 
     private func ownColumns(of entity: EntityDescription, _ format: Int64) -> [ColumnDescription] {
@@ -125,18 +126,18 @@ package enum LinkStorage: Sendable, Hashable {
     case column
     /// In the column of the inverse, in the destinations' rows.
     case inverseColumn(RelationshipName)
-    /// In separate rows, each with a source and a destination. The rows belong to the relationship or to its inverse. The rows
-    /// of the inverse are reversed: their sources are the destinations of the relationship.
+    /// In separate rows with a source and a destination. The rows belong to the relationship or to its inverse. Rows of the
+    /// inverse are reversed: their sources are the destinations of the relationship.
     case pairs(RelationshipName, isReversed: Bool)
     /// Nowhere, because the relationship is transient and to-many.
     case none
 }
 
 extension ManagedObjectModel {
-    /// The location of a relationship's links in a store of the current format.
+    /// Returns the location of a relationship's links in a store of the current format.
     ///
-    /// A one-to-one relationship uses the column of the side that sorts first by entity and name. A one-to-one relationship
-    /// that is its own inverse uses the column in the rows of both ends.
+    /// A one-to-one relationship uses the column of the side that sorts first by entity and name. If the relationship is its
+    /// own inverse, the rows of both ends use the column.
     package func linkStorage(of name: RelationshipName) -> LinkStorage {
         guard let relationship = relationship(name) else { return .none }
         guard !relationship.isTransient else { return relationship.isToMany ? .none : .column }
@@ -153,12 +154,12 @@ extension ManagedObjectModel {
         }
     }
 
-    /// Nil for an inherited relationship: only the entity that declares a relationship has it.
+    /// Nil for an inherited relationship, because only the declaring entity lists it.
     package func relationship(_ name: RelationshipName) -> RelationshipDescription? {
         entity(named: name.entity)?.relationships.first { $0.name == name.name }
     }
 
-    /// The name of the inverse, with the entity that declares it; nil if the relationship has no inverse.
+    /// The name of the inverse and the entity that declares the inverse; nil if the relationship has no inverse.
     package func inverse(of relationship: RelationshipDescription) -> RelationshipName? {
         guard let name = relationship.inverseName, let destination = entity(named: relationship.destinationName) else {
             return nil
@@ -167,7 +168,7 @@ extension ManagedObjectModel {
             .map { RelationshipName(entity: $0.name, name: name) }
     }
 
-    /// Nil if the relationship has no inverse, or a transient inverse.
+    /// Nil if the relationship has no inverse or a transient inverse.
     package func storedInverse(of relationship: RelationshipDescription) -> RelationshipDescription? {
         guard let inverse = inverse(of: relationship).flatMap(self.relationship), !inverse.isTransient else {
             return nil

@@ -2,12 +2,12 @@ internal import Foundation
 
 /// The source of a derived attribute.
 package enum DerivationExpression: Sendable, Hashable {
-    /// The moment of the save.
+    /// The time of the save.
     case now
-    /// The value at the end of a key path: another attribute, a leaf of a composite, or a value of related objects, as in
-    /// `category.name`, `articles.@count` and `articles.@sum.words`.
+    /// The value at the end of a key path. The value is another attribute, a leaf of a composite, or a value of related
+    /// objects, as in `category.name`, `articles.@count` and `articles.@sum.words`.
     case path([String])
-    /// The transformed string of another attribute.
+    /// The string of another attribute, transformed.
     case changed([String], StringTransformation)
 
     /// Nil if the expression is not supported.
@@ -37,11 +37,11 @@ package enum DerivationExpression: Sendable, Hashable {
         }
     }
 
-    /// What is wrong with an expression that is not supported, and what to write.
+    /// The end of an error message about an unsupported expression.
     package static let problem =
         "which is not a known derivation. Use now(), another attribute, canonical:(name), lowercase:(name), uppercase:(name), a path such as category.name, articles.@count, or sum, average, min or max as in sum:(articles.words)"
 
-    /// The keys of a key path; nil if the string is not a key path.
+    /// Splits a key path into its keys. Returns nil if the string is not a key path.
     private static func keys(_ text: String) -> [String]? {
         let keys = text.parts(separatedBy: ".").map { $0.trimmingCharacters(in: .whitespaces) }
         let marks = "():,".unicodeScalars
@@ -57,10 +57,10 @@ package enum DerivationExpression: Sendable, Hashable {
     ]
 }
 
-/// A transformation of a string. The raw value is the word in the expression.
+/// A transformation of a string. The raw value is the function's name in the expression.
 package enum StringTransformation: String, Sendable, Hashable, CaseIterable {
     case uppercase, lowercase
-    /// Without case and diacritics, for searching.
+    /// Removes case and diacritics, for searching.
     case canonical
 
     package func callAsFunction(_ text: String) -> String {

@@ -1,10 +1,10 @@
-/// A predicate format, checked without its grammar. The outline has the variables and the first names of key paths. The
-/// outline knows whether brackets and quotes match, and whether values and operators alternate.
+/// A rough check of a predicate format, without a full parser. Finds the variables, the first names of key paths, unmatched
+/// brackets and quotes, and values and operators that do not alternate.
 package struct FormatOutline {
-    /// Without the `$` and without duplicates, in the order of the format. The variable of a SUBQUERY is left out.
+    /// Without the `$` and without duplicates, in the order of the format. Variables of a SUBQUERY are left out.
     package private(set) var variables: [String] = []
-    /// The variables that the format takes for objects: it uses their keys, or they are the collection of a SUBQUERY. Without
-    /// duplicates, in the order of the format.
+    /// The variables whose values must be objects, because the format uses their keys or a SUBQUERY uses them as its
+    /// collection. Without duplicates, in the order of the format.
     package private(set) var objectVariables: [String] = []
     /// The first name of each key path that begins at the object itself. Without duplicates, in the order of the format.
     package private(set) var names: [String] = []
@@ -14,7 +14,7 @@ package struct FormatOutline {
     package private(set) var likelyError: String?
 
     private var tokens: [FormatToken] = []
-    /// The open SUBQUERYs: the depth of their parentheses, and their variables once they are known.
+    /// The open SUBQUERYs, with the depth of their parentheses. The variable is nil until it is found.
     private var subqueries: [(depth: Int, variable: String?)] = []
 
     package init(_ format: String) {
@@ -40,7 +40,7 @@ package struct FormatOutline {
             case .variable(let name, let hasKeys): addVariable(name, hasKeys, at: index, depth)
             case .word(let word):
                 let isCall = index + 1 < tokens.count && tokens[index + 1] == .open
-                // In the predicate of a subquery, only key paths that begin with the subquery's variable are certain.
+                // Skips a bare name in the predicate of a SUBQUERY, because it is not certain which object has the key.
                 guard !isCall, subqueries.last?.variable == nil, !FormatToken.isReserved(word), !names.contains(word)
                 else { continue }
                 names.append(word)
@@ -81,7 +81,7 @@ package struct FormatOutline {
             case (nil, .relation): return "its predicate begins with an operator"
             default: break
             }
-            // A name before parentheses names a function.
+            // A name before parentheses is the name of a function.
             if case .call = role { before = nil } else { before = role == .closing ? .value : role }
             if role == .separator || role == .prefix { before = .separator }
         }

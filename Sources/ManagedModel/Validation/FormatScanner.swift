@@ -1,8 +1,8 @@
 /// A token of a predicate format.
 enum FormatToken: Equatable {
-    /// A name or a word of the format language.
+    /// A name or a word of the format language, such as `AND`.
     case word(String)
-    /// A name that cannot be a word of the language, as in `#from`.
+    /// A name that cannot be a word of the language, because of its number sign: `#from`.
     case name(String)
     case variable(String, hasKeys: Bool)
     /// A number or a string.
@@ -14,7 +14,7 @@ enum FormatToken: Equatable {
     case comma
     case open, close
 
-    /// The role of a token beside its neighbors.
+    /// The kind of a token, to check that values and operators alternate.
     enum Role {
         case value, relation, opening, closing, separator, prefix, call
     }
@@ -49,8 +49,8 @@ enum FormatToken: Equatable {
     }
 }
 
-/// Divides a predicate format into tokens. String options such as [cd], and the rest of a key path, belong to the token before
-/// them.
+/// Splits a predicate format into tokens. String options such as [cd] belong to the token before them, and so do the keys after
+/// the first key of a key path.
 struct FormatScanner {
     private(set) var syntaxError: String?
     private var rest: Substring.UnicodeScalarView
@@ -68,7 +68,8 @@ struct FormatScanner {
         return nil
     }
 
-    /// The token that begins with a character; nil for a space, and for a part of the previous token.
+    /// Returns the token that begins with a character. Returns nil for a space, and for a character that belongs to the
+    /// previous token.
     private mutating func token(_ scalar: Unicode.Scalar) -> FormatToken? {
         switch scalar {
         case "'", "\"":
@@ -142,9 +143,9 @@ struct FormatScanner {
         return String(name)
     }
 
-    /// Skips the keys after the first one. There may be spaces around their dots.
+    /// Skips the keys after the first key of a key path. The dots may have spaces around them.
     ///
-    /// - Returns: Whether there are any.
+    /// - Returns: Whether the key path has such keys.
     @discardableResult
     private mutating func skipKeyPath() -> Bool {
         var hasKeys = false
@@ -164,7 +165,7 @@ struct FormatScanner {
         }
     }
 
-    /// Skips a string in quotes; false if it has no end.
+    /// Skips a quoted string. Returns false if the closing quote is missing.
     private mutating func skipText(quote: Unicode.Scalar) -> Bool {
         while let scalar = rest.popFirst() {
             if scalar == quote { return true }

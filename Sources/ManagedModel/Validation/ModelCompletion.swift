@@ -1,10 +1,10 @@
 extension ManagedObjectModel {
-    /// Sets the inverse of each relationship that names none, if another relationship names it as its inverse. In a model in code,
-    /// one of the two sides is enough.
+    /// Sets missing inverses. If relationship A names B as its inverse and B names no inverse, B gets the inverse A. A model in
+    /// code can therefore declare an inverse on one side only.
     ///
-    /// Two sides that name each other keep their inverses, and two that disagree are left for ``validate()``.
+    /// Relationships that already have an inverse name keep it. ``validate()`` reports sides that do not name each other.
     ///
-    /// - Throws: `inverseMismatch` if two relationships name the same relationship, and that one names no inverse.
+    /// - Throws: `inverseMismatch` if two relationships name the same inverse, and the inverse has no inverse name.
     /// - Complexity: linear in the relationships of the model, times the depth of inheritance.
     package mutating func completeInverses() throws(ModelError) {
         let lookup = ModelLookup(self)
@@ -31,7 +31,8 @@ extension ManagedObjectModel {
 }
 
 extension ModelLookup {
-    /// The entity and the name of a relationship's inverse; nil unless the inverse exists and names no inverse of its own.
+    /// The name and the entity of a relationship's inverse; nil if there is no inverse, or if the inverse already has an
+    /// inverse name.
     fileprivate func inverseWithoutName(
         of relationship: RelationshipDescription, in entity: EntityDescription
     ) -> RelationshipName? {

@@ -2,9 +2,9 @@
 public struct ModelError: Error, Sendable, Hashable {
     /// The kind of the fault.
     public var code: Code
-    /// The entity or composite at fault, if there is one.
+    /// The entity or composite that has the fault; nil if the fault is elsewhere in the model.
     public var entityName: String?
-    /// The property at fault, if there is one.
+    /// The property that has the fault; nil if the fault is not in a property.
     public var propertyName: String?
     /// Describes the fault and how to correct it.
     public var message: String
@@ -23,11 +23,11 @@ public struct ModelError: Error, Sendable, Hashable {
         self.message = message
     }
 
-    /// The kind of a fault. New kinds may be added: compare with the ones you handle, and keep a default.
+    /// The kind of a fault. Later releases may add kinds, so handle unknown kinds with a `default`.
     public struct Code: Sendable, Hashable, CustomStringConvertible {
         public let description: String
 
-        /// Makes a kind. Its name must differ from the names of all other kinds.
+        /// Makes a kind. The name must differ from the names of all other kinds.
         ///
         /// ```swift
         /// let tooManyEntities = ModelError.Code("tooManyEntities")
@@ -44,7 +44,7 @@ public struct ModelError: Error, Sendable, Hashable {
         public static let inheritanceCycle = Code("inheritanceCycle")
         /// A parent, destination, inverse, composite or constrained property does not exist.
         public static let unknownReference = Code("unknownReference")
-        /// A relationship's inverse does not point back at it.
+        /// The inverse of a relationship does not point back to the relationship.
         public static let inverseMismatch = Code("inverseMismatch")
         /// An attribute is derived from an attribute of another type, from an unknown attribute, or from itself.
         public static let invalidDerivation = Code("invalidDerivation")

@@ -1,10 +1,10 @@
-/// A model's entities and composites by name. Build one lookup for each walk over a whole model.
+/// A model's entities and composites by name. Make one lookup for each pass over a whole model.
 package struct ModelLookup {
     package let entities: [String: EntityDescription]
     package let composites: [String: CompositeDescription]
     /// The names of the entities that have sub-entities.
     package let parentNames: Set<String>
-    /// By the entity's name and the relationship's name.
+    /// The relationships by the names of entity and relationship.
     private let relationships: [String: [String: RelationshipDescription]]
 
     package init(_ model: ManagedObjectModel) {
@@ -26,7 +26,7 @@ package struct ModelLookup {
         return lineage
     }
 
-    /// Whether both entities are the same, or one of them is an ancestor of the other.
+    /// Whether the entities are equal, or one of the entities is an ancestor of the other.
     package func isRelated(_ one: EntityDescription, to other: EntityDescription) -> Bool {
         lineage(of: one).contains { $0.name == other.name } || lineage(of: other).contains { $0.name == one.name }
     }
@@ -36,9 +36,9 @@ package struct ModelLookup {
         lineage(of: entity).lazy.compactMap { relationships[$0.name]?[name] }.first
     }
 
-    /// The fault in a relationship's inverse; nil if the inverse is valid or absent.
+    /// The fault in the inverse of a relationship; nil if the inverse is valid or absent.
     ///
-    /// A valid inverse is the destination's own or inherited relationship, and points back.
+    /// An inverse is valid if it is an own or inherited relationship of the destination and points back.
     package func inverseFault(
         of relationship: RelationshipDescription, in entity: EntityDescription
     ) -> (code: ModelError.Code, sentence: String)? {
@@ -61,17 +61,18 @@ package struct ModelLookup {
 }
 
 extension ManagedObjectModel {
-    /// The model of one configuration: its entities, and the fetch requests for them.
+    /// Returns the model of one configuration, with the entities of the configuration and their fetch requests.
     ///
     /// ```swift
     /// let cache = try model.restricted(toConfiguration: "Cache")
     /// ```
     ///
-    /// Abstract ancestors of the entities are included. The configuration must list every other parent and every destination
-    /// of a relationship, because a store of the restricted model contains only these entities.
+    /// The model also includes the abstract ancestors of the entities. The configuration must list every parent that is not
+    /// abstract, and every destination of a relationship, because a store of the restricted model contains only the included
+    /// entities.
     ///
-    /// - Parameter name: One of ``configurations``.
-    /// - Throws: `unknownReference` if the configuration does not exist, if it lists an unknown entity, or if it lacks the
+    /// - Parameter name: The name of one of ``configurations``.
+    /// - Throws: `unknownReference` if the configuration does not exist, lists an unknown entity, or does not list the
     ///   destination of a relationship or a parent that is not abstract.
     /// - Complexity: linear in the properties of the model, times the depth of inheritance.
     public func restricted(toConfiguration name: String) throws(ModelError) -> ManagedObjectModel {

@@ -24,7 +24,7 @@ extension ModelValidation {
         }
     }
 
-    /// The derived attributes inside the entity's own composites, with the names of their columns.
+    /// The derived leaves of the entity's own composites. Their names are the names of their columns.
     private func derivedLeaves(of entity: EntityDescription, _ columns: [ColumnDescription]) -> [AttributeDescription] {
         let composites = Set(entity.attributes.filter { $0.type == .composite }.map(\.name))
         return columns.compactMap { column in
@@ -36,7 +36,7 @@ extension ModelValidation {
         }
     }
 
-    /// The name of the source, if a derived attribute has its source in the same object; otherwise nil.
+    /// The name of the source, if the source is an attribute of the same object; otherwise nil.
     private func source(
         of attribute: AttributeDescription, _ entity: EntityDescription, _ columns: [ColumnDescription]
     ) throws(ModelError) -> String? {
@@ -84,7 +84,6 @@ extension ModelValidation {
 
     // MARK: Sources in other objects
 
-    /// Whether a key path begins with a relationship.
     private func startsWithRelationship(_ path: [String], _ entity: EntityDescription) -> Bool {
         path.first.map { lookup.relationship(named: $0, of: entity) != nil } ?? false
     }
@@ -126,7 +125,7 @@ extension ModelValidation {
         if !fits.contains(attribute.type) { throw invalid(attribute, entity, wrongType(text, type, attribute.type)) }
     }
 
-    /// Follows the relationships of a key path. Returns the last destination, the aggregate if a relationship is to-many, and
+    /// Follows the relationships of a key path. Returns the last destination, the aggregate (if a relationship is to-many) and
     /// the remaining keys.
     private func end(
         of path: [String], of attribute: AttributeDescription, _ entity: EntityDescription
@@ -160,7 +159,7 @@ extension ModelValidation {
         return (owner, aggregate, keys)
     }
 
-    /// Checks that a source is stored and is not itself derived from other objects.
+    /// Checks that a source is stored, and is not itself derived from other objects.
     private func checkSource(
         _ source: AttributeDescription, _ owner: EntityDescription, of attribute: AttributeDescription,
         _ entity: EntityDescription
@@ -177,7 +176,6 @@ extension ModelValidation {
         }
     }
 
-    /// Whether an attribute is derived from other objects.
     private func isDerivedFromOtherObjects(_ attribute: AttributeDescription, _ entity: EntityDescription) -> Bool {
         guard let text = attribute.derivationExpression, case .path(let path) = DerivationExpression(text) else {
             return false
@@ -185,8 +183,8 @@ extension ModelValidation {
         return startsWithRelationship(path, entity)
     }
 
-    /// No uniqueness constraint can cover an attribute that is derived from other objects: the value is calculated when it is
-    /// read, so no index contains it.
+    /// Checks that no uniqueness constraint covers an attribute that is derived from other objects. Such a value is calculated
+    /// when it is read, so no index contains it.
     private func checkConstraintsExcludeDerivedAttributes(_ entity: EntityDescription) throws(ModelError) {
         for attribute in entity.attributes where isDerivedFromOtherObjects(attribute, entity) {
             let isUnique = model.entities.contains { other in
@@ -230,7 +228,7 @@ extension AttributeType {
     /// Whether values of the type cannot be compared.
     fileprivate var isOpaque: Bool { [.binary, .transformable, .composite, .undefined, .objectID].contains(self) }
 
-    /// The possible types of an attribute that is derived from values of this type, the most natural type first.
+    /// The types that an attribute derived from values of this type can have. The preferred type comes first.
     fileprivate func results(of aggregate: String?) -> [AttributeType] {
         switch (aggregate, self) {
         case (nil, _): isOpaque ? [] : [self]

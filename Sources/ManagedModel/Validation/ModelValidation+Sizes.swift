@@ -2,7 +2,7 @@ extension ModelValidation {
     /// Checks that every composite exists, that composites have no cycles, and that no entity has more properties than a table
     /// can have columns.
     ///
-    /// Adds up sizes without expanding the composites: with nested composites, the number of leaves can double at each level.
+    /// Adds up the sizes without expanding the composites, because the number of leaves can double at each level of nesting.
     func checkSizes() throws(ModelError) {
         var sizes: [String: Int] = [:]
         for composite in model.composites {
@@ -30,7 +30,7 @@ extension ModelValidation {
         for attribute in entity.attributes {
             size += try self.size(of: attribute, owner: entity.name, within: [], sizes: &sizes)
         }
-        // A to-one relationship whose destination has sub-entities also has a column for the entity.
+        // A to-one relationship has a second column for the destination's entity if that entity has sub-entities.
         for relationship in entity.relationships {
             size += lookup.parentNames.contains(relationship.destinationName) ? 2 : 1
         }
@@ -82,17 +82,17 @@ extension ModelValidation {
     }
 }
 
-/// Limits on the cost of a hostile model. Real models stay far below them.
+/// Limits on the cost of a hostile model. Real models are far below the limits.
 package enum ModelLimits {
     /// The maximum number of ancestors of an entity, and the maximum depth of nested composites.
     package static let nesting = 64
-    /// The maximum number of properties of an entity, with inherited properties and attributes of composites. It is the
-    /// maximum number of columns of an SQLite table.
+    /// The maximum number of properties of an entity, including inherited properties and attributes of composites. SQLite has
+    /// the same limit for the columns of a table.
     package static let properties = 2_000
-    /// The maximum number of properties of all entities together, counted in the same way.
+    /// The maximum number of properties of all entities together, including inherited properties and attributes of composites.
     package static let totalProperties = 500_000
     /// The maximum number of entities of a model that is read back from a store.
     package static let storedEntities = 2_000
-    /// The maximum size of such a model, in bytes.
+    /// The maximum size of a model that is read back from a store, in bytes.
     package static let storedModelSize = 16 << 20
 }

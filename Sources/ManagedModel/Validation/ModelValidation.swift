@@ -8,13 +8,13 @@ extension ManagedObjectModel {
     /// ```
     ///
     /// In a valid model, names are unique, and inheritance and composites have no cycles. Every parent, destination, inverse,
-    /// composite and constrained property exists. Derived attributes have the types of their sources, and patterns are regular
-    /// expressions.
+    /// composite and constrained property exists. Each derived attribute has a type that fits its source, and each pattern is a
+    /// regular expression.
     ///
     /// Models from `ModelReader` and from generated code are already checked. Call this method for a model that you build in
     /// code.
     ///
-    /// - Throws: the first fault found, in the order of the model.
+    /// - Throws: The first fault, in the order of the model.
     /// - Complexity: linear in the properties of the model, times the depth of inheritance.
     public func validate() throws(ModelError) {
         try validateShape()
@@ -23,7 +23,8 @@ extension ManagedObjectModel {
         try validation.checkPatterns()
     }
 
-    /// ``validate()`` without the checks that concern no table, for the model of a store that an earlier release made.
+    /// Checks everything except derivations and patterns, which affect no table. Use it for the model of a store that an
+    /// earlier release made.
     package func validateShape() throws(ModelError) {
         try validateStructure()
         let validation = ModelValidation(model: self)
@@ -31,8 +32,8 @@ extension ManagedObjectModel {
         try validation.checkConstraints()
     }
 
-    /// The part of ``validate()`` that limits the cost of walking the model. The model reader repairs relationships after this
-    /// part and before the rest.
+    /// Makes the checks that limit the cost of walking the model. The model reader calls this method, repairs relationships,
+    /// and then calls ``validate()``.
     package func validateStructure() throws(ModelError) {
         if let fault {
             throw ModelError(.unknownReference, entity: fault.entityName, property: fault.propertyName, fault.message)
@@ -45,7 +46,7 @@ extension ManagedObjectModel {
     }
 }
 
-/// The rules of ``ManagedObjectModel/validate()``. Later rules rely on earlier ones.
+/// The checks of ``ManagedObjectModel/validate()``. Later checks rely on earlier checks.
 struct ModelValidation {
     let model: ManagedObjectModel
     let lookup: ModelLookup
@@ -115,7 +116,7 @@ extension ModelValidation {
         }
     }
 
-    /// Checks that no entity redefines a property of an ancestor: both properties would need the same column.
+    /// Checks that no entity redefines a property of an ancestor, because both properties would need the same column.
     func checkRedefinitions() throws(ModelError) {
         let names = Dictionary(uniqueKeysWithValues: model.entities.map { ($0.name, Set(propertyNames(of: $0))) })
         for entity in model.entities {
@@ -154,7 +155,7 @@ extension ModelValidation {
             guard !name.isEmpty else {
                 throw ModelError(.invalidName, entity: owner, "A property of \(owner) has no name. Name the property.")
             }
-            // A dot separates the parts of a key path and of a composite's column.
+            // A name has no dot, because a dot separates the keys of a key path and the parts of a column's name.
             guard !name.unicodeScalars.contains(".") else {
                 throw ModelError(
                     .invalidName, entity: owner, property: name,
@@ -170,8 +171,8 @@ extension ModelValidation {
 }
 
 extension ModelValidation {
-    /// Checks that every constraint has elements, and that every element has a column: an attribute, a leaf of a composite, or
-    /// a to-one relationship.
+    /// Checks that every constraint has elements, and that every element has a column. An element can be an attribute, a leaf
+    /// of a composite, or a to-one relationship.
     func checkConstraints() throws(ModelError) {
         for entity in model.entities where !entity.uniquenessConstraints.isEmpty {
             let attributes = lookup.lineage(of: entity).flatMap(\.attributes)
@@ -239,10 +240,10 @@ extension ModelValidation {
 }
 
 extension AttributeDescription {
-    /// What is wrong with a pattern, as the end of a sentence; nil if it is a regular expression.
+    /// The fault in a pattern, as the end of a sentence; nil if the pattern is a regular expression.
     package static func problem(aboutPattern pattern: String) -> String? {
         do {
-            // The first check is needed because the parentheses could make an unbalanced expression valid.
+            // Checks the plain pattern first, because an unbalanced pattern can be valid inside of the parentheses.
             _ = try NSRegularExpression(pattern: pattern)
             _ = try NSRegularExpression(pattern: "\\A(?:\(pattern))\\z")
             return nil

@@ -1,7 +1,7 @@
-/// What a model can say and this library does not do.
+/// A declaration that a model can contain but this library does not support.
 ///
-/// The warnings of the model reader, of the macros and of a container, and the table in the article on models, have their sentences
-/// from this list.
+/// The warnings of the model reader, the macros and the container use the strings in this enum. So does the table in the
+/// article on models.
 package enum UnsupportedDeclaration: CaseIterable, Sendable {
     case fetchedProperty
     case predicate
@@ -19,7 +19,7 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
     case spotlight
     case spotlightName
 
-    /// Where a model file says it, in Markdown.
+    /// The declaration in a model file, in Markdown.
     package var form: String {
         switch self {
         case .fetchedProperty: "`<fetchedProperty>`"
@@ -40,7 +40,7 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
         }
     }
 
-    /// What happens instead, in Markdown.
+    /// The effect of the declaration in this library, in Markdown.
     package var effect: String {
         switch self {
         case .fetchedProperty: "The class has no such property. Fetch the objects with a request."
@@ -62,24 +62,24 @@ package enum UnsupportedDeclaration: CaseIterable, Sendable {
         }
     }
 
-    /// The warning for one location in a model.
+    /// Returns the warning for one location in a model.
     ///
     /// - Parameters:
-    ///   - words: What the model says there, as the beginning of a sentence: `preserveAfterDeletion is ignored`.
-    ///   - location: An entity, a property or a fetch request: `Contact.photo`.
+    ///   - words: The problem at the location, as the beginning of a sentence: `preserveAfterDeletion is ignored`.
+    ///   - location: An entity, property or fetch request, such as `Contact.photo`.
     package func warning(_ words: String, at location: String) -> String {
         "\(location): \(words). \(effect.filter { $0 != "`" })"
     }
 }
 
-/// A part of a model that this library does not support.
+/// A declaration in a model that this library does not support.
 package struct UnsupportedPart: Sendable, Hashable {
     package let declaration: UnsupportedDeclaration
-    /// The entity or the composite; nil for a fetch request.
+    /// The entity or composite; nil for a fetch request.
     package let owner: String?
-    /// The property of the owner, or the fetch request.
+    /// The name of the owner's property, or of the fetch request.
     package let name: String
-    /// The location, what the model says there, and what happens.
+    /// The warning: the location, the problem and the effect.
     package let message: String
 
     fileprivate init(_ declaration: UnsupportedDeclaration, _ owner: String?, _ name: String, _ words: String) {
@@ -91,7 +91,7 @@ package struct UnsupportedPart: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// The parts of the model that this library does not support. What only a file says is not among them.
+    /// The unsupported declarations of the model. Declarations that exist only in a model file are not included.
     ///
     /// - Complexity: linear in the properties and fetch requests of the model, times the depth of inheritance.
     package var unsupportedParts: [UnsupportedPart] {
@@ -117,7 +117,7 @@ extension ManagedObjectModel {
     }
 
     /// The possible first names of a predicate's key paths: the property names of the entity, its ancestors and its
-    /// sub-entities. A fetch can return objects of sub-entities.
+    /// sub-entities. Sub-entities count, because a fetch can return their objects.
     private func propertyNames(ofEntityNamed name: String) -> Set<String> {
         guard let entity = entity(named: name) else { return [] }
         var names: Set<String> = []
@@ -147,7 +147,7 @@ extension AttributeDescription {
 }
 
 extension FetchRequestTemplate {
-    /// - Parameter known: The first names that the predicate's key paths can have.
+    /// - Parameter known: The valid first names of the predicate's key paths.
     fileprivate func unsupportedParts(_ known: Set<String>) -> [UnsupportedPart] {
         let format = FormatOutline(predicateFormat ?? "")
         var parts: [UnsupportedPart] = []

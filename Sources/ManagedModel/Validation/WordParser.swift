@@ -1,4 +1,4 @@
-/// A line of a model's text, split into quoted names and words.
+/// A line of a canonical form or a lock file, split into words and quoted names.
 package struct WordParser {
     package enum Word: Equatable {
         case name(String)
@@ -8,7 +8,7 @@ package struct WordParser {
     package private(set) var words: [Word] = []
     private var next = 0
 
-    /// Nil for a line with an unterminated quote.
+    /// Nil if a quote in the line is not closed.
     package init?(_ line: String) {
         var rest = Substring(line).unicodeScalars
         while let first = rest.first {
@@ -58,14 +58,14 @@ package struct WordParser {
         return word
     }
 
-    /// Takes the next word if it equals the argument.
+    /// Takes the next word if it equals the argument. Returns whether it does.
     package mutating func take(_ word: String) -> Bool {
         guard next < words.count, words[next] == .word(word) else { return false }
         next += 1
         return true
     }
 
-    /// Takes the given word and the name after it; nil if the next word differs.
+    /// Takes the given word and the name after it. Returns nil if the next word differs.
     package mutating func takeName(after word: String) -> String? {
         take(word) ? takeName() : nil
     }
@@ -74,7 +74,7 @@ package struct WordParser {
 }
 
 extension String {
-    /// The string in quotes, escaped to fit on one line. ``WordParser`` reads the original string back.
+    /// The string in quotes, escaped so that it fits on one line. ``WordParser`` decodes the string.
     package var quotedWord: String {
         var quoted = "\""
         for scalar in unicodeScalars {
@@ -90,17 +90,17 @@ extension String {
 }
 
 extension StringProtocol {
-    /// The parts of a name or a path, split at Unicode scalars.
+    /// The parts of a string, split at a Unicode scalar.
     ///
-    /// Splitting by characters would miss a separator that is followed by a combining mark, because both together are one
-    /// character. SQL, paths and formats work with scalars.
+    /// Splitting by characters would miss a separator before a combining mark, because the separator and the mark are one
+    /// character. SQL, paths and formats are split by scalars, too.
     package func parts(separatedBy separator: Unicode.Scalar, omittingEmpty: Bool = false) -> [String] {
         unicodeScalars.split(separator: separator, omittingEmptySubsequences: omittingEmpty).map {
             String(String.UnicodeScalarView($0))
         }
     }
 
-    /// The rest of the string after the prefix, compared by Unicode scalars; nil if the string has another beginning.
+    /// The rest of the string after a prefix, compared by Unicode scalars; nil if the string does not begin with the prefix.
     package func remainder(afterPrefix prefix: String) -> String? {
         guard unicodeScalars.starts(with: prefix.unicodeScalars) else { return nil }
         return String(String.UnicodeScalarView(unicodeScalars.dropFirst(prefix.unicodeScalars.count)))
