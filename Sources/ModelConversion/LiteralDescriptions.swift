@@ -2,13 +2,13 @@ internal import Foundation
 internal import ManagedModel
 internal import ModelSource
 
-/// The arguments of a call of one of the model's types, by their labels.
+/// The arguments in a call of an initializer, by their labels.
 struct LiteralArguments {
     private let values: [String: SourceExpression]
-    /// Whether a value was of another type than it must be, or is none that can be read.
+    /// Whether an argument is missing or has the wrong type.
     private(set) var isFaulty = false
 
-    /// Nil for what is no call of that type.
+    /// Nil if the expression is not a call of the type's initializer.
     init?(_ expression: SourceExpression?, of type: String) {
         guard case .call(let name, let arguments) = expression, name.isEmpty || name == type else { return nil }
         values = Dictionary(arguments.map { ($0.label, $0.value) }) { $1 }
@@ -89,7 +89,7 @@ struct LiteralArguments {
     }
 }
 
-/// Descriptions that are written as calls of their initializers.
+/// Reads descriptions from calls of their initializers.
 enum LiteralDescription {
     static func attribute(_ expression: SourceExpression) -> AttributeDescription? {
         guard var arguments = LiteralArguments(expression, of: "AttributeDescription") else { return nil }

@@ -1,7 +1,7 @@
 internal import Foundation
 package import ManagedModel
 
-/// Writes a model as the files of a `.xcdatamodeld` bundle, as Xcode would.
+/// Writes a model as the files of a `.xcdatamodeld` bundle, in the format of Xcode.
 package struct ModelMarkup {
     private let model: ManagedObjectModel
 
@@ -9,7 +9,7 @@ package struct ModelMarkup {
         self.model = model
     }
 
-    /// The contents of each file of the bundle, by its path in it.
+    /// The contents of each file of the bundle, by the path inside the bundle.
     package var files: [(path: String, text: String)] {
         [("\(model.version).xcdatamodel/contents", contents), (".xccurrentversion", currentVersion)]
     }
@@ -171,7 +171,7 @@ package struct ModelMarkup {
     }
 }
 
-/// An element of XML.
+/// An XML element.
 private struct Element {
     private let name: String
     private let attributes: [(name: String, value: String?)]
@@ -193,7 +193,7 @@ private struct Element {
         return start + ">\n" + children.map { $0.text(indentation: indentation + 1) }.joined() + "\(space)</\(name)>\n"
     }
 
-    /// The text of an attribute's value. Line breaks would be read as spaces.
+    /// Escapes the value of an attribute. Line breaks are escaped, too, because XML parsers read them as spaces.
     static func escaped(_ text: String) -> String {
         var escaped = ""
         for scalar in text.unicodeScalars {

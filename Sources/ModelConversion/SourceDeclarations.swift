@@ -2,7 +2,7 @@ internal import ManagedModel
 internal import ModelReader
 internal import ModelSource
 
-/// What the files declare that a model is made of.
+/// The declarations in Swift files that describe a model.
 struct SourceDeclarations {
     struct Found<Value> {
         let file: SourceFolder.File
@@ -13,12 +13,12 @@ struct SourceDeclarations {
     /// A call of `ManagedObjectModel` with a list of classes.
     struct Model {
         let name: String
-        /// The classes, with the places where they are listed.
+        /// The listed classes, with the offsets at which they are listed.
         let members: [(name: String, offset: Int)]
         let arguments: [String: SourceExpression]
     }
 
-    /// By the name of the class, without the types around it.
+    /// The entities by the name of the class, without the names of its enclosing types.
     private(set) var entities: [String: Found<EntitySource>] = [:]
     private(set) var composites: [String: Found<CompositeSource>] = [:]
     /// The raw value of each case, by the name of the enum.
@@ -53,7 +53,7 @@ struct SourceDeclarations {
             switch declaration.kind {
             case .enum:
                 let values = EnumCases(file.source, declaration, body).values
-                // Of several enums with one name, only what all of them say is known.
+                // If several enums have the same name, only the cases that are equal in all of them are kept.
                 enums[declaration.name] =
                     enums[declaration.name].map { $0.filter { values[$0.key] == $0.value } } ?? values
                 try read(file, in: body, depth: depth + 1)
@@ -157,7 +157,7 @@ struct SourceDeclarations {
     }
 }
 
-/// The raw values of the cases of an enum.
+/// Reads the raw values of an enum's cases.
 private struct EnumCases {
     private(set) var values: [String: ValueSource] = [:]
 

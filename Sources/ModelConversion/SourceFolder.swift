@@ -3,9 +3,9 @@ internal import ManagedModel
 internal import ModelReader
 internal import ModelSource
 
-/// The Swift files of a folder, or one of them.
+/// The Swift files of a folder, or a single Swift file.
 struct SourceFolder {
-    /// A file and its tokens.
+    /// A file with its tokens.
     struct File {
         let path: String
         let source: SwiftSource
@@ -19,7 +19,7 @@ struct SourceFolder {
     private(set) var diagnostics: [ModelDiagnostic] = []
     private var byteCount = 0
 
-    /// Limits that no real program comes near.
+    /// Limits far above the size of any real program.
     static let byteLimit = 256 << 20
     static let fileLimit = 50_000
 
@@ -36,7 +36,7 @@ struct SourceFolder {
         for path in try swiftFiles(in: path) { try add(path) }
     }
 
-    /// The paths of the files, in order. What is not read, though it may have classes, is a warning.
+    /// The sorted paths of the files. Adds a warning for each file and folder that is not read but may have classes.
     private mutating func swiftFiles(in path: String) throws(ModelReaderError) -> [String] {
         let folder = URL(filePath: path, directoryHint: .isDirectory).resolvingSymlinksInPath()
         let keys: Set<URLResourceKey> = [.isSymbolicLinkKey, .isRegularFileKey, .isDirectoryKey]
@@ -83,7 +83,7 @@ struct SourceFolder {
     private mutating func add(_ path: String) throws(ModelReaderError) {
         let data: Data
         do {
-            // A path that is given may be a link, to anything.
+            // The user may give the path of a link, which can lead to anything.
             let file = URL(filePath: path).resolvingSymlinksInPath()
             let attributes = try FileManager.default.attributesOfItem(atPath: file.path)
             guard attributes[.type] as? FileAttributeType == .typeRegular else {
@@ -110,7 +110,7 @@ struct SourceFolder {
         }
         let source = SwiftSource(text)
         if let fault = source.fault {
-            // A file without a model may be anything.
+            // Without these strings, the file has no part of a model, so the fault does not matter.
             guard ["@StoredEntity", "@StoredComposite", "ManagedObjectModel("].contains(where: text.contains) else {
                 return
             }
@@ -121,8 +121,8 @@ struct SourceFolder {
 }
 
 extension ModelError.Code {
-    /// A Swift file cannot be read, or a class in it does not say what a model must.
+    /// A Swift file cannot be read, or a class is not a valid part of a model.
     static let malformedSwift = ModelError.Code("malformedSwift")
-    /// There is no model in the files, or more than one.
+    /// The files contain no model or more than one model.
     static let ambiguousModel = ModelError.Code("ambiguousModel")
 }

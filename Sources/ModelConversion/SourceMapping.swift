@@ -2,11 +2,11 @@ internal import ManagedModel
 internal import ModelReader
 internal import ModelSource
 
-/// Makes the descriptions of a model of what the text of its classes says.
+/// Makes the descriptions of a model from its declarations in Swift files.
 struct SourceMapping {
     private let declarations: SourceDeclarations
     private(set) var diagnostics: [ModelDiagnostic] = []
-    /// The composites that attributes have, by the names of their structs.
+    /// The names of the composites' structs that attributes use.
     private var used: Set<String> = []
 
     init(_ declarations: SourceDeclarations) {
@@ -139,7 +139,7 @@ struct SourceMapping {
             renamingIdentifier: source.renamingIdentifier, userInfo: source.userInfo)
     }
 
-    /// The name in the model of a relationship of a class, or of one above it.
+    /// The name in the model of a relationship's property. The class or an ancestor of the class declares the property.
     private func inverseModelName(_ property: String, of entity: EntitySource) -> String? {
         var entity = entity
         for _ in 0...ModelLimits.nesting {
@@ -150,7 +150,7 @@ struct SourceMapping {
         return nil
     }
 
-    /// The composites that attributes have, those inside of them, and those that are listed.
+    /// The composites that attributes use, the composites inside of these, and the listed composites.
     mutating func composites(used listed: Set<String>) throws(ModelReaderError) -> [CompositeDescription] {
         var found: [String: CompositeDescription] = [:]
         var waiting = used.union(listed).sorted()
@@ -190,13 +190,13 @@ struct SourceMapping {
             versionIdentifier: string("versionIdentifier") ?? "")
     }
 
-    /// The error of a model at the location of what is at fault.
+    /// Adds the location of the faulty declaration to an error in the model.
     func error(_ error: ModelError, _ model: SourceDeclarations.Found<SourceDeclarations.Model>) -> ModelReaderError {
         let (file, offset) = location(of: error.propertyName, in: error.entityName) ?? (model.file, model.offset)
         return file.error(error.code, at: offset, error.message)
     }
 
-    /// The warning of a part of the model at its location.
+    /// The warning about an unsupported part of the model, with the location of the declaration.
     func diagnostic(
         _ part: UnsupportedPart, _ model: SourceDeclarations.Found<SourceDeclarations.Model>
     ) -> ModelDiagnostic {
@@ -204,7 +204,7 @@ struct SourceMapping {
         return ModelDiagnostic(file: file.path, line: file.source.line(of: offset), message: part.message)
     }
 
-    /// Where a property is declared, or its owner if the property has no declaration; nil without an owner.
+    /// The location of a property's declaration, or of its owner's if the property has no declaration. Nil without an owner.
     private func location(of property: String?, in owner: String?) -> (file: File, offset: Int)? {
         guard let owner else { return nil }
         if let entity = declarations.entities.values.first(where: { $0.value.name == owner }) {

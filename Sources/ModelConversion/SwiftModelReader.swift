@@ -2,23 +2,24 @@ internal import ManagedModel
 package import ModelReader
 internal import ModelSource
 
-/// Reads the model of Swift files: the classes with `@StoredEntity` that a `ManagedObjectModel("Name") { ... }` lists.
+/// Reads a model from Swift files: the classes with `@StoredEntity` that a `ManagedObjectModel("Name") { ... }` lists.
 ///
-/// It reads what the macros read, in the same way, so the model has the hash that the program has.
+/// The reader maps classes with the code that the macros use, so the model has the same hash as in the program.
 package struct SwiftModelReader {
     private let path: String
     private let declarations: SourceDeclarations
     private var diagnostics: [ModelDiagnostic]
 
-    /// Whether a path is that of Swift, and not of a bundle.
+    /// Whether a path leads to Swift files, and not to a model bundle.
     package static func isSwift(_ path: String) -> Bool {
         let name = path.hasSuffix("/") ? String(path.dropLast()) : path
         return name.hasSuffix(".swift") || !(name.hasSuffix(".xcdatamodeld") || name.hasSuffix(".xcdatamodel"))
     }
 
-    /// Reads the model of a folder, or of one file.
+    /// Reads the model in a folder or in one file.
     ///
-    /// - Throws: An error with file and line: for a file that cannot be read, a class that says what no model can, no model or several.
+    /// - Throws: An error with file and line if a file cannot be read, if a class is not a valid part of a model, or if there
+    ///   is no model or more than one model.
     package static func read(_ path: String) throws(ModelReaderError) -> ModelDocument {
         let folder = try SourceFolder(path)
         var reader = SwiftModelReader(
@@ -26,7 +27,7 @@ package struct SwiftModelReader {
         return try reader.document()
     }
 
-    /// What is in the folder and was not read, which may be why something is missing.
+    /// The first warning about a file that was not read. It may explain why a class is missing.
     private var unread: String { diagnostics.first.map { " \($0.file): \($0.message)" } ?? "" }
 
     private func onlyModel() throws(ModelReaderError) -> SourceDeclarations.Found<SourceDeclarations.Model> {
