@@ -1,17 +1,17 @@
 public import ManagedModel
 
-/// Writes the Swift source for a model: its classes, its composites, and the model itself as a value.
+/// Writes the Swift source for a model: classes, composites, and the model as a value.
 ///
 ///     let source = ModelCodeGenerator(access: .internal).source(for: model)
 ///
-/// The source depends only on the model and the options: the same input gives the same bytes on every machine.
+/// The source depends only on the model and the options. Equal inputs give the same bytes on every machine.
 ///
-/// ``EntityDescription/codeGeneration`` determines the code for an entity: a class, an extension of a class that the author
-/// writes, or nothing.
+/// The code for an entity depends on ``EntityDescription/codeGeneration``: a class, an extension of a class that the author
+/// writes, or no code.
 public struct ModelCodeGenerator: Sendable {
     /// The access level of the generated declarations.
     public var access: AccessLevel
-    /// The code generation for every entity; nil to follow the model.
+    /// The code generation for every entity; nil to use the code generation of each entity.
     public var codeGeneration: CodeGeneration?
 
     public init(access: AccessLevel = .public, codeGeneration: CodeGeneration? = nil) {
@@ -19,16 +19,16 @@ public struct ModelCodeGenerator: Sendable {
         self.codeGeneration = codeGeneration
     }
 
-    /// The source for a model in one file. The file imports `CoreDataSource` and can be the only file of a target.
+    /// Returns the source for a model in one file. The file imports `CoreDataSource`, and can be the only file of a target.
     ///
     /// - Complexity: O(*n*²) in the attributes of the largest entity.
     public func source(for model: ManagedObjectModel) -> String { sources(for: model, parts: 1)[0] }
 
-    /// The source for a model in several files of one target. A change of the model changes few files, so that the other files
-    /// are not compiled again.
+    /// Returns the source for a model in several files of one target. A change of the model changes only a few files, so the
+    /// other files are not compiled again.
     ///
-    /// The first file has the model, the composites, and the entities with composites. The names of the other entities
-    /// determine their files, so that a new entity moves no other entity to another file.
+    /// The first file has the model, the composites, and the entities with composites. The name of each other entity determines
+    /// its file, so a new entity never moves an old entity to another file.
     ///
     /// - Parameters:
     ///   - model: The model.
@@ -41,8 +41,8 @@ public struct ModelCodeGenerator: Sendable {
         }
     }
 
-    /// Warnings about the generated code, each one or more sentences. The code compiles, but differs from the model: for
-    /// example, two entities have the same class, or Swift does not allow the name of a class.
+    /// Warnings about differences between the generated code and the model, each in one or more sentences. For example, two
+    /// entities have the same class, or Swift does not allow the name of a class. The code compiles nevertheless.
     public func warnings(for model: ManagedObjectModel) -> [String] {
         ModelPlan(for: adjusted(model)).warnings
     }

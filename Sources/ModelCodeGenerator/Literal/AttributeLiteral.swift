@@ -45,7 +45,7 @@ extension Literal {
         case .boolean(let flag): .text(".boolean(\(flag))")
         case .integer(let number): .text(".integer(\(number))")
         case .double(let number): .text(".double(\(double(number)))")
-        // A literal of Decimal can lose digits. The string is valid, so the fallback is never used.
+        // A literal of Decimal can lose digits, so a string is used. The string is always valid: the 0 is never used.
         case .decimal(let number): .text(".decimal(Decimal(string: \"\(number)\") ?? 0)")
         case .string(let text): .text(".string(\(StringLiteral.of(text)))")
         case .date(let seconds): .text(".date(\(double(seconds)))")
@@ -65,7 +65,7 @@ extension Literal {
 }
 
 extension AttributeValue {
-    /// Whether the value's literal uses a type of Foundation.
+    /// Whether the literal of the value uses a type of Foundation.
     var needsFoundation: Bool {
         switch self {
         case .decimal, .uuid: true
@@ -77,15 +77,15 @@ extension AttributeValue {
 /// A Swift expression, broken into lines that fit the line width.
 indirect enum Literal {
     case text(String)
-    /// `Name(label: value)`; an argument without a value is left out.
+    /// `Name(label: value)`. An argument with a nil value is omitted.
     case call(String, [(label: String, value: Literal?)])
     case list([Literal])
     case dictionary([(key: Literal, value: Literal)])
 
-    /// The expression as source.
+    /// Returns the source of the expression.
     ///
     /// - Parameters:
-    ///   - depth: The indentation in steps.
+    ///   - depth: The number of indentation steps.
     ///   - used: The number of characters that are already on the line.
     func rendered(depth: Int, used: Int) -> String {
         let line = inline
@@ -130,12 +130,13 @@ indirect enum Literal {
 extension Literal {
     static func string(_ string: String) -> Literal { .text(StringLiteral.of(string)) }
 
-    /// Nil for nil: the argument is left out, because nil is the default of every optional field of a model.
+    /// Returns nil for a nil string. The argument is then omitted, because nil is the default of every optional field of a
+    /// model.
     static func string(_ string: String?) -> Literal? { string.map { .text(StringLiteral.of($0)) } }
 
     static func strings(_ strings: [String]) -> Literal? { strings.isEmpty ? nil : .list(strings.map { string($0) }) }
 
-    /// Nil for the default value of a field: the argument is left out.
+    /// Returns nil for the default value of a field. The argument is then omitted.
     static func flag(_ flag: Bool, unless standard: Bool = false) -> Literal? {
         flag == standard ? nil : .text("\(flag)")
     }

@@ -2,9 +2,9 @@ internal import ManagedModel
 
 /// Writes the model as a static member of `ManagedObjectModel`, with one function per entity.
 ///
-/// Separate functions keep the expressions short: the compile time grows faster than the length of an expression.
+/// Separate functions keep the expressions short. The time to compile an expression grows faster than the expression.
 struct ModelLiteral {
-    /// The model from the file. The generator's options do not change the model.
+    /// The model as the file declares it. The generator's options do not change this value.
     let model: ManagedObjectModel
     let plan: ModelPlan
     let access: AccessLevel
@@ -25,7 +25,7 @@ struct ModelLiteral {
         }
         if let classes {
             text.line()
-            // A global function, because inside a type, a class could have the name of a member.
+            // This is a global function, because a member of a type could hide a class of the same name.
             text.line("/// The class of each entity of `\(SourceWriter.comment(model.name))`.")
             text.block("nonisolated private func \(classesName)() -> [String: any AnyObject.Type] {") { text in
                 text.line(classes.rendered(depth: 0, used: 4))
@@ -33,7 +33,7 @@ struct ModelLiteral {
         }
     }
 
-    /// Writes the functions of some entities.
+    /// Writes the functions of the named entities.
     ///
     /// - Parameters:
     ///   - isDivided: Whether the entities are divided among several files.

@@ -1,18 +1,18 @@
 internal import ManagedModel
 
-/// The plan for the code of one entity.
+/// The plan for the generated code of one entity.
 struct EntityPlan {
     var entity: EntityDescription
-    /// The class's identifier, not yet escaped; nil if the entity has no class of its own.
+    /// The identifier of the class, not yet escaped; nil if the entity has no class of its own.
     var className: String?
     var superclassName: String
     /// The properties that the class or the extension declares.
     var list: PropertyList
     var relationships = RelationshipList()
-    /// The properties that generated code declares for the entity's ancestors.
+    /// The properties that the generated code for the ancestors declares.
     var inherited: [PropertyPlan]
     var inheritedRelationships: [RelationshipPlan] = []
-    /// The ancestors whose properties the author writes. The generator does not know their key paths.
+    /// The ancestors whose properties the author writes. The generator does not know the key paths of these properties.
     var manualAncestors: [String]
     /// Whether the entity is the destination of a to-one relationship.
     var isDestination = false
@@ -23,12 +23,12 @@ struct EntityPlan {
 }
 
 extension ModelPlan {
-    /// Plans the lineage from the root down, so that an inherited property has the same name in every class.
+    /// Plans the ancestors from the root down, so that an inherited property has the same name in every class.
     func entityPlan(for entity: EntityDescription) -> EntityPlan {
         var plan = EntityPlan(
             entity: entity, className: names.classes[entity.name], superclassName: "ManagedObject",
             list: PropertyList(), inherited: [], manualAncestors: [])
-        // The ancestors without a class. The next class below declares their properties.
+        // Ancestors without a class. The next class below them declares their properties.
         var orphans: [EntityDescription] = []
         for ancestor in model.lineage(of: entity).dropFirst().reversed() {
             guard let className = names.classes[ancestor.name] else {
@@ -92,18 +92,18 @@ extension ModelPlan {
 
 /// The plan for one property of a class or of a composite's struct.
 struct PropertyPlan {
-    /// Also the name of the column.
+    /// The name of the attribute and of its column.
     var attributeName: String
     /// The identifier, not yet escaped.
     var name: String
     var type: PropertyType
-    /// The index of the column, or of the first leaf of a composite. Inside a composite, the index counts from the composite's
-    /// first leaf.
+    /// The index of the column, or of a composite's first leaf. Inside a composite, indexes count from the first leaf of the
+    /// composite.
     var column: Int
     var isReadOnly: Bool
-    /// Whether the value is calculated from other objects when it is read.
+    /// Whether the value is derived from other objects, and calculated when it is read.
     var isCalculated = false
-    /// Doc comments for facts that the declaration does not show.
+    /// Doc comments about facts that are not visible in the declaration.
     var notes: [String]
 }
 
@@ -115,7 +115,7 @@ struct PropertyList {
     struct Omission {
         var attributeName: String
         var reason: String
-        /// Whether the author of the model chose a type for the attribute.
+        /// Whether the author chose the type of the attribute.
         var isOfChosenType = false
     }
 
@@ -153,12 +153,12 @@ struct RelationshipPlan {
     /// The class of the destination, escaped.
     var destination: String
     var kind: Kind
-    /// The index in the relationships of the entity. Inherited relationships come first.
+    /// The index of the relationship in the entity. Inherited relationships come first.
     var index: Int
 }
 
 extension ModelPlan {
-    /// The relationships of entities, each of which is the parent of the next.
+    /// Plans the relationships of entities. Each entity in the list is the parent of the next entity.
     func relationshipList(of entities: [EntityDescription], in scope: inout NameScope) -> RelationshipList {
         var list = RelationshipList()
         for entity in entities {
@@ -208,7 +208,7 @@ struct CompositePlan {
 }
 
 extension ModelPlan {
-    /// The composites of the generated properties, sorted by name.
+    /// The plans of the composites that generated properties use, sorted by name.
     func compositePlans(for entities: [EntityPlan]) -> [CompositePlan] {
         let plans = model.composites.compactMap(compositePlan)
         var needed: Set<String> = []

@@ -1,17 +1,17 @@
 internal import ManagedModel
 
-/// The plan for the function of a fetch request.
+/// The plan for a fetch request's function.
 struct FetchRequestPlan {
     var template: FetchRequestTemplate
     /// The identifier, not yet escaped.
     var name: String
-    /// A parameter for each variable of the format, in the order of the format.
+    /// A parameter for each variable of the predicate, in the order of the predicate format.
     var parameters: [Parameter] = []
-    /// The reason why the fetch request has no function; nil if it has one.
+    /// The reason why the fetch request has no function; nil if it has a function.
     var omissionReason: String?
 
     struct Parameter {
-        /// The variable, without its `$`.
+        /// The variable without the `$`.
         var variable: String
         /// The identifier, not yet escaped.
         var name: String
@@ -19,9 +19,9 @@ struct FetchRequestPlan {
 }
 
 extension ModelPlan {
-    /// The plans of all fetch requests in the order of the model, by the name of the entity.
+    /// Plans the functions of all fetch requests. The result has a list for each entity name, in the order of the model.
     ///
-    /// The functions' names are unique in the whole model, so that no subclass redeclares a name.
+    /// The names of the functions are unique in the model, so that no subclass redeclares a function.
     func fetchRequestPlans() -> [String: [FetchRequestPlan]] {
         var scope = NameScope()
         let wanted = model.fetchRequests.map { request in

@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// The plan for all code of a model.
+/// The plan for the generated code of a model.
 struct ModelPlan {
     let model: ManagedObjectModel
     let names: TypeNames
@@ -8,7 +8,7 @@ struct ModelPlan {
     private(set) var entities: [EntityPlan] = []
     private(set) var composites: [CompositePlan] = []
     private(set) var fetchRequests: [String: [FetchRequestPlan]] = [:]
-    /// Warnings for the author of the model, each one or more sentences.
+    /// Warnings for the author of the model, each in one or more sentences.
     private(set) var warnings: [String] = []
 
     init(for model: ManagedObjectModel) {
@@ -23,7 +23,7 @@ struct ModelPlan {
         warnings += refusedTypes
     }
 
-    /// Warnings about attributes without a property, because they cannot have the type that the author chose.
+    /// Warnings about attributes that have no property, because they cannot have the type that the author chose.
     private var refusedTypes: [String] {
         let lists = entities.map { ($0.entity.name, $0.list) } + composites.map { ($0.composite.name, $0.list) }
         return lists.flatMap { name, list in
@@ -31,7 +31,7 @@ struct ModelPlan {
         }
     }
 
-    /// - Parameter column: Returns the column index of the attribute at a position in the list.
+    /// - Parameter column: Returns the column index of an attribute. The argument is the attribute's position in the list.
     func propertyList(
         of attributes: [AttributeDescription], in scope: inout NameScope, column: (Int) -> Int
     ) -> PropertyList {
@@ -60,8 +60,8 @@ struct ModelPlan {
         return list
     }
 
-    /// Entities can share a class that the author writes, but the class can be extended only once. The extension is for the
-    /// entity with the name of the class, or for the common ancestor.
+    /// Keeps at most one extension of each class. Entities can share a class that the author writes, but only one entity can
+    /// extend the class: the entity with the name of the class, or otherwise the common ancestor of the entities.
     private mutating func omitRepeatedExtensions() {
         let extended = entities.indices.filter { entities[$0].generation == .category && entities[$0].className != nil }
         for (name, group) in Dictionary(grouping: extended, by: { entities[$0].className ?? "" }).sorted(by: {

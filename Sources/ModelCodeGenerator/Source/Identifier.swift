@@ -1,8 +1,8 @@
-/// Makes Swift identifiers from the names of a model, which can contain any character.
+/// Makes Swift identifiers from names in a model, which can contain any character.
 enum Identifier {
-    /// The name with an underscore in place of each character that an identifier cannot contain.
+    /// Replaces each character that an identifier cannot contain with an underscore.
     ///
-    /// The result is never empty, and never starts with a digit. The result may be a keyword: see ``escaped(_:)``.
+    /// The result is never empty and never starts with a digit. If the result is a keyword, it needs ``escaped(_:)``.
     static func sanitised(_ name: String) -> String {
         var scalars = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
@@ -14,12 +14,12 @@ enum Identifier {
         return first == "_" || first.properties.isXIDStart ? identifier : "_" + identifier
     }
 
-    /// The identifier in source: in backticks if it is a keyword.
+    /// Puts the identifier in backticks if it is a keyword.
     static func escaped(_ identifier: String) -> String {
         keywords.contains(identifier) ? "`\(identifier)`" : identifier
     }
 
-    /// The name as a member name: `MyApp Model` becomes `myAppModel`, `URLCache` becomes `urlCache`.
+    /// Returns the name as a member name: `MyApp Model` becomes `myAppModel`, and `URLCache` becomes `urlCache`.
     static func lowerCamelCase(_ name: String) -> String {
         let words = name.split { !($0.isLetter || $0.isNumber) }
         guard let first = words.first else { return sanitised(name) }
@@ -27,13 +27,13 @@ enum Identifier {
         return sanitised(lowercasedStart(of: String(first)) + rest.joined())
     }
 
-    /// The name as a type name: `my model` becomes `MyModel`.
+    /// Returns the name as a type name: `my model` becomes `MyModel`.
     static func upperCamelCase(_ name: String) -> String {
         let words = name.split { !($0.isLetter || $0.isNumber) }
         return sanitised(words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined())
     }
 
-    /// Lowercases the leading capitals, except for a capital that starts the next word.
+    /// Lowercases the capitals at the start of a word, but not a capital that starts the next word.
     private static func lowercasedStart(of word: String) -> String {
         let capitals = word.prefix { $0.isUppercase }
         let rest = word.dropFirst(capitals.count)
@@ -51,9 +51,9 @@ enum Identifier {
     ]
 }
 
-/// Names that generated declarations cannot have, because they would hide declarations that generated code uses.
+/// Names that generated declarations must not have, because they would hide other declarations that generated code uses.
 enum ReservedNames {
-    /// Names that a property cannot have: words with a meaning after a dot, and the members of `ManagedObject`.
+    /// Names that a property must not have: words with a meaning after a dot, and the members of `ManagedObject`.
     static let members: Set<String> = [
         "self", "Self", "init", "Type", "Protocol", "Generated", "objectID", "isInserted", "isUpdated",
         "isDeleted", "hasChanges", "entityName", "attributeKeyPaths", "attribute", "calculatedAttribute",
@@ -64,10 +64,10 @@ enum ReservedNames {
         "setInitialValues", "firstColumn",
     ]
 
-    /// Names that a class or a struct cannot have: words of Swift, and the types that generated code or the app uses.
+    /// Names that a class or struct must not have: words of Swift, and types that generated code or the app uses.
     static let types: Set<String> = words.union(systemTypes).union(libraryTypes)
 
-    /// Words that cannot be names, even in backticks.
+    /// Words that are not names, even in backticks.
     private static let words: Set<String> = ["Any", "Protocol", "Self", "Type", "init", "self"]
 
     private static let systemTypes: Set<String> = [
@@ -75,7 +75,7 @@ enum ReservedNames {
         "Int", "Int16", "Int32", "Int64", "Sendable", "String", "Swift", "URL", "UUID",
     ]
 
-    /// Every public type that `import CoreDataSource` imports, and the modules. A test compares the list with the sources.
+    /// The modules, and every public type that `import CoreDataSource` imports. A test compares this list with the sources.
     private static let libraryTypes: Set<String> = [
         "ActiveRecord", "EntityDataSource", "AttributeBounds", "AttributeDescription", "AttributeRange",
         "AttributeStorable", "AttributeType", "AttributeValue", "BatchProgress", "ContextHandle", "ChangeSet",
@@ -117,6 +117,6 @@ enum ReservedNames {
         types.contains(identifier) ? identifier + "_" : identifier
     }
 
-    /// Whether Swift allows no class with that name, even if an author writes the class.
+    /// Whether Swift forbids the name for any class, even for a class that an author writes.
     static func isImpossible(_ identifier: String) -> Bool { words.contains(identifier) }
 }

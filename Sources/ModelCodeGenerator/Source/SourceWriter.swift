@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Lines of Swift source with indentation.
+/// Collects lines of Swift source and indents them.
 struct SourceWriter {
     private var lines: [String] = []
     private var depth = 0
@@ -8,14 +8,14 @@ struct SourceWriter {
     /// The whole source, with one newline at the end.
     var text: String { lines.joined(separator: "\n") + "\n" }
 
-    /// Adds a string and indents each of its lines.
+    /// Adds the lines of a string, indented.
     mutating func line(_ line: String = "") {
         for part in line.parts(separatedBy: "\n") {
             lines.append(part.isEmpty ? "" : String(repeating: "    ", count: depth) + part)
         }
     }
 
-    /// Adds parts, and puts as many on a line as fit.
+    /// Adds the parts, with as many on each line as fit.
     mutating func packed(_ parts: [String]) {
         var present = ""
         for part in parts {
@@ -30,12 +30,12 @@ struct SourceWriter {
 
     private static let width = 120
 
-    /// Adds a doc comment line for each string.
+    /// Adds a line of a doc comment for each string.
     mutating func documentation(_ comments: [String]) {
         for comment in comments { line(comment.isEmpty ? "///" : "/// \(Self.comment(comment))") }
     }
 
-    /// Adds an opening line, the body indented by one step, and the closing brace.
+    /// Adds an opening line, an indented body, and a closing line.
     mutating func block(_ opening: String, closing: String = "}", _ write: (inout SourceWriter) -> Void) {
         line(opening)
         depth += 1
@@ -44,7 +44,7 @@ struct SourceWriter {
         line(closing)
     }
 
-    /// The string on one line, with every character escaped that could end a comment.
+    /// Returns the string on one line. Characters that could end a comment are escaped.
     static func comment(_ text: String) -> String {
         StringLiteral.escaped(text, asComment: true)
     }
@@ -56,18 +56,18 @@ public enum AccessLevel: String, Sendable, CaseIterable {
     case package
     case `internal`
 
-    /// The first word of a declaration; empty for internal declarations.
+    /// The first word of a declaration and a space; empty for internal declarations.
     var prefix: String { self == .internal ? "" : rawValue + " " }
 }
 
-/// A string as a Swift literal.
+/// Writes strings as Swift literals.
 enum StringLiteral {
-    /// The literal with its quotes, on one line and without interpolation.
+    /// Returns the literal with its quotes, on one line and without interpolation.
     static func of(_ string: String) -> String {
         "\"\(escaped(string))\""
     }
 
-    /// The string with every character escaped that a literal or a comment cannot contain.
+    /// Escapes every character that a literal or a comment cannot contain.
     static func escaped(_ string: String, asComment: Bool = false) -> String {
         var result = ""
         for scalar in string.unicodeScalars {
@@ -84,7 +84,7 @@ enum StringLiteral {
         return result
     }
 
-    /// Control, formatting and separating characters, which are invisible in the source.
+    /// Whether the character is invisible in source: a control, formatting or separating character.
     private static func isInvisible(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true

@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// A set of names that must be different from each other.
+/// A set of names, in which each name is used only once.
 struct NameScope {
     private var taken: Set<String>
 
@@ -10,7 +10,8 @@ struct NameScope {
 
     func isTaken(_ name: String) -> Bool { taken.contains(name) }
 
-    /// The name if it is free; otherwise the name with the lowest number, from 2 on, that makes it free.
+    /// Claims a name. If the name is taken, claims the name with a number after it: the lowest number from 2 on that makes it
+    /// free.
     mutating func claim(_ name: String) -> String {
         var claimed = name
         var number = 2
@@ -21,7 +22,8 @@ struct NameScope {
         return claimed
     }
 
-    /// Claims a free name for each element. Exact names are claimed first, so that `a_b` keeps its name even after an `a b`.
+    /// Claims a free name for each element. Exact names are claimed first, so that `a_b` keeps its name even if `a b` precedes
+    /// it.
     mutating func claim(each wanted: [(name: String, isExact: Bool)]) -> [String] {
         var claimed = wanted.map(\.name)
         for exact in [true, false] {
@@ -31,26 +33,26 @@ struct NameScope {
     }
 }
 
-/// Decides which owner gets a name that several owners claim.
+/// Decides which owner gets a name if several owners claim it.
 ///
-/// The order in the model does not matter, because a new entity must not take the name of an older entity.
+/// The decision does not depend on the order in the model, because a new entity must not take the name of an older entity.
 struct NameClaims {
     struct Claim: Hashable {
-        /// The name of the entity or the composite.
+        /// The name of the entity or composite.
         let owner: String
         let wanted: String
-        /// Whether the model contains the name in this spelling.
+        /// Whether the model spells the name in exactly this way.
         let isExact: Bool
     }
 
-    /// The name of each owner.
+    /// The name that each owner gets.
     private(set) var names: [String: String] = [:]
-    /// Groups of claims for one name, if several owners claim the name or the name is taken.
+    /// Groups of claims for a taken name, or for one name with several owners.
     private(set) var contested: [[Claim]] = []
 
     /// - Parameters:
-    ///   - scope: The taken names. The claimed names are added to the scope.
-    ///   - first: Returns the owner with precedence among several owners; nil if no owner has precedence.
+    ///   - scope: The taken names. The names that owners get are added to the scope.
+    ///   - first: Returns the owner that gets a name with several owners; nil if no owner has precedence.
     init(_ claims: [Claim], in scope: inout NameScope, first: ([String]) -> String? = { _ in nil }) {
         let groups = Dictionary(grouping: claims, by: \.wanted).sorted { $0.key < $1.key }
         var rest: [Claim] = []
@@ -65,8 +67,8 @@ struct NameClaims {
         }
     }
 
-    /// The claim that gets the name. The rules, in order: the only claim, the only exact claim, the claim of the owner with
-    /// that name, the claim of the owner with precedence.
+    /// Returns the claim that gets the name. The rules in their order: the only claim, the only exact claim, the claim of the
+    /// owner with that name, the claim of the owner with precedence.
     private static func holder(of name: String, _ group: [Claim], _ first: ([String]) -> String?) -> Claim? {
         if group.count == 1 { return group[0] }
         let exact = group.filter(\.isExact)
@@ -78,15 +80,15 @@ struct NameClaims {
 
 /// The Swift names of all entities and composites of a model.
 struct TypeNames: Sendable, Hashable {
-    /// The class of each entity, by the entity's name. An entity with manual code and without a class name has no class.
+    /// The class of each entity, by entity name. An entity without a class name has no class if its code is manual.
     var classes: [String: String] = [:]
-    /// The struct of each composite, by the composite's name.
+    /// The struct of each composite, by composite name.
     var structs: [String: String] = [:]
-    /// Warnings for the author of the model, each one or more sentences.
+    /// Warnings for the author of the model, each in one or more sentences.
     private(set) var warnings: [String] = []
 
     init(of model: ManagedObjectModel) {
-        // These classes come first, because the author who writes them chose their names.
+        // These classes claim their names first, because the author chose the names and writes the classes.
         for entity in model.entities where entity.codeGeneration != .class {
             guard let name = authoredName(of: entity) else { continue }
             if ReservedNames.isImpossible(name) {
@@ -120,7 +122,7 @@ struct TypeNames: Sendable, Hashable {
         return .init(owner: entity.name, wanted: wanted, isExact: wanted == declared)
     }
 
-    /// The warning that entities share a class, with the names of the generated classes.
+    /// The warning that several entities share a class. The warning names the generated classes.
     private func warning(_ group: [NameClaims.Claim]) -> String {
         let name = group[0].wanted
         let generated = Set(group.map(\.owner))
@@ -138,7 +140,7 @@ struct TypeNames: Sendable, Hashable {
         return entity.codeGeneration == .category ? declared ?? Identifier.sanitised(entity.name) : declared
     }
 
-    /// The class name in the model without the module; nil for the generic class.
+    /// The class name in the model, without the module; nil if there is none, or for `NSManagedObject`.
     private func declaredName(of entity: EntityDescription) -> String? {
         guard let name = entity.className?.parts(separatedBy: ".", omittingEmpty: true).last, name != "NSManagedObject"
         else { return nil }
@@ -147,7 +149,7 @@ struct TypeNames: Sendable, Hashable {
 }
 
 extension ManagedObjectModel {
-    /// The named entity from which all other named entities inherit; nil if there is none.
+    /// The entity in the list from which all others in the list inherit; nil if there is none.
     func commonAncestor(_ names: [String]) -> String? {
         let lineages = names.compactMap { entity(named: $0) }.map { Set(lineage(of: $0).map(\.name)) }
         return names.first { name in lineages.allSatisfy { $0.contains(name) } }

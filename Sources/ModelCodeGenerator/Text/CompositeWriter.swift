@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Writes the struct of a composite, and the code that reads and writes the columns of its leaves.
+/// Writes the struct of a composite, with code to read and write the columns of its leaves.
 struct CompositeWriter {
     let plan: CompositePlan
     let access: AccessLevel
@@ -79,7 +79,8 @@ struct CompositeWriter {
         }
     }
 
-    /// The start of a guard statement. A mandatory leaf is read as an optional, to tell nil from zero.
+    /// The start of a guard statement. The statement reads a mandatory leaf as an optional, because a plain value cannot tell
+    /// nil from zero.
     private func absence(of property: PropertyPlan) -> String {
         let column = column(of: property)
         let type = property.type.name

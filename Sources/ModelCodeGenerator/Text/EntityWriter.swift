@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Writes the class, the extension or the comment for an entity.
+/// Writes the class or the extension of an entity, or a comment that says why there is neither.
 struct EntityWriter {
     let plan: EntityPlan
     let access: AccessLevel
@@ -40,8 +40,9 @@ struct EntityWriter {
         }
     }
 
-    /// An extension cannot override members, so a nested type has the values for the author's overrides. A nested type can have
-    /// the same name in a subclass, and a static property cannot.
+    /// Writes a nested type with values for the author's overrides, because an extension cannot override members. Static
+    /// properties would not do: a subclass can have a nested type with the same name, but no static property with the same
+    /// name.
     private func writeExtension(of name: String, to text: inout SourceWriter) {
         text.documentation(
             [
@@ -111,7 +112,7 @@ struct EntityWriter {
     ) {
         let isPartial = !plan.manualAncestors.isEmpty
         if properties.isEmpty { return text.line(isPartial ? inherits : "[:]") }
-        // Only the class of a hand-written ancestor knows the ancestor's key paths.
+        // The generator does not know the key paths of an ancestor whose class is written by hand.
         text.block(isPartial ? "let own: [AnyKeyPath: String] = [" : "[", closing: "]") { text in
             text.packed(
                 properties.map { "\\\(name).\(Identifier.escaped($0.property)): \(StringLiteral.of($0.name))," })
@@ -119,7 +120,7 @@ struct EntityWriter {
         if isPartial { text.line("return \(inherits).merging(own) { $1 }") }
     }
 
-    /// The properties of an optional object: the value of a to-one relationship is optional.
+    /// Writes the key paths that begin at an optional object, because the value of a to-one relationship is optional.
     private func writeOptionalKeyPaths(of name: String, to text: inout SourceWriter) {
         let properties = attributes + relationships
         if properties.isEmpty { return text.line("[:]") }
@@ -175,7 +176,7 @@ struct PropertyWriter {
 }
 
 extension SourceWriter {
-    /// Adds a comment for each attribute without a property.
+    /// Adds a comment for each property of the model that the code omits.
     mutating func omissions(_ omissions: [PropertyList.Omission]) {
         if !omissions.isEmpty { line() }
         for omissionReason in omissions {

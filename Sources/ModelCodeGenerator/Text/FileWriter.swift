@@ -1,15 +1,15 @@
 internal import ManagedModel
 
-/// The division of a model's entities among files.
+/// Divides the entities of a model among files.
 struct Division {
-    /// At least one.
+    /// The number of files, at least one.
     let parts: Int
 
-    /// The index of an entity's file. Entities with composites are in the first file, beside the code that reads and writes
-    /// composites.
+    /// Returns the index of an entity's file. Entities with composites are in the first file, which also has the code that
+    /// reads and writes composites.
     func part(of plan: EntityPlan) -> Int {
         if parts < 2 || plan.list.properties.contains(where: { $0.type.accessor == .composite }) { return 0 }
-        // FNV-1a: the hash is the same on every machine.
+        // FNV-1a gives the same hash on every machine.
         let hash = plan.entity.name.utf8.reduce(UInt32(2_166_136_261)) { ($0 ^ UInt32($1)) &* 16_777_619 }
         return 1 + Int(hash % UInt32(parts - 1))
     }
@@ -60,18 +60,19 @@ struct FileWriter {
     private var entities: [EntityPlan] { plan.entities.filter { division.part(of: $0) == part } }
 }
 
-/// Writes the imports of a file with the lowest possible access level. The compiler warns of an import that is more visible
-/// than its uses.
+/// Writes the imports of a file, each with the lowest possible access level. The compiler warns if an import is more visible
+/// than the declarations that use it.
 struct ImportWriter {
     let plan: ModelPlan
     /// The entities of the file.
     let entities: [EntityPlan]
-    /// Whether the file also has the composites and the model.
+    /// Whether the file also has the model and the composites.
     let isWhole: Bool
     let access: AccessLevel
 
     func write(to text: inout SourceWriter) {
-        // A plain import is compatible with any other import of the module, in every mode of the app's target.
+        // An import without an access level is compatible with every other import of the module, in every mode of the app's
+        // target.
         text.line("\(isVisible ? access.prefix : "")import CoreDataSource")
         if isFoundationInDeclarations {
             text.line("\(access.prefix)import Foundation")
@@ -80,7 +81,7 @@ struct ImportWriter {
         }
     }
 
-    /// Whether a visible declaration of the file uses the module.
+    /// Whether a visible declaration in the file uses the module.
     private var isVisible: Bool {
         isWhole || entities.contains { $0.className != nil && $0.generation != .manual }
     }
@@ -100,7 +101,7 @@ struct ImportWriter {
     }
 }
 
-/// Writes an extension of an entity's class, with a function for each fetch request.
+/// Writes an extension of an entity's class with a function for each fetch request.
 struct FetchRequestText {
     let className: String
     let plans: [FetchRequestPlan]

@@ -1,8 +1,8 @@
 package import ManagedModel
 
-/// Writes a model as Swift: a class with `@StoredEntity` for each entity, and the model that lists them.
+/// Writes a model as Swift classes: a class with `@StoredEntity` for each entity, and a model that lists the classes.
 ///
-/// Reading the files gives a model with the same hash.
+/// A model that is read from these files has the same hash.
 package struct ModelSourceWriter {
     private let model: ManagedObjectModel
     private let plan: ModelPlan
@@ -16,13 +16,13 @@ package struct ModelSourceWriter {
         composites = model.composites.compactMap(plan.compositePlan)
     }
 
-    /// A file of Swift.
+    /// A Swift file.
     package struct File: Sendable {
         package let name: String
         package let text: String
     }
 
-    /// The files, the one with the model first.
+    /// The files. The file with the model is the first.
     package var files: [File] {
         var scope = NameScope(taken: plan.names.all)
         let plain = Identifier.upperCamelCase(model.name)
@@ -37,7 +37,7 @@ package struct ModelSourceWriter {
             }
     }
 
-    /// What the Swift does not say, each a sentence.
+    /// The parts of the model that the Swift files do not contain, each described in one sentence.
     package var losses: [String] {
         let omitted = composites.flatMap { composite in
             composite.list.omissions.map {
@@ -134,7 +134,7 @@ package struct ModelSourceWriter {
         FetchRequestText(className: name, plans: requests, access: .internal).write(to: &text)
     }
 
-    /// Constraints on one property of the class, and all others.
+    /// Divides constraints into the properties with a constraint of their own, and all other constraints.
     private func singleConstraints(of entity: EntityPlan) -> (single: Set<String>, others: [[String]]) {
         let properties = entity.list.properties.filter { $0.type.accessor != .composite }.map(\.attributeName)
         var single: Set<String> = []
@@ -144,8 +144,8 @@ package struct ModelSourceWriter {
         return (single, others)
     }
 
-    /// The relationships that get a property. If the inverse gets no property, the relationship gets none either: the compiler
-    /// could not check the inverse.
+    /// The relationships that get a property. A relationship gets none if its inverse gets none, because the compiler could not
+    /// check the inverse.
     private func relationshipProperties(of entity: EntityPlan) -> [RelationshipSourceText] {
         entity.entity.relationships.compactMap { relationship in
             guard

@@ -5,7 +5,7 @@ internal import ManagedModel
 struct AttributeSourceText {
     let attribute: AttributeDescription
     let property: PropertyPlan
-    /// Whether its constraint is part of the property.
+    /// Whether the property has a uniqueness constraint of its own.
     var isUnique = false
     /// The name of the macro.
     var macro = "Stored"
@@ -47,7 +47,7 @@ struct AttributeSourceText {
     private var bounds: Arguments {
         let bounds = [attribute.minimum, attribute.maximum].map { $0.flatMap(bound) }
         guard bounds.contains(where: { $0 != nil }) else { return [("matching", Literal.string(attribute.pattern))] }
-        // An operator of three dots and a minus would be another one.
+        // A minus sign after the three dots would make another operator, so a negative bound is in parentheses.
         let upper = bounds[1].map { $0.hasPrefix("-") ? "(\($0))" : $0 } ?? ""
         return [
             (attribute.type == .string ? "length" : "in", .text("\(bounds[0] ?? "")...\(upper)")),
@@ -59,7 +59,7 @@ struct AttributeSourceText {
         switch value {
         case .integer(let number): "\(number)"
         case .double(let number): "\(number)"
-        // A literal without a fraction is an Int, which may not hold it.
+        // A literal without a fraction is an Int, which may be too small for the number.
         case .decimal(let number): "\(number)".contains(".") ? "\(number)" : "\(number).0"
         case .date(let seconds): "Date(timeIntervalSinceReferenceDate: \(seconds))"
         case .boolean, .string, .uuid: nil
@@ -94,7 +94,7 @@ struct AttributeSourceText {
 
     // MARK: Default values
 
-    /// The default value, if the property's type has no literal for it.
+    /// The default value, if the type of the property has no literal for the value.
     private var explicitDefault: Literal? {
         switch (attribute.type, attribute.defaultValue) {
         case (_, nil): nil
@@ -120,7 +120,7 @@ struct AttributeSourceText {
         }
     }
 
-    /// Whether a literal without a fraction may be more than an Int holds.
+    /// Whether the number has no fraction and may be too large for an Int.
     private func isLong(_ number: Decimal) -> Bool { !"\(number)".contains(".") && "\(number)".count > 18 }
 }
 
@@ -128,7 +128,7 @@ struct AttributeSourceText {
 struct RelationshipSourceText {
     let relationship: RelationshipDescription
     let plan: RelationshipPlan
-    /// The property that points back.
+    /// The name of the destination's property that points back.
     let inverse: String?
 
     func write(to text: inout SourceWriter) {

@@ -7,7 +7,7 @@ struct PropertyTypes {
 
     enum Decision {
         case property(PropertyType)
-        /// The attribute has no property. The string is the reason.
+        /// The attribute has no property, for the given reason.
         case none(String)
     }
 
@@ -17,7 +17,7 @@ struct PropertyTypes {
         return chosen(for: attribute, insteadOf: type) ?? decision
     }
 
-    /// The type that follows from the attribute's type in the model.
+    /// The Swift type for the attribute's type in the model.
     private func modelled(_ attribute: AttributeDescription) -> Decision {
         switch attribute.type {
         case .transformable: .property(transformable(attribute))
@@ -37,7 +37,7 @@ struct PropertyTypes {
                 needsFoundation: plain.needsFoundation))
     }
 
-    /// The declared type if Swift can name it; otherwise `Data`, the stored bytes.
+    /// The declared type if Swift can name it; otherwise `Data` with the stored bytes.
     private func transformable(_ attribute: AttributeDescription) -> PropertyType {
         guard let spelling = attribute.customClassName.flatMap(TypeSpelling.init) else {
             return PropertyType(name: "Data", isOptional: true, accessor: .attribute, needsFoundation: true)
@@ -92,14 +92,14 @@ struct PropertyTypes {
     ]
 }
 
-/// The Swift type of a property, and the accessor of `ManagedObject` that reads it.
+/// The Swift type of a property, with the accessor of `ManagedObject` that reads the property.
 struct PropertyType {
     enum Accessor {
         /// `attribute(at:)` and `setAttribute(_:at:)`.
         case attribute
         /// `transformable(at:)` and `setTransformable(_:at:)`.
         case transformable
-        /// The generated struct of a composite, with its own code to read and write its leaves.
+        /// The code of a composite's generated struct, which reads and writes the leaves.
         case composite
     }
 
@@ -107,19 +107,19 @@ struct PropertyType {
     var isOptional: Bool
     var accessor: Accessor
     var needsFoundation: Bool
-    /// The type of the raw values, if the property has an app's type that is stored by raw value.
+    /// The type of the raw values, if the property has an app's own type that is stored by raw value.
     var rawType: String?
 
     var spelling: String { isOptional ? name + "?" : name }
 
-    /// The expression for the stored form of a value: the value itself, or its raw value. The compiler checks that the raw
-    /// value has the attribute's type.
+    /// Returns an expression for the stored form of a value, which is the value itself or its raw value. The compiler checks
+    /// that the raw value has the type of the attribute.
     ///
-    /// - Parameter isOptional: Whether the expression is optional.
+    /// - Parameter isOptional: Whether the value is optional.
     func stored(_ value: String, isOptional: Bool) -> String {
         guard let rawType else { return value }
         func raw(_ value: String) -> String {
-            // An Integer 64 can also store raw values of type Int.
+            // Raw values of type Int can also be stored as Integer 64.
             rawType == "Int64" ? "Int64(truncatingIfNeeded: \(value).rawValue)" : "\(value).rawValue as \(rawType)"
         }
         if !isOptional { return raw(value) }
@@ -128,12 +128,12 @@ struct PropertyType {
     }
 }
 
-/// Types that the author of a model chooses with an attribute's user info `swiftType`.
+/// Types that the author of a model chooses with the user info key `swiftType`.
 extension PropertyTypes {
-    /// The user info key for the name of the type.
+    /// The user info key whose value is the name of the type.
     static let key = "swiftType"
 
-    /// `Int` for Integer 64, or an app's type with raw values; nil if the author chooses no type.
+    /// Returns `Int` for Integer 64, or the app's own type with raw values. Returns nil if the author chooses no type.
     func chosen(for attribute: AttributeDescription, insteadOf plain: PropertyType) -> Decision? {
         guard let choice = attribute.userInfo[Self.key], choice != plain.name else { return nil }
         if choice == "Int" {
@@ -164,7 +164,7 @@ extension PropertyTypes {
                 rawType: plain.name))
     }
 
-    /// A type's name, with or without the names of its enclosing types: `Contact.Kind`.
+    /// Returns the name of an app's type, such as `Contact.Kind`; nil if the string is not such a name.
     private static func typeName(_ text: String) -> String? {
         guard let name = TypeSpelling(text)?.name, name.allSatisfy({ $0.isLetter || $0.isNumber || "_.".contains($0) }),
             !ReservedNames.types.contains(name)

@@ -1,9 +1,9 @@
-/// The declared type of a transformable, if generated Swift can name it.
+/// The declared type of a transformable, if generated Swift code can name the type.
 ///
-/// Accepts names (`Color`, `Palette.Color`), arrays, dictionaries, generic arguments and optionals of them. Other types and
-/// Objective-C names are refused, because the name is copied into a source file.
+/// Accepts names (`Color`, `Palette.Color`), arrays, dictionaries, generic arguments, and optionals of these types. Refuses
+/// other types and Objective-C names, because the name is copied into a source file.
 struct TypeSpelling {
-    /// The type, without a question mark at its end.
+    /// The type without the question mark at its end.
     let name: String
     /// Whether the type uses a type of Foundation.
     let needsFoundation: Bool
@@ -17,8 +17,8 @@ struct TypeSpelling {
         needsFoundation = !parser.names.isDisjoint(with: Self.foundationTypes)
     }
 
-    /// An Objective-C name is a framework's prefix and a capitalized word, as in `NSArray` and `UIColor`. `UID` is no such
-    /// name.
+    /// Whether a name means any type, or is an Objective-C name. Such a name is the prefix of a framework and a capitalized
+    /// word, as in `NSArray` and `UIColor`, but not in `UID`.
     private static func isObjectiveC(_ name: String) -> Bool {
         if ["Any", "AnyObject", "AnyHashable", "Self", "Type", "id"].contains(name) { return true }
         guard objectiveCPrefixes.contains(String(name.prefix(2))) else { return false }
@@ -30,7 +30,7 @@ struct TypeSpelling {
         "AV", "CI", "CK", "CL", "CN", "EK", "HK", "MK", "NS", "PH", "SK", "UI", "UN", "WK",
     ]
 
-    /// Types of Foundation that can be encoded. A transformable must be encodable.
+    /// Types of Foundation that are `Codable`. A transformable must be `Codable`.
     static let foundationTypes: Set<String> = [
         "AttributedString", "Calendar", "CGFloat", "CGPoint", "CGRect", "CGSize", "CharacterSet", "Data", "Date",
         "DateComponents", "DateInterval", "Decimal", "IndexPath", "IndexSet", "Locale", "Measurement",
@@ -38,7 +38,7 @@ struct TypeSpelling {
     ]
 }
 
-/// Parses the spelling of a type, and normalizes its spaces.
+/// Parses a type and normalizes its spaces.
 private struct TypeParser {
     private var rest: Substring
     /// All names in the type.
