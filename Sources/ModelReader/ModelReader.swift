@@ -2,35 +2,35 @@ public import Foundation
 internal import ManagedModel
 internal import ModelMigration
 
-/// Reads data model files as Xcode writes them: `.xcdatamodeld` bundles, and separate `.xcdatamodel` directories.
+/// Reads data model files in the format of Xcode: `.xcdatamodeld` bundles and separate `.xcdatamodel` directories.
 ///
 ///     let document = try ModelReader.read(URL(filePath: "Models/Contacts.xcdatamodeld"))
 ///     for diagnostic in document.diagnostics { print(diagnostic) }
 ///     let model = document.model
 ///
-/// Unusual values from older tools are loaded with a diagnostic. References to unknown elements are errors. A hostile file
-/// causes an error and never a trap, and its cost is proportional to its size.
+/// Unusual values from older tools are loaded with a diagnostic. A reference to an unknown element is an error. A hostile file
+/// causes an error, but never a trap. The cost of reading is proportional to the size of the file.
 ///
-/// **Isolation**: none; calls are independent and can run on any thread. Reading blocks on the disk.
+/// **Isolation**: none. Calls are independent and can run on any thread. A call blocks its thread while it reads files.
 public struct ModelReader: Sendable {
     private init() {}
 
-    /// Reads one version of a model, and reads the earlier names of its elements from the earlier versions.
+    /// Reads one version of a model, with the names of its elements in earlier versions.
     ///
     /// ```swift
     /// let model = try ModelReader.read(url, version: "Contacts 2").model
     /// ```
     ///
-    /// Earlier versions are in the bundle (see ``ModelBundle/versions(before:)``) and in the lock file that
-    /// `model-reset check --update` wrote. The reader looks for a `model.lock` or `Models/model.lock` in the folders above the
-    /// bundle, up to the folder with `Package.swift` or `.git`.
+    /// The earlier versions are in the bundle (see ``ModelBundle/versions(before:)``) and in the lock file that `model-reset
+    /// check --update` writes. The reader looks for `model.lock` and `Models/model.lock` in the folders above the bundle, up to
+    /// the folder with `Package.swift` or `.git`.
     ///
     /// - Parameters:
     ///   - url: A `.xcdatamodeld` bundle, or the `.xcdatamodel` directory of one version.
     ///   - version: The name of the version, with or without `.xcdatamodel`; nil for the current version.
-    ///   - followsVersions: Whether the earlier versions are read, too. Only code that plans migrations needs them.
-    /// - Throws: ``ModelReaderError`` with the file and line at fault.
-    /// - Complexity: linear in the size of the files, plus the cost of a migration plan for each earlier version.
+    ///   - followsVersions: Whether to read the earlier versions, too. Only code that plans migrations needs them.
+    /// - Throws: ``ModelReaderError`` with the file and the line of the fault.
+    /// - Complexity: linear in the size of the files, plus the cost of one migration plan for each earlier version.
     public static func read(
         _ url: URL, version: String? = nil, followsVersions: Bool = true
     ) throws(ModelReaderError) -> ModelDocument {
@@ -60,7 +60,7 @@ public struct ModelReader: Sendable {
         return document
     }
 
-    /// Reads the bytes of a `contents` file.
+    /// Reads a model from the bytes of a `contents` file.
     ///
     /// ```swift
     /// let document = try ModelReader.read(
@@ -70,11 +70,11 @@ public struct ModelReader: Sendable {
     /// - Complexity: linear in the size of the data.
     ///
     /// - Parameters:
-    ///   - data: The XML.
+    ///   - data: The XML of the `contents` file.
     ///   - name: The name of the model.
-    ///   - version: The name of the version; nil for the name of the model.
-    ///   - file: The name of the file in errors and diagnostics; nil for the name of the model.
-    /// - Throws: ``ModelReaderError`` with the line at fault.
+    ///   - version: The name of the version; nil to use the name of the model.
+    ///   - file: The file name in errors and diagnostics; nil to use the name of the model.
+    /// - Throws: ``ModelReaderError`` with the line of the fault.
     public static func read(
         data: Data, name: String, version: String? = nil, file: String? = nil
     ) throws(ModelReaderError) -> ModelDocument {
@@ -89,7 +89,7 @@ public struct ModelReader: Sendable {
 }
 
 extension ModelDocument {
-    /// Follows the versions that the lock file beside a model has, if what was read has no versions of its own, as Swift has none.
+    /// Follows the versions in the lock file of a model that has no versions of its own, such as a model in Swift.
     package mutating func followLockedVersions(of url: URL) {
         let locked = LockedVersions(of: url)
         if let error = locked.error { diagnostics.append(.ignored(error)) }
@@ -97,11 +97,10 @@ extension ModelDocument {
     }
 }
 
-/// Finding a model by its name.
+/// Finds models by name.
 extension ModelReader {
-    /// The directories that are searched for models: the resources of the program's bundle, the program's own directory, and
-    /// the bundles in both directories, because a package has its resources in such bundles. Each access reads the
-    /// directories.
+    /// The directories in which models are searched: the resources of the main bundle, the directory of the program, and the
+    /// bundles in both directories. (A package has its resources in such bundles.) Each access reads the directories.
     public static var modelDirectories: [URL] {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
         var directories: [URL] = []
@@ -114,7 +113,7 @@ extension ModelReader {
         return directories
     }
 
-    /// Reads the model with that name.
+    /// Reads the model with the given name.
     ///
     /// ```swift
     /// let model = try ModelReader.read(named: "Contacts").model
@@ -122,9 +121,9 @@ extension ModelReader {
     ///
     /// - Parameters:
     ///   - name: The name of a `.xcdatamodeld` bundle, or of an `.xcdatamodel` directory, without its extension.
-    ///   - version: As for ``read(_:version:followsVersions:)``.
-    ///   - directories: The directories to search, in order. The first directory with the model is used. Nil, the default,
-    ///     means ``modelDirectories``.
+    ///   - version: The name of the version, with or without `.xcdatamodel`; nil for the current version.
+    ///   - directories: The directories to search. The first directory with the model is used. The default is nil, which means
+    ///     ``modelDirectories``.
     /// - Throws: ``ModelReaderError``: `notFound` if no directory has the model, or an error of
     ///   ``read(_:version:followsVersions:)``.
     public static func read(
@@ -144,7 +143,7 @@ extension ModelReader {
         )
     }
 
-    /// The bundles in a directory, sorted by name.
+    /// The resource bundles in a directory, sorted by name.
     private static func bundles(in directory: URL) -> [URL] {
         let content = try? FileManager.default.contentsOfDirectory(at: directory, includingPropertiesForKeys: nil)
         return (content ?? []).filter { ["resources", "bundle"].contains($0.pathExtension) }

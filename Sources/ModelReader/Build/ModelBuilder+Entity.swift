@@ -105,7 +105,8 @@ extension ModelBuilder {
         return type
     }
 
-    /// True for an attribute without a type, because it cannot be stored.
+    /// Whether the attribute is transient. An attribute without a type is always transient, because its values cannot be
+    /// stored.
     private mutating func isTransient(_ element: MarkupElement, type: AttributeType) -> Bool {
         let isTransient = flag("transient", of: element)
         guard type == .undefined, !isTransient else { return isTransient }
@@ -181,7 +182,7 @@ extension ModelBuilder {
             userInfo: userInfo(of: element))
     }
 
-    /// -1 in the file means no limit: code generators write it.
+    /// Code generators write -1, which means no limit.
     private mutating func maximumCount(
         of element: MarkupElement, isToMany: Bool
     ) throws(ModelReaderError) -> Int {
@@ -230,7 +231,7 @@ extension ModelBuilder {
             userInfo: userInfo(of: element))
     }
 
-    /// A missing flag has the default value of Core Data at run time.
+    /// A flag that is missing in the file has the default value that Core Data uses at run time.
     mutating func fetchRequest(_ element: MarkupElement) throws(ModelReaderError) -> FetchRequestTemplate {
         let name = try required("name", of: element)
         let resultType = resultType(of: element)
@@ -252,7 +253,8 @@ extension ModelBuilder {
 }
 
 extension ModelBuilder {
-    /// The indexes of the new form and of the old form. An old index has no name in the file: its columns name it.
+    /// The indexes in the new form and in the old form. An index in the old form has no name in the file, so the names of its
+    /// columns become its name.
     mutating func indexes(of element: MarkupElement) throws(ModelReaderError) -> [FetchIndexDescription] {
         var indexes: [FetchIndexDescription] = []
         for child in element.children(named: "fetchIndex") {

@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// Turns a tree of elements into the declarations of a model. ``ModelLinker`` resolves the names of other entities later.
+/// Converts a tree of elements to the declarations of a model. ``ModelLinker`` then resolves references to other entities.
 struct ModelBuilder {
     let file: String
     var log: DiagnosticLog
@@ -56,7 +56,7 @@ struct ModelBuilder {
         }
     }
 
-    /// The recursion is safe because ``MarkupScan`` limits the depth.
+    /// The recursion is safe, because ``MarkupScan`` limits the depth of elements.
     private mutating func recordUnknown(in element: MarkupElement) {
         let known = Vocabulary.attributes(of: element.name)
         for attribute in element.attributes.keys.sorted() where !known.contains(attribute) {
@@ -75,7 +75,7 @@ struct ModelBuilder {
     private mutating func composite(_ element: MarkupElement) throws(ModelReaderError) -> CompositeDescription {
         let name = try required("name", of: element)
         lines.record(element.line, of: name)
-        // The hash covers the attributes of a composite, and not the composite itself.
+        // The hash includes the attributes of a composite, but not the composite itself.
         for attribute in ["versionHashModifier", "elementID"] where element.filled(attribute) != nil {
             record(.compositeIdentity, attribute, at: "The composite \(name)", element)
         }
@@ -96,7 +96,8 @@ struct ModelBuilder {
         if flag("usedWithCloudKit", of: element) { record(.cloudKit, "usedWithCloudKit", at: location, element) }
     }
 
-    /// Warns of something unsupported that a model does not keep. ``ModelLinker`` warns of the rest.
+    /// Warns of an unsupported declaration that the model does not contain. ``ModelLinker`` warns of the declarations in the
+    /// model.
     mutating func record(
         _ declaration: UnsupportedDeclaration, _ words: String, at location: String, _ element: MarkupElement
     ) {
@@ -104,7 +105,7 @@ struct ModelBuilder {
     }
 }
 
-/// A model whose names are not resolved yet, with the line numbers for its errors.
+/// A model with unresolved names, and with the line numbers for its errors.
 struct ModelDraft {
     var model: ManagedObjectModel
     var log: DiagnosticLog
@@ -113,7 +114,7 @@ struct ModelDraft {
     var inverseEntities: [PropertyPath: String] = [:]
 }
 
-/// A property of an entity, or of a composite.
+/// The path of a property in an entity or a composite.
 struct PropertyPath: Hashable {
     var owner: String
     var property: String
@@ -139,14 +140,14 @@ struct SourceLines {
 
     func line(ofFetchRequest name: String) -> Int? { fetchRequests[name] }
 
-    /// The line of the property; the line of the owner if the property is unknown.
+    /// Returns the line of the property. If the property is unknown, returns the line of the owner.
     func line(of property: String?, in owner: String?) -> Int? {
         guard let owner else { return nil }
         return property.flatMap { properties[PropertyPath(owner: owner, property: $0)] } ?? owners[owner]
     }
 }
 
-/// Reading values of all kinds of elements.
+/// Reads the values of attributes for all kinds of elements.
 extension ModelBuilder {
     func required(_ attribute: String, of element: MarkupElement) throws(ModelReaderError) -> String {
         guard let text = element.filled(attribute) else {
@@ -164,7 +165,7 @@ extension ModelBuilder {
         return absent
     }
 
-    /// An invalid count is an error, because counts affect the stored and the fetched objects.
+    /// An invalid count is an error, because counts affect which objects are stored and fetched.
     func count(
         _ attribute: String, of element: MarkupElement, from lowest: Int = 0
     ) throws(ModelReaderError) -> Int? {

@@ -1,7 +1,7 @@
 internal import ManagedModel
 
-/// Resolves the names of a draft. Unknown names in optional references are removed with a diagnostic. All other names must
-/// be valid.
+/// Resolves the references in a draft. An optional reference to an unknown name is removed with a diagnostic. Any other
+/// reference to an unknown name is an error.
 struct ModelLinker {
     private var draft: ModelDraft
 
@@ -11,7 +11,7 @@ struct ModelLinker {
 
     mutating func link() throws(ModelReaderError) -> ModelDocument {
         do throws(ModelError) {
-            // These checks limit the cost of the later checks.
+            // These checks come first, because they limit the cost of the later checks.
             try draft.model.validateStructure()
             resolveInverseEntities()
             dropFaultyInverses()
@@ -26,8 +26,8 @@ struct ModelLinker {
         return ModelDocument(model: draft.model, diagnostics: draft.log.all)
     }
 
-    /// An inverse is looked up in the destination, so the file must give the destination or a related entity as the inverse's
-    /// entity.
+    /// The file names the entity of each inverse. That entity must be related to the destination, because the inverse is looked
+    /// up in the destination.
     private mutating func resolveInverseEntities() {
         let lookup = ModelLookup(draft.model)
         editRelationships { relationship, entity, draft in
@@ -47,7 +47,7 @@ struct ModelLinker {
         }
     }
 
-    /// Repeats until all pairs agree, because removing an inverse can make another inverse invalid.
+    /// Repeats until all pairs of inverses agree. Removing one inverse can make another inverse invalid.
     private mutating func dropFaultyInverses() {
         var isSettled = false
         while !isSettled {
@@ -75,8 +75,8 @@ struct ModelLinker {
         }
     }
 
-    /// A merge of duplicates cannot keep both a unique attribute and a mandatory to-one inverse. All such inverses are named at the
-    /// first one.
+    /// Warns of an entity with both a uniqueness constraint and a mandatory to-one inverse, because a merge of duplicates
+    /// cannot keep both. One warning at the first inverse names all of them.
     private mutating func recordMandatoryInverses() {
         let lookup = ModelLookup(draft.model)
         var found: [(path: PropertyPath, inverse: String)] = []
@@ -104,9 +104,8 @@ struct ModelLinker {
 }
 
 extension ModelLinker {
-    /// An index can have the entity's own and inherited attributes and to-one relationships. Other properties have no column,
-    /// and an attribute that is derived from other objects has no stored value, because the value is calculated when it is
-    /// read.
+    /// Removes index elements that have no stored values. An index can contain attributes and to-one relationships, own or
+    /// inherited. An attribute that is derived from other objects is calculated when it is read, so it has no stored values.
     private mutating func dropFaultyIndexElements() {
         let lookup = ModelLookup(draft.model)
         for (number, entity) in draft.model.entities.enumerated() where !entity.indexes.isEmpty {
@@ -184,7 +183,7 @@ extension ModelDraft {
 }
 
 extension ModelReaderError {
-    /// The error for an invalid model, with the line that declares the faulty element.
+    /// Makes an error for an invalid model. The error has the line of the faulty declaration.
     init(_ error: ModelError, file: String, lines: SourceLines) {
         self.init(
             error.code, file: file, line: lines.line(of: error.propertyName, in: error.entityName), error.message)

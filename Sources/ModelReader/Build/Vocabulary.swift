@@ -1,11 +1,11 @@
-/// The elements of the format, with their attributes and their children. Any other element or attribute gets a diagnostic.
-/// Some of the known elements and attributes have no effect.
+/// The known elements of the file format, with their attributes and child elements. An unknown element or attribute gets a
+/// diagnostic. Some known elements and attributes have no effect.
 enum Vocabulary {
     static func attributes(of element: String) -> Set<String> { attributes[element] ?? [] }
 
     static func children(of element: String) -> Set<String> { children[element] ?? [] }
 
-    /// The element with the positions of entities in Xcode's diagram. The reader skips this element.
+    /// The element with the positions of entities in Xcode's diagram, which the reader skips.
     static let layout = "elements"
 
     private static let children: [String: Set<String>] = [

@@ -1,4 +1,4 @@
-/// The steps that turn the lines of a first string into the lines of a second string: keep, drop and add, in order.
+/// The steps that turn the old lines into the new lines: keep, drop and add.
 struct LineScript {
     private enum Step: Equatable {
         case keep(Int)
@@ -8,7 +8,7 @@ struct LineScript {
 
     private var steps: [Step] = []
 
-    /// Reads a line of ``lines`` back; false if the line is not a step.
+    /// Adds a step from one of ``lines``. Returns false if the line is not a step.
     mutating func append(_ line: some StringProtocol) -> Bool {
         let parts = line.split(separator: " ", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2 else { return false }
@@ -31,8 +31,8 @@ struct LineScript {
         }
     }
 
-    /// The lines of the second string; nil if the script keeps or drops more lines than there are. Lines after the last step
-    /// are kept.
+    /// Returns the new lines for the old lines. Lines after the last step are kept. Returns nil if the steps keep or drop more
+    /// lines than there are.
     func applied(to lines: [String]) -> [String]? {
         var result: [String] = []
         var position = 0
@@ -53,10 +53,10 @@ struct LineScript {
 }
 
 extension LineScript {
-    /// Compares the lines of two strings. A block is a line without indentation, with the indented lines below it. Blocks are
-    /// sorted, and so are the lines within each block.
+    /// Compares old lines with new lines. A block is a line without indentation, followed by indented lines. The blocks must be
+    /// sorted, and the lines in each block must be sorted.
     ///
-    /// - Complexity: linear in the length of the strings.
+    /// - Complexity: linear in the number of bytes.
     init(from old: [String], to new: [String]) {
         let (oldBlocks, newBlocks) = (LineScript.blocks(old), LineScript.blocks(new))
         var position = 0
@@ -87,7 +87,7 @@ extension LineScript {
         add(.drop(old.count - position))
     }
 
-    /// Joins the step with the last step if both keep or both drop lines.
+    /// Adds a step. Two steps in a row that keep lines, or that drop lines, become one step.
     private mutating func add(_ step: Step) {
         switch (steps.last, step) {
         case (_, .keep(0)), (_, .drop(0)): break
@@ -102,9 +102,9 @@ extension LineScript {
         return zip(starts, starts.dropFirst() + [lines.count]).map { $0..<$1 }
     }
 
-    /// The position of the equal old line for each new line; nil if there is none. The positions increase.
+    /// Returns each new line with the position of the equal old line, or with nil if there is none. The positions increase.
     private static func matches(_ old: [String], _ new: [String]) -> [(new: Int, old: Int?)] {
-        // Lines are compared by bytes: equal strings can have different bytes, and so different hashes.
+        // Lines are compared by bytes, because equal strings with different bytes have different hashes.
         let positions = Dictionary(old.enumerated().map { (Array($1.utf8), $0) }) { first, _ in first }
         var next = 0
         return new.enumerated().map { index, line in

@@ -1,17 +1,17 @@
 internal import Foundation
 package import ManagedModel
 
-/// The versions of a model in a lock file. They include versions that were edited in place and are no longer in a bundle.
+/// The versions of a model in a lock file, including versions that were edited in place and are no longer in a bundle.
 struct LockedVersions {
-    /// Oldest first.
+    /// The models, oldest first.
     private(set) var models: [LockedModel] = []
     /// The reason why the lock file cannot be read.
     private(set) var error: LockFileError?
 
-    /// Looks for `model.lock` and `Models/model.lock` in the folder of a model and in its parent folders, up to the folder of
+    /// Looks for `model.lock` and `Models/model.lock` in the folder of a model and in the folders above it, up to the folder of
     /// the package.
     ///
-    /// - Parameter url: The bundle. A lock file that does not name this bundle is skipped.
+    /// - Parameter url: The bundle. Lock files that do not name the bundle are skipped.
     init(of url: URL) {
         let model = url.standardizedFileURL.resolvingSymlinksInPath()
         var folder = model.deletingLastPathComponent()
@@ -59,27 +59,27 @@ struct LockedVersions {
 }
 
 extension LockedVersions {
-    /// All models older than a version, oldest first: the earlier versions of the bundle, and the models in the lock file. A
-    /// model that was locked under the name of a version comes just before that version.
+    /// Returns all models that are older than a version, oldest first. They are the earlier versions in the bundle and the
+    /// models in the lock file. A locked model with the name of a version comes directly before that version.
     ///
     /// - Parameters:
-    ///   - earlier: The earlier versions of the bundle, oldest first.
-    ///   - later: The names of all versions of the bundle except the version itself and the earlier versions.
-    ///   - isCurrent: Whether the version is the current version of the bundle. If so, a locked model whose name is no longer
-    ///     in the bundle counts as an earlier version.
+    ///   - earlier: The earlier versions in the bundle, oldest first.
+    ///   - later: The names of the versions in the bundle that are neither the version itself nor an earlier version.
+    ///   - isCurrent: Whether the version is the current version of the bundle. In that case, locked models whose names are no
+    ///     longer in the bundle count as earlier versions.
     func merged(with earlier: [ManagedObjectModel], version: String, later: Set<String>, isCurrent: Bool)
         -> [ManagedObjectModel]
     {
         let positions = Dictionary(earlier.enumerated().map { ($1.version, $0) }) { first, _ in first }
         var chains = Array(repeating: [ManagedObjectModel](), count: earlier.count + 1)
-        // The position of the next newer model, for a locked model whose name is not in the bundle.
+        // The position of the next newer model. A locked model whose name is not in the bundle comes before that model.
         var chainIndex = isCurrent ? earlier.count : nil
         for locked in models.reversed() where !later.contains(locked.version) {
             if let position = locked.version == version ? earlier.count : positions[locked.version] {
                 chainIndex = min(position, chainIndex ?? position)
             }
             guard let chainIndex else { continue }
-            // A model in the format of another release cannot be read. Older models are not used either.
+            // This release cannot read the model, because another release wrote it. Older models are not used either.
             guard let model = locked.model else { break }
             chains[chainIndex].insert(model, at: 0)
         }
@@ -87,14 +87,16 @@ extension LockedVersions {
     }
 }
 
-/// A configuration of a locked model. The configuration has a hash of its own, because a store can be made for it alone.
+/// A configuration of a locked model. The configuration has its own hash, because a store can be made for the configuration
+/// only.
 package struct LockedConfiguration: Sendable, Equatable {
     package let name: String
     package let hash: ModelHash
-    /// In the order of the model.
+    /// The names of the entities, in the order of the model.
     package let entityNames: [String]
 
-    /// Nil if no store can be made for the configuration, because it lacks the parent or a destination of one of its entities.
+    /// Nil if the configuration does not contain the parent or a destination of one of its entities. Then no store can be made
+    /// for it.
     init?(_ configuration: EntityConfiguration, of model: ManagedObjectModel) {
         do { hash = try model.restricted(toConfiguration: configuration.name).hash } catch { return nil }
         name = configuration.name
@@ -103,7 +105,7 @@ package struct LockedConfiguration: Sendable, Equatable {
 
     static func isLine(_ line: some StringProtocol) -> Bool { line.hasPrefix("configuration ") }
 
-    /// Reads ``line`` back; nil if this type would not write such a line.
+    /// Parses a ``line``. Returns nil if no configuration has such a line.
     init?(_ line: String) {
         guard var words = WordParser(line), words.take("configuration"), let name = words.takeName(),
             words.take("hash"),

@@ -1,25 +1,25 @@
 public import Foundation
 internal import ManagedModel
 
-/// A `.xcdatamodeld` bundle: the versions of a model, and the name of the current version. A separate `.xcdatamodel` counts
-/// as a bundle with one version.
+/// A `.xcdatamodeld` bundle, which contains the versions of a model and the name of the current version. A separate
+/// `.xcdatamodel` directory counts as a bundle with one version.
 public struct ModelBundle: Sendable {
     /// The location of the bundle.
     public let url: URL
-    /// The name of the model, without an extension.
+    /// The name of the model without its extension.
     public let name: String
-    /// The names of the versions without `.xcdatamodel`, sorted. Their order is not the order of their age.
+    /// The names of the versions without `.xcdatamodel`, sorted by name and not by age.
     public let versions: [String]
-    /// The version that the bundle names as current, or the only version of a bundle that names none. Nil if a bundle with
-    /// several versions names none, or if the named version does not exist.
+    /// The current version: the version that the bundle names, or the only version if the bundle names none. Nil if the named
+    /// version does not exist, or if a bundle with several versions names none.
     public let currentVersion: String?
-    /// The version that the bundle names as current, even if the version does not exist.
+    /// The version that the bundle names as current. This version may not exist.
     private let namedVersion: String?
     /// The reason why the current version is unknown.
     private let namingError: ModelReaderError?
     private let standsAlone: Bool
 
-    /// Lists the versions without reading them.
+    /// Finds the versions of a bundle, but does not read them.
     ///
     /// ```swift
     /// let bundle = try ModelBundle(at: url)
@@ -69,8 +69,8 @@ public struct ModelBundle: Sendable {
             throw ModelReaderError(.noCurrentVersion, file: url.path, missingCurrentVersion)
         }
         let plain = Self.withoutExtension(name)
-        // The directory's name on disk may have another Unicode form. The file system tells the forms apart, so the
-        // name on disk is returned.
+        // The directory's name on disk may have a different Unicode form. The file system treats the forms as different names,
+        // so the name on disk is returned.
         guard let version = versions.first(where: { $0 == name || $0 == plain }) else {
             throw ModelReaderError(.unknownVersion, file: url.path, "There is no version \(plain). \(listing)")
         }
@@ -115,7 +115,7 @@ public struct ModelBundle: Sendable {
         }
     }
 
-    /// The version that `.xccurrentversion` names. The file may be missing, empty, or an empty dictionary.
+    /// Reads the name of the current version from `.xccurrentversion`. The file may be missing, empty, or an empty dictionary.
     private static func namedVersion(in url: URL) -> (name: String?, error: ModelReaderError?) {
         let file = url.appending(path: ".xccurrentversion")
         guard let data = try? BoundedFile.read(file, limit: 64 << 10) else { return (nil, nil) }
@@ -145,16 +145,16 @@ public struct ModelBundle: Sendable {
     }
 }
 
-/// Reads files that others wrote: only regular files, and only up to a limit.
+/// Reads files from other programs. Refuses files that are not regular, and files over a size limit.
 enum BoundedFile {
-    /// The bytes of the file; nil if the file does not exist.
+    /// Returns the bytes of the file; nil if the file does not exist.
     ///
     /// - Parameter limit: The maximum size in bytes.
     static func read(_ url: URL, limit: Int) throws(ModelReaderError) -> Data? {
         let path = url.resolvingSymlinksInPath().path
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         do {
-            // A pipe would block forever, and a device may never end.
+            // Reading a pipe could block forever, and reading a device might never end.
             let type = try FileManager.default.attributesOfItem(atPath: path)[.type] as? FileAttributeType
             guard type == .typeRegular else {
                 throw ModelReaderError(.notAModel, file: url.path, "This is not a regular file.")
@@ -176,9 +176,8 @@ enum BoundedFile {
     }
 }
 
-/// The age of versions.
 extension ModelBundle {
-    /// The earlier versions of a version, oldest first.
+    /// Returns the versions that are older than a version, oldest first.
     ///
     /// ```swift
     /// let earlier = bundle.versions(before: "Contacts 3")
@@ -187,9 +186,9 @@ extension ModelBundle {
     ///
     /// - Complexity: O(n log n) in the number of versions.
     ///
-    /// The names give the order, as in Xcode: the same name with a number at the end, as in `Model`, `Model 2` and `Model 3`,
-    /// or `1.9` and `1.10`. The name without a number comes first. Versions with other names are left out, because a bundle
-    /// says nothing else about the age of its versions.
+    /// The order follows from the names, as in Xcode. Names that differ only in a number at their end belong together, as in
+    /// `Model`, `Model 2` and `Model 3`, or `1.9` and `1.10`. The name without a number comes first. Versions with other names
+    /// are left out, because a bundle does not contain the age of its versions.
     public func versions(before version: String) -> [String] {
         let own = NumberedName(version)
         return versions.map(NumberedName.init).filter { $0.stem == own.stem && $0.precedes(own) }
@@ -197,12 +196,12 @@ extension ModelBundle {
     }
 }
 
-/// A name that ends with a number.
+/// A name, split into a stem and a version number at its end.
 private struct NumberedName {
     let name: String
     /// The part before the number, without the separator.
     let stem: String
-    /// The parts of the number between its points.
+    /// The parts of the number, which are separated by points.
     let numbers: [Int]
 
     init(_ name: String) {
@@ -216,7 +215,7 @@ private struct NumberedName {
         }
         let parts = String(scalars[start...]).split(separator: ".", omittingEmptySubsequences: true)
         let numbers = parts.compactMap { Int($0) }
-        // Digits that overflow an integer are part of the name.
+        // Digits that are too large for an integer are part of the stem.
         guard numbers.count == parts.count else {
             (stem, self.numbers) = (name, [])
             return

@@ -1,9 +1,9 @@
 package import ManagedModel
 package import ModelMigration
 
-/// The models of a lock file: the models that an app had when the file was written.
+/// The models in a lock file, as they were when the file was written.
 package struct ModelLock: Sendable {
-    /// Sorted by path.
+    /// The models, sorted by path.
     package internal(set) var models: [LockedModel] = []
 
     package init() {}
@@ -12,7 +12,7 @@ package struct ModelLock: Sendable {
         models.first { $0.path == path }
     }
 
-    /// Adds a model, or replaces the one with the same path.
+    /// Adds a model, or replaces the model with the same path.
     package mutating func put(_ model: LockedModel) {
         models.removeAll { $0.path == model.path }
         let index = models.firstIndex { model.path.utf8.lexicographicallyPrecedes($0.path.utf8) } ?? models.endIndex
@@ -24,26 +24,28 @@ package struct ModelLock: Sendable {
     }
 }
 
-/// One model of a lock file.
+/// One model in a lock file.
 package struct LockedModel: Sendable, Equatable {
     /// The path of the model relative to the lock file's folder.
     package let path: String
     package let version: String
     package let hash: ModelHash
-    /// The string that the hash covers.
+    /// The string from which the hash is made.
     package internal(set) var canonicalForm: String
-    /// To tell people what changed. The hash does not cover them.
+    /// The rules, which only show people what changed. The hash does not cover the rules.
     package internal(set) var rules = ModelRules()
-    /// Needed by a migration. The hash does not cover them.
+    /// The renaming identifiers, which migrations need. The hash does not cover them.
     package internal(set) var renamingIdentifiers = RenamingIdentifiers()
-    /// Needed to decode the values in a store. The hash does not cover them.
+    /// The types of transformables, which are needed to decode values in a store. The hash does not cover the types.
     package internal(set) var transformableTypes = TransformableTypes()
-    /// The configurations that a store can be made for, sorted by name.
+    /// The configurations for which a store can be made, sorted by name.
     package internal(set) var configurations: [LockedConfiguration] = []
-    /// The models that were locked before, newest first: at most ``earlierLimit``. Each of them has an empty ``earlier``.
+    /// The models that this path had before, newest first; at most ``earlierLimit``. They have no ``earlier`` models of their
+    /// own.
     package internal(set) var earlier: [LockedModel] = []
 
-    /// A migration of an older version uses the renaming identifiers of the current version alone.
+    /// The maximum number of earlier models. Migrations from older models use only the renaming identifiers of the current
+    /// version.
     package static let earlierLimit = 50
 
     init(path: String, version: String, hash: ModelHash, canonicalForm: String) {
@@ -63,8 +65,8 @@ package struct LockedModel: Sendable, Equatable {
             .sorted { $0.name.utf8.lexicographicallyPrecedes($1.name.utf8) }
     }
 
-    /// The locked model, to compare with a ``ManagedObjectModel/canonicalModel``. Nil for a model in the format of another
-    /// release.
+    /// The model, for a comparison with a ``ManagedObjectModel/canonicalModel``. Nil if another release wrote the model in
+    /// another format.
     package var model: ManagedObjectModel? {
         guard
             var model = ManagedObjectModel(canonicalForm: canonicalForm, renamingIdentifiers: renamingIdentifiers)
@@ -77,15 +79,16 @@ package struct LockedModel: Sendable, Equatable {
 
     // MARK: Earlier models
 
-    /// Adds the models that are locked until now to ``earlier``.
+    /// Keeps the previously locked models as ``earlier`` models.
     ///
-    /// - Parameter locked: The model of the lock file, or the models of both sides if Git left a merge conflict in the file.
-    ///   After a merge conflict, only the models that both sides have are known to be earlier.
+    /// - Parameter locked: The previously locked model with its earlier models, or one for each side of a merge conflict in the
+    ///   file. After a conflict, only the models that both sides contain are kept.
     package mutating func keep(_ locked: [LockedModel]) {
         guard let first = locked.first else { return }
         let histories = locked.map(\.history)
         var earlier = first.history.filter { state in histories.allSatisfy { $0.contains(state) } }
-        // A model with the same elements and without further renaming identifiers adds no names to follow.
+        // Drops a model with the same hash and without further renaming identifiers, because a migration needs no names from
+        // it.
         if let newest = earlier.first, newest.hash == hash,
             Set(newest.renamingIdentifiers.lines).isSubset(of: renamingIdentifiers.lines)
         {
@@ -94,7 +97,7 @@ package struct LockedModel: Sendable, Equatable {
         self.earlier = Array(earlier.prefix(Self.earlierLimit))
     }
 
-    /// Newest first.
+    /// This model without its earlier models, and then the earlier models, newest first.
     var history: [LockedModel] {
         var newest = self
         newest.earlier = []
@@ -102,13 +105,13 @@ package struct LockedModel: Sendable, Equatable {
     }
 }
 
-/// A fault in a lock file: this release cannot read the file.
+/// The error for a lock file that this release cannot read.
 package struct LockFileError: Error, CustomStringConvertible {
     package var file: String
     package var line: Int?
     package static let mergeConflict = "mergeConflict"
 
-    /// A machine-readable code.
+    /// A name of the error for programs.
     package var code = "malformedLock"
     package var message: String
 
@@ -119,7 +122,7 @@ package struct LockFileError: Error, CustomStringConvertible {
         self.message = message
     }
 
-    /// `file:line: error: message`, which editors and build logs understand.
+    /// The error as `file:line: error: message`, which editors and build logs understand.
     package var description: String { diagnostic("error", message) }
 
     package func diagnostic(_ kind: String, _ message: String) -> String {
@@ -128,7 +131,7 @@ package struct LockFileError: Error, CustomStringConvertible {
 }
 
 extension ModelDiagnostic {
-    /// The warning that a faulty lock file is ignored.
+    /// The warning that a lock file is ignored because it has a fault.
     static func ignored(_ error: LockFileError) -> ModelDiagnostic {
         ModelDiagnostic(
             file: error.file, line: error.line ?? 1,
@@ -143,11 +146,11 @@ extension ModelLock {
 
         """
 
-    /// The contents of the file: for each model, a line with its version and hash, followed by indented lines.
+    /// The contents of the file. For each model, a line has the version and the hash, and indented lines follow.
     ///
-    /// The indented lines are the string that the hash covers, the rules, the renaming identifiers, the types of transformables, the
-    /// configurations with their hashes, and the earlier models. Each earlier model is a ``LineScript`` that turns the lines of
-    /// the next newer model into its own lines.
+    /// The indented lines have the canonical form, the rules, the renaming identifiers, the types of transformables, the
+    /// configurations with their hashes, and the earlier models. Each earlier model is written as a ``LineScript`` that turns
+    /// the lines of the next newer model into the lines of the earlier model.
     package var text: String {
         models.reduce(into: Self.comment) { text, model in
             text += "\nmodel \(model.path.quotedWord) version \(model.version.quotedWord) hash \(model.hash)\n"
@@ -161,10 +164,10 @@ extension ModelLock {
         }
     }
 
-    /// Reads ``text`` back.
+    /// Parses the ``text`` of a lock file.
     ///
-    /// - Throws: An error with the faulty line: a merge conflict, a line that this program would not write, or the first line
-    ///   of a model that was edited by hand.
+    /// - Throws: An error with the line of a merge conflict, of a line that is not part of the format, or of a model that was
+    ///   edited by hand.
     package init(text: String, file: String) throws(LockFileError) {
         var numbers: [Int] = []
         var scripts: [Int: [(earlier: LockedModel, script: LineScript)]] = [:]
@@ -213,11 +216,11 @@ extension ModelLock {
 }
 
 extension ModelLock {
-    /// Both sides of a file in which Git left merge conflicts, with the names of the sides; nil if a conflict is incomplete or
-    /// there is none.
+    /// Splits a file with Git's merge conflicts into two complete files, with the names of the sides. Returns nil if the file
+    /// has no conflict or an incomplete conflict.
     package static func sides(of text: String) -> [(name: String, text: String)]? {
         var sides = [(name: "ours", text: ""), (name: "theirs", text: "")]
-        // The sides to which the next line belongs. A line of the common ancestor belongs to neither side.
+        // The sides to which the next line belongs. Lines of the common ancestor belong to no side.
         var present = [0, 1]
         var marks: [Character] = []
         for line in text.split(separator: "\n", omittingEmptySubsequences: false) {
@@ -242,7 +245,7 @@ extension ModelLock {
 }
 
 extension LockedModel {
-    /// The lines below the line that names the model.
+    /// The indented lines of the model.
     fileprivate var lines: [String] {
         canonicalForm.utf8.split(separator: UInt8(ascii: "\n")).map { String(Substring($0)) }
             + rules.lines + renamingIdentifiers.lines + transformableTypes.lines + configurations.map(\.line)
@@ -250,7 +253,7 @@ extension LockedModel {
 
     fileprivate var isWhole: Bool { hash == ModelHash(hashing: canonicalForm) }
 
-    /// Reads a line of the model; false if the line does not belong to a model.
+    /// Parses an indented line of the model. Returns false if the line is not part of a model.
     fileprivate mutating func take(_ line: some StringProtocol) -> Bool {
         if ModelRules.isLine(line) { return rules.append(String(line)) }
         if RenamingIdentifiers.isLine(line) { return renamingIdentifiers.append(String(line)) }
@@ -264,7 +267,7 @@ extension LockedModel {
         return true
     }
 
-    /// Builds each earlier model from the lines of the next newer model; false if a model does not match its hash.
+    /// Builds each earlier model from the lines of the next newer model. Returns false if a model does not match its hash.
     fileprivate mutating func takeEarlier(_ scripts: [(earlier: LockedModel, script: LineScript)]) -> Bool {
         var lines = lines
         for (earlier, script) in scripts {
@@ -278,13 +281,13 @@ extension LockedModel {
         return true
     }
 
-    /// Reads the first line of a model. The other lines follow.
+    /// Parses the first line of a model. The indented lines are added later.
     fileprivate init?(head line: String) {
         guard var words = WordParser(line), words.take("model"), let path = words.takeName() else { return nil }
         self.init(&words, path: path)
     }
 
-    /// Reads the first line of an earlier model. ``takeEarlier(_:)`` builds the other lines.
+    /// Parses the first line of an earlier model. ``takeEarlier(_:)`` adds the indented lines.
     fileprivate init?(earlier line: Substring, path: String) {
         guard line.hasPrefix("earlier "), var words = WordParser(String(line)), words.take("earlier") else {
             return nil

@@ -1,10 +1,10 @@
 public import ManagedModel
 
-/// A model from a file, with the reader's diagnostics.
+/// A model from a file, with the reader's warnings.
 public struct ModelDocument: Sendable {
     /// The model.
     public var model: ManagedObjectModel
-    /// The reader's remarks on ignored or changed values, in the order of the stages of reading.
+    /// The warnings about ignored or changed values, in the order in which the reader found them.
     public var diagnostics: [ModelDiagnostic]
 
     /// Makes a document.
@@ -18,11 +18,11 @@ public struct ModelDocument: Sendable {
     }
 }
 
-/// A warning about a model file. The model is loaded in spite of it.
+/// A warning about a model file. The model is loaded nevertheless.
 public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
-    /// The file at fault.
+    /// The file with the fault.
     public var file: String
-    /// The line of the element at fault, counted from 1.
+    /// The line of the faulty element, counted from 1.
     public var line: Int
     /// Describes the fault and how the reader handled it.
     public var message: String
@@ -40,14 +40,14 @@ public struct ModelDiagnostic: Sendable, Hashable, CustomStringConvertible {
         self.message = message
     }
 
-    /// `file:line: warning: message`, which editors and build logs understand.
+    /// The warning as `file:line: warning: message`, which editors and build logs understand.
     public var description: String {
         "\(file):\(line): warning: \(message)"
     }
 }
 
 extension ModelDiagnostic {
-    /// The warning that a migration cannot follow the names of an unreadable earlier version.
+    /// The warning that a migration cannot follow names through an earlier version, because the version is unreadable.
     static func unreadable(_ version: String, _ error: ModelReaderError) -> ModelDiagnostic {
         ModelDiagnostic(
             file: error.file, line: error.line ?? 1,
@@ -57,7 +57,7 @@ extension ModelDiagnostic {
     }
 }
 
-/// Collects diagnostics. Diagnostics beyond a limit are only counted, so that a hostile file cannot flood the log.
+/// Collects diagnostics up to a limit and counts the others, so that a hostile file cannot flood the log.
 struct DiagnosticLog {
     let file: String
     private var diagnostics: [ModelDiagnostic] = []

@@ -1,12 +1,12 @@
 public import ManagedModel
 
-/// A fault in a model file, or in its model.
+/// A fault in a model file or in its model.
 public struct ModelReaderError: Error, Sendable, Hashable {
     /// The kind of the fault.
     public var code: Code
-    /// The file or bundle at fault.
+    /// The file or bundle with the fault.
     public var file: String
-    /// The line of the faulty element, counted from 1; nil if there is no such line.
+    /// The line of the faulty element, counted from 1; nil if the fault has no line.
     public var line: Int?
     /// Describes the fault and how to correct it.
     public var message: String
@@ -24,33 +24,33 @@ public struct ModelReaderError: Error, Sendable, Hashable {
         self.message = message
     }
 
-    /// The kind of a fault: in a model, or in its file.
+    /// The kind of a fault in a model or in its file.
     public typealias Code = ModelError.Code
 }
 
 /// The kinds of faults in a model file.
 extension ModelError.Code {
-    /// There is nothing at the path.
+    /// The path does not exist.
     public static let notFound = ModelError.Code("notFound")
     /// The file exists but could not be read.
     public static let unreadable = ModelError.Code("unreadable")
     /// The path or the file is not a data model.
     public static let notAModel = ModelError.Code("notAModel")
-    /// The model was saved by an Xcode before version 4, in a binary format.
+    /// The model was saved in a binary format, by a version of Xcode before 4.
     public static let binaryModel = ModelError.Code("binaryModel")
-    /// The bundle names no current version.
+    /// The bundle does not name its current version.
     public static let noCurrentVersion = ModelError.Code("noCurrentVersion")
     /// The bundle has no version with the requested name.
     public static let unknownVersion = ModelError.Code("unknownVersion")
     /// The file is not in UTF-8.
     public static let unsupportedEncoding = ModelError.Code("unsupportedEncoding")
-    /// The file declares a document type or an XML entity. No model needs them.
+    /// The file declares a document type or an XML entity. Model files need neither.
     public static let documentTypeRefused = ModelError.Code("documentTypeRefused")
     /// Git left a merge conflict in the file.
     public static let mergeConflict = ModelError.Code("mergeConflict")
     /// The file is not well-formed XML.
     public static let malformedXML = ModelError.Code("malformedXML")
-    /// An element lacks its name, or another required attribute.
+    /// An element has no name, or does not have another required attribute.
     public static let missingName = ModelError.Code("missingName")
     /// An attribute has a type that is not part of the format.
     public static let unknownType = ModelError.Code("unknownType")
@@ -59,7 +59,7 @@ extension ModelError.Code {
 }
 
 extension ModelReaderError: CustomStringConvertible {
-    /// `file:line: error: message`, which editors and build logs understand.
+    /// The error as `file:line: error: message`, which editors and build logs understand.
     public var description: String {
         "\(file):\(line.map { "\($0):" } ?? "") error: \(message)"
     }

@@ -1,12 +1,13 @@
 internal import Foundation
 internal import ManagedModel
 
-/// A default value or a bound, read from a string, with the diagnostic for an unusual string.
+/// A default value or a bound that was read from a string. An unusual string has a diagnostic.
 struct ValueText: Equatable {
     var value: AttributeValue?
     var problem: String?
 
-    /// A default value. A string that is not of the type is read as a flag or as a number; nil if both fail.
+    /// Reads a default value. A string that does not fit the type is read as a Boolean or as a number. The value is nil if both
+    /// fail.
     static func defaultValue(_ text: String, of type: AttributeType) -> ValueText {
         switch type {
         case .integer16: integer(text, in: Int64(Int16.min)...Int64(Int16.max))
@@ -67,7 +68,8 @@ struct ValueText: Equatable {
 }
 
 extension ValueText {
-    /// The lowest or highest allowed value, or the length of a string. A bound beyond the type's range is kept.
+    /// Reads the lowest or highest allowed value. For a string attribute, the bound is a length. A bound outside the range of
+    /// the type is kept.
     static func bound(_ text: String, of type: AttributeType) -> ValueText {
         switch type {
         case .integer16: integerBound(text, in: Int64(Int16.min)...Int64(Int16.max), what: "the type's range")
@@ -96,8 +98,8 @@ extension ValueText {
     }
 }
 
-/// Numbers and flags in the spellings of model files. Strings are checked before they are converted, because the conversions of
-/// the standard library and Foundation accept other spellings, or stop at the first invalid character.
+/// Parses numbers and Booleans in the spellings of model files. Strings are checked first, because the standard library and
+/// Foundation accept other spellings, or stop at the first invalid character.
 enum NumberParser {
     static func flag(_ text: String) -> Bool? {
         switch text {
@@ -107,20 +109,21 @@ enum NumberParser {
         }
     }
 
-    /// A whole number. A fraction of zeros is allowed.
+    /// Parses a whole number. The fraction may only contain zeros.
     static func whole(_ text: String) -> Int64? {
         let parts = text.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
         guard let number = parts.first.flatMap({ Int64($0) }) else { return nil }
         return parts.dropFirst().allSatisfy { $0.allSatisfy { $0 == "0" } } ? number : nil
     }
 
-    /// A finite number in decimal notation.
+    /// Parses a finite number in decimal notation.
     static func double(_ text: String) -> Double? {
         guard text.utf8.allSatisfy(isOfNumber), let number = Double(text), number.isFinite else { return nil }
         return number
     }
 
-    /// A decimal number with all its digits. A number with more digits than a `Decimal` can hold is refused, not rounded.
+    /// Parses a decimal number with all its digits. A number with more digits than a `Decimal` holds is refused and never
+    /// rounded.
     static func decimal(_ text: String) -> Decimal? {
         let mantissa = text.split(maxSplits: 1, omittingEmptySubsequences: false) { $0 == "e" || $0 == "E" }.first ?? ""
         let digits = mantissa.filter(\.isNumber)

@@ -1,9 +1,9 @@
 internal import Foundation
 
-/// Ensures that a file is UTF-8, and that the parser reads the file as UTF-8.
+/// Ensures that a file is UTF-8 and that the XML parser reads it as UTF-8.
 enum MarkupEncoding {
-    /// The file's bytes without a byte order mark, and with spaces in place of the XML declaration. With a declared encoding,
-    /// the parser could read other characters than the checked characters.
+    /// Returns the bytes of the file without a byte order mark. Spaces replace the XML declaration, because a declared encoding
+    /// could make the parser read characters that differ from the checked characters.
     static func plainBytes(of data: Data, file: String) throws(ModelReaderError) -> [UInt8] {
         var bytes = [UInt8](data)
         if bytes.starts(with: Array("bplist".utf8)) {
@@ -28,7 +28,7 @@ enum MarkupEncoding {
         guard bytes.starts(with: Array("<?xml".utf8)), bytes.count > 5, bytes[5] <= UInt8(ascii: " ") else {
             return nil
         }
-        // No declaration is longer than this.
+        // A valid declaration is shorter than this limit.
         guard let end = bytes.prefix(256).firstRange(of: Array("?>".utf8))?.upperBound else {
             throw ModelReaderError(.malformedXML, file: file, line: 1, "The XML declaration does not end.")
         }
@@ -46,12 +46,12 @@ enum MarkupEncoding {
     }
 }
 
-/// The marker lines of Git's merge conflicts.
+/// The lines that mark Git's merge conflicts.
 package enum ConflictMarker {
     private static let characters: Set<UInt8> = Set("<=>|".utf8)
     private static let length = 7
 
-    /// Whether a line begins like a marker: seven equal characters, followed by white space or the end.
+    /// Whether a line starts like a marker: seven equal characters, followed by white space or the end of the line.
     package static func starts(_ line: some Collection<UInt8>) -> Bool {
         guard let first = line.first, characters.contains(first) else { return false }
         let head = line.prefix(length)
@@ -59,9 +59,9 @@ package enum ConflictMarker {
         return line.dropFirst(length).first.map { [0x20, 0x0A, 0x0D].contains($0) } ?? true
     }
 
-    /// The number of the first marker line, counted from 1.
+    /// Returns the number of the first marker line, counted from 1.
     ///
-    /// The marker between the sides is ignored, because without the other markers it can be an underline in a comment.
+    /// Ignores the marker between the two sides. Without the other markers, it can be an underline in a comment.
     static func firstLine(in data: Data) -> Int? {
         data.withUnsafeBytes { bytes in
             var line = 1

@@ -4,14 +4,14 @@ internal import Foundation
 internal import FoundationXML
 #endif
 
-/// Turns checked bytes into a tree of elements.
+/// Parses checked bytes into a tree of elements.
 enum MarkupParser {
     static func parse(_ markup: MarkupScan.Markup, file: String) throws(ModelReaderError) -> MarkupElement {
-        // A stream is used because the parser refuses data of more than 10 MB.
+        // The parser refuses data of more than 10 MB, but not a stream.
         let parser = XMLParser(stream: InputStream(data: markup.data))
         let tree = TreeDelegate(lines: markup.lines)
         parser.delegate = tree
-        // For a malformed file, the result of `parse` differs between platforms. The reported error does not.
+        // For a malformed file, the result of `parse` depends on the platform. The reported error does not.
         _ = parser.parse()
         if let fault = tree.fault {
             throw ModelReaderError(
@@ -24,7 +24,7 @@ enum MarkupParser {
         return root
     }
 
-    /// The parser reports errors by number. The numbers of damaged files have sentences here.
+    /// The parser reports errors as numbers. These sentences describe the errors of damaged files.
     private static func sentence(forCode code: Int) -> String {
         switch code {
         case 1: "a part of the file is longer than the parser accepts"
@@ -54,7 +54,7 @@ private final class TreeDelegate: NSObject, XMLParserDelegate {
         self.lines = lines
     }
 
-    /// Whether all elements of the scan are read and closed.
+    /// Whether all elements that the scan found are parsed and closed.
     var isComplete: Bool { open.isEmpty && count == lines.count }
 
     func parser(
@@ -82,13 +82,13 @@ private final class TreeDelegate: NSObject, XMLParserDelegate {
     }
 }
 
-/// One element of a file: its attributes and its child elements. Model files contain no text between elements.
+/// An element of a model file, with its attributes and child elements. Model files have no text between elements.
 ///
-/// Names are converted to the Unicode form NFC, because the hash and the tables of a store depend on their bytes.
+/// Names are converted to the Unicode form NFC, because a store's hash and tables depend on the bytes of the names.
 struct MarkupElement: Sendable {
     var name: String
     var attributes: [String: String]
-    /// The line on which its tag starts.
+    /// The line on which the start tag begins.
     var line: Int
     var children: [MarkupElement] = []
 
@@ -102,22 +102,23 @@ struct MarkupElement: Sendable {
         }
     }
 
-    /// The attributes with strings of the author's own, which are not converted. Entries of user info are not converted either.
+    /// The attributes whose strings the author writes. These strings are not converted to NFC, and neither are entries of user
+    /// info.
     private static let texts: Set = [
         "defaultValueString", "predicateString", "regularExpressionString", "userDefinedModelVersionIdentifier",
     ]
 
-    /// In the order of the file.
+    /// Returns the child elements with the given name, in the order of the file.
     func children(named name: String) -> [MarkupElement] {
         children.filter { $0.name == name }
     }
 
-    /// The attribute's value, which may be empty; nil if the attribute is absent.
+    /// The value of the attribute, which may be empty; nil if the attribute is absent.
     subscript(_ attribute: String) -> String? {
         attributes[attribute]
     }
 
-    /// The attribute's value; nil if the attribute is absent or empty.
+    /// Returns the value of the attribute; nil if the attribute is absent or empty.
     func filled(_ attribute: String) -> String? {
         attributes[attribute].flatMap { $0.isEmpty ? nil : $0 }
     }

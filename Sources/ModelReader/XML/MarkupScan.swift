@@ -2,9 +2,9 @@ internal import ManagedModel
 internal import Foundation
 
 /// Checks the bytes of a file before the XML parser reads them. Refuses declarations, encodings other than UTF-8, and sizes
-/// that would make parsing slow: no model file contains them.
+/// that would make parsing slow. Model files contain none of these.
 ///
-/// The scan only tells tags from comments and quoted strings, and finds the line of each tag.
+/// The scan only distinguishes tags from comments and quoted strings, and finds the line of each tag.
 struct MarkupScan {
     /// Bytes that are safe to parse, with the line of each start tag in the order of the file.
     struct Markup {
@@ -15,7 +15,7 @@ struct MarkupScan {
     static let byteLimit = 16 << 20
     static let depthLimit = 64
     static let elementLimit = 500_000
-    /// Limited because the parser compares every pair of attributes of an element.
+    /// The limit is needed because the parser compares each attribute of an element with all others.
     static let attributeLimit = 256
 
     private var bytes: [UInt8]
@@ -76,8 +76,8 @@ struct MarkupScan {
         }
     }
 
-    /// Removes a comment, a CDATA section or a processing instruction, which mean nothing in a model. An instruction without
-    /// data crashes the parser of some platforms.
+    /// Replaces a comment, a CDATA section or a processing instruction with spaces, because it has no meaning in a model. On
+    /// some platforms, an instruction without data crashes the parser.
     private mutating func blank(_ range: Range<Int>) {
         for index in range where bytes[index] != UInt8(ascii: "\n") { bytes[index] = UInt8(ascii: " ") }
     }
@@ -136,7 +136,7 @@ struct MarkupScan {
         return byte
     }
 
-    /// Moves past the `<` of the next tag; false at the end of the file.
+    /// Moves past the `<` of the next tag. Returns false at the end of the file.
     private mutating func skipText() throws(ModelReaderError) -> Bool {
         while position < bytes.count {
             let isLineStart = position == 0 || bytes[position - 1] == UInt8(ascii: "\n")
