@@ -1,4 +1,4 @@
-/// A declaration, by its parts in the source. Ranges are ranges of tokens.
+/// A declaration and the ranges of its parts in the source. Each range is a range of tokens.
 package struct Declaration: Sendable {
     package enum Kind: String, Sendable {
         case `class`, `struct`, `enum`, actor, `protocol`, `extension`
@@ -11,18 +11,18 @@ package struct Declaration: Sendable {
     }
 
     package var kind: Kind
-    /// The name without backticks; empty if it has none.
+    /// The name without backticks; empty if the declaration has no name.
     package var name = ""
-    /// The first byte of the name, or of the declaration.
+    /// The byte offset of the name, or of the keyword if there is no name.
     package var offset: Int
     package var attributes: [AttributeUse] = []
     package var modifiers: Set<String> = []
-    /// Whether it is in an `#if`.
+    /// Whether the declaration is inside of an `#if`.
     package var isConditional = false
     package var hasGenericParameters = false
-    /// The types after the colon of a class, each a range of tokens.
+    /// The types after the colon of a class.
     package var inherited: [Range<Int>] = []
-    /// The tokens between its braces.
+    /// The tokens between the braces.
     package var body: Range<Int>?
     /// The type of a property.
     package var type: Range<Int>?
@@ -30,22 +30,22 @@ package struct Declaration: Sendable {
     package var initialValue: Range<Int>?
     /// The accessors or observers of a property.
     package var accessors: Range<Int>?
-    /// Whether a `var` or `let` declares several names, or a tuple.
+    /// Whether a `var` or `let` declares a tuple or several names.
     package var isPattern = false
 
     package func attribute(_ name: String) -> AttributeUse? { attributes.first { $0.name == name } }
 
-    /// `public`, `package`, and so on; nil for none.
+    /// The access modifier, such as `public` or `package`; nil if there is none.
     package var accessLevel: String? {
         ["open", "public", "package", "internal", "fileprivate", "private"].first(where: modifiers.contains)
     }
 }
 
-/// An attribute such as `@Stored(unique: true)` where it is used.
+/// A use of an attribute, such as `@Stored(unique: true)`.
 package struct AttributeUse: Sendable {
-    /// The last part of its name.
+    /// The last part of the attribute's name.
     package var name: String
     package var offset: Int
-    /// The tokens between its parentheses.
+    /// The tokens between the parentheses.
     package var arguments: Range<Int>?
 }

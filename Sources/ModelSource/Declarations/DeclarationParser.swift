@@ -1,11 +1,11 @@
-/// Finds the declarations in a range of tokens. What is inside of braces is skipped, and can be parsed by another parser.
+/// Finds the declarations in a range of tokens. The parser skips the contents of braces, which need a parser of their own.
 ///
-/// It does not check Swift. Of what it does not know it skips a line, or a pair of brackets.
+/// The parser does not check Swift. It skips a line or a pair of brackets if it does not know the syntax.
 package struct DeclarationParser {
     let source: SwiftSource
     private let end: Int
     private var index: Int
-    /// How many `#if` are open.
+    /// The number of open `#if` directives.
     private var conditions = 0
 
     package init(_ source: SwiftSource, in range: Range<Int>? = nil) {
@@ -14,7 +14,7 @@ package struct DeclarationParser {
         end = range?.upperBound ?? source.tokens.count - 1
     }
 
-    /// All declarations, in their order. Statements in between are skipped.
+    /// Returns all declarations in their order. Statements are skipped.
     package mutating func declarations() -> [Declaration] {
         guard source.fault == nil else { return [] }
         var found: [Declaration] = []
@@ -25,7 +25,7 @@ package struct DeclarationParser {
         return found
     }
 
-    /// Skips `#if`, `#else` and their like.
+    /// Skips a directive such as `#if` or `#else`. Returns whether there is one.
     private mutating func directive() -> Bool {
         guard source.isSymbol(index, "#"), index + 1 < end, source.touchesPrevious(index + 1) else { return false }
         let word = source.text(of: index + 1)
@@ -104,7 +104,7 @@ package struct DeclarationParser {
         }
     }
 
-    /// Whether `class` stands before the keyword of a member.
+    /// Whether `class` is a modifier of a member.
     private var isModifierClass: Bool {
         guard index + 1 < end else { return false }
         let next = source.text(of: index + 1)
@@ -125,7 +125,7 @@ package struct DeclarationParser {
             declaration.offset = source.tokens[index].start
             declaration.name = source.text(of: index)
             index += 1
-            // The name of what is extended may have several parts.
+            // The name of the extended type may have several parts.
             while declaration.kind == .extension, index + 1 < end, source.isSymbol(index, ".") {
                 declaration.name += "." + source.text(of: index + 1)
                 index += 2
@@ -168,7 +168,7 @@ package struct DeclarationParser {
         rest(&declaration)
     }
 
-    /// Skips what follows up to its braces, or up to the next declaration.
+    /// Skips tokens up to the end of the body, or up to the next declaration.
     private mutating func rest(_ declaration: inout Declaration) {
         while index < end, !isStartOfNextDeclaration {
             if source.isSymbol(index, "{") {
@@ -218,13 +218,14 @@ package struct DeclarationParser {
         return start..<index
     }
 
-    /// Whether a token at the start of a line belongs to the type before it.
+    /// Whether a token at the start of a line continues the type on the line before.
     private var continuesType: Bool {
         if [".", "?", "&", "-", ">"].contains(where: { source.isSymbol(index, $0) }) { return true }
         return [".", "&", ":"].contains { source.isSymbol(index - 1, $0) }
     }
 
-    /// The initial value: up to the braces of observers, or up to a line that does not continue the expression.
+    /// Returns the initial value. It ends before the braces of observers, or before a line that does not continue the
+    /// expression.
     private mutating func value() -> Range<Int> {
         let start = index
         while index < end {
@@ -268,7 +269,7 @@ package struct DeclarationParser {
         return kind(at: index) != nil || Self.modifiers.contains(source.text(of: index))
     }
 
-    /// One token, or a pair of brackets with what is in it.
+    /// Skips one token, or a pair of brackets with its contents.
     private mutating func skipOne() {
         let partner = source.partners[index]
         index = partner > index ? min(partner + 1, end) : index + 1
@@ -289,7 +290,7 @@ package struct DeclarationParser {
         return content
     }
 
-    /// Generic parameters or arguments. An arrow's angle is none.
+    /// Skips generic parameters or arguments. The `>` of an arrow does not close them.
     private mutating func skipAngles() {
         var depth = 0
         while index < end {
@@ -305,7 +306,7 @@ package struct DeclarationParser {
 }
 
 extension SwiftSource {
-    /// Whether an expression cannot end with that token.
+    /// Whether the token cannot be the last token of an expression.
     func endsInOperator(_ index: Int) -> Bool {
         guard tokens[index].kind == .symbol else { return false }
         switch bytes[tokens[index].start] {

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// An expression of literals, as the arguments of a macro are and the default values of attributes.
+/// An expression that consists of literals: an argument of a macro, or a default value of an attribute.
 package indirect enum SourceExpression: Sendable, Equatable {
-    /// A number as it is written, without underscores, with its sign.
+    /// A number in the spelling of the source, with its sign but without underscores.
     case number(String)
     case string(String)
     case boolean(Bool)
@@ -11,18 +11,18 @@ package indirect enum SourceExpression: Sendable, Equatable {
     case dictionary([SourceArgument.Pair])
     /// `Name(label: value)`; the name is empty for `.init(label: value)`.
     case call(String, [SourceArgument])
-    /// `.name`, `Type.name`
+    /// `.name` or `Type.name`
     case member(type: String?, name: String)
     /// `Name.self`
     case type(String)
-    /// Either end may be missing, and the upper one may be excluded.
+    /// A range. Either bound may be missing. The upper bound is excluded if the range is half open.
     case range(lower: SourceExpression?, upper: SourceExpression?, isHalfOpen: Bool)
 }
 
 package struct SourceArgument: Sendable, Equatable {
     package var label: String
     package var value: SourceExpression
-    /// The first byte of the value.
+    /// The byte offset of the value.
     package var offset: Int
 
     package struct Pair: Sendable, Equatable {
@@ -43,7 +43,7 @@ package struct SourceArgument: Sendable, Equatable {
     }
 }
 
-/// Reads expressions of literals. Of any other it returns nil.
+/// Parses expressions that consist of literals. Returns nil for any other expression.
 package struct ExpressionParser {
     private let source: SwiftSource
     private let end: Int
@@ -57,14 +57,14 @@ package struct ExpressionParser {
         end = range.upperBound
     }
 
-    /// The expression that fills the range.
+    /// Returns the expression that fills the range.
     package static func expression(_ source: SwiftSource, in range: Range<Int>) -> SourceExpression? {
         var parser = ExpressionParser(source, in: range)
         guard let value = parser.expression(), parser.index == parser.end else { return nil }
         return value
     }
 
-    /// The arguments of a call or an attribute; those that are no literals are returned as nil values.
+    /// Returns the arguments of a call or an attribute. The value of an argument is nil if it does not consist of literals.
     package static func arguments(
         _ source: SwiftSource, in range: Range<Int>
     ) -> [(label: String, value: SourceExpression?, tokens: Range<Int>)] {

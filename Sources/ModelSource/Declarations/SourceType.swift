@@ -1,14 +1,14 @@
-/// A type as it is spelled, as far as a stored property can have it.
+/// The type of a stored property, as it is spelled.
 package struct SourceType: Sendable, Equatable {
-    /// Its spelling, without the question mark of an optional, and with the usual spacing.
+    /// The spelling in normalized spacing, without the question mark of an optional.
     package var name: String
     package var isOptional = false
     /// The element of `[Element]`, or of `RelatedObjects<Element>`.
     package var element: String?
-    /// Whether it is `RelatedObjects`.
+    /// Whether the type is `RelatedObjects`.
     package var isRelatedObjects = false
 
-    /// The type that those tokens spell; nil for tuples, functions, protocols, and what is nested too deeply.
+    /// Parses the type from tokens. Nil for tuples, functions, protocols, and types that are nested too deeply.
     package init?(_ source: SwiftSource, in range: Range<Int>) {
         var parser = TypeParser(source, range)
         guard let type = parser.type(), parser.isAtEnd else { return nil }
@@ -51,7 +51,7 @@ private struct TypeParser {
         defer { depth -= 1 }
         guard var type = take("[") ? collection() : named() else { return nil }
         while take("?") {
-            // An optional of an optional has no column that could tell the two nils apart.
+            // An optional of an optional is refused, because no column can distinguish its two nils.
             guard !type.isOptional else { return nil }
             type.isOptional = true
         }

@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// The arguments of an attribute, read as literals of the types that they must have. Any other expression makes a diagnostic.
+/// Reads the arguments of an attribute as literals of the expected types. Any other expression makes a diagnostic.
 struct ArgumentReader {
     private let source: SwiftSource
     private let macro: String
@@ -18,7 +18,7 @@ struct ArgumentReader {
         }
     }
 
-    /// The offset of the argument's first byte; the attribute's offset if the attribute has no such argument.
+    /// Returns the byte offset of an argument; without the argument, returns the offset of the attribute.
     func offset(of label: String) -> Int {
         guard let tokens = arguments[label]?.tokens else { return offset }
         return source.tokens[tokens.lowerBound].start
@@ -56,7 +56,7 @@ struct ArgumentReader {
         return nil
     }
 
-    /// A name of the model, which is not empty and has no dot.
+    /// Returns a name for the model. The name must not be empty, and must not contain a dot.
     mutating func name(_ label: String) -> String? {
         guard let name = string(label) else { return nil }
         if !name.isEmpty, !name.contains(".") { return name }
@@ -154,7 +154,8 @@ struct ArgumentReader {
         "isCloudEncrypted", "isIndexedBySpotlight", "userInfo",
     ]
 
-    /// Refuses arguments that the macro does not have. The compiler does so too, but a command reads files that it never saw.
+    /// Refuses arguments that the macro does not have. The compiler does the same, but `model-reset` also reads files that were
+    /// never compiled.
     mutating func checkLabels() {
         let known = Self.labels[macro] ?? Self.attributeLabels
         for label in arguments.keys.sorted() where !known.contains(label) {

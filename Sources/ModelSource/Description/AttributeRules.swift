@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// The settings of an attribute, and whether they fit its type.
+/// Reads the settings of an attribute, and checks whether they fit the attribute's type.
 struct AttributeRules {
     private let source: SwiftSource
     private let declaration: Declaration
@@ -165,7 +165,7 @@ struct AttributeRules {
 }
 
 extension SourceExpression {
-    /// Whether it is a literal by itself, and no call.
+    /// Whether the expression is a plain literal, and not a call.
     fileprivate var isLiteral: Bool {
         switch self {
         case .number, .string, .boolean, .list, .dictionary: true

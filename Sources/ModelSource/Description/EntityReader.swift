@@ -1,6 +1,7 @@
 internal import ManagedModel
 
-/// Maps the text of a class or a struct to its description. The macros and `model-reset` both call it, so that both read the same.
+/// Maps a class or a struct to its description. The macros and `model-reset` both use this reader, so that both get the same
+/// model.
 package struct EntityReader {
     private let source: SwiftSource
     package private(set) var diagnostics: [SourceDiagnostic] = []
@@ -13,7 +14,7 @@ package struct EntityReader {
         diagnostics.append(SourceDiagnostic(at: offset, message))
     }
 
-    /// The entity of a class with `@StoredEntity`; nil if there is none, with a diagnostic that says why.
+    /// Returns the entity of a class with `@StoredEntity`. Returns nil with a diagnostic if the class is not a valid entity.
     package mutating func entity(_ declaration: Declaration) -> EntitySource? {
         guard let superclass = superclass(of: declaration) else { return nil }
         var arguments = ArgumentReader(source, declaration.attribute("StoredEntity"))
@@ -36,7 +37,8 @@ package struct EntityReader {
         return entity
     }
 
-    /// The name of the class that the class of an entity inherits from; nil if it is no such class, with a diagnostic that says why.
+    /// Returns the name of an entity class's superclass. Returns nil with a diagnostic if the declaration is not a valid entity
+    /// class.
     package mutating func superclass(of declaration: Declaration) -> String? {
         guard declaration.kind == .class else {
             refuse(
@@ -84,7 +86,8 @@ package struct EntityReader {
         }
     }
 
-    /// The composite of a struct with `@StoredComposite`; nil if there is none, with a diagnostic that says why.
+    /// Returns the composite of a struct with `@StoredComposite`. Returns nil with a diagnostic if the struct is not a valid
+    /// composite.
     package mutating func composite(_ declaration: Declaration) -> CompositeSource? {
         guard declaration.kind == .struct, let body = declaration.body else {
             refuse(declaration.offset, "@StoredComposite belongs to a struct. Use @StoredEntity for a class.")

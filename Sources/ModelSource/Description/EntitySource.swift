@@ -1,13 +1,12 @@
 package import Foundation
 
-/// An entity as the text of its class describes it. Names of other types are not resolved.
+/// An entity as its class declares it. Names of other types are not resolved.
 package struct EntitySource: Sendable {
     package var className: String
-    /// The name of the class that it inherits from, as it is written.
+    /// The name of the superclass, in the spelling of the source.
     package var superclass: String
-    /// The name of the entity.
     package var name: String
-    /// The first byte of the name of the class.
+    /// The byte offset of the class's name.
     package var offset: Int
     package var accessLevel: String?
     package var isAbstract = false
@@ -15,22 +14,22 @@ package struct EntitySource: Sendable {
     package var relationships: [RelationshipSource] = []
     package var uniquenessConstraints: [[String]] = []
     package var indexes: LiteralList?
-    /// Attributes without a property.
+    /// Attributes that have no property.
     package var otherAttributes: LiteralList?
-    /// Relationships without a property.
+    /// Relationships that have no property.
     package var otherRelationships: LiteralList?
     package var fetchedProperties: LiteralList?
     package var versionHashModifier: String?
     package var renamingIdentifier: String?
     package var userInfo: [String: String] = [:]
 
-    /// Whether the class inherits from `ManagedObject` itself.
+    /// Whether `ManagedObject` is the superclass.
     package var isRoot: Bool { superclass == "ManagedObject" }
 }
 
-/// An array of initializer calls for types of the model. The compiler has checked the calls.
+/// An array of calls of initializers, which the compiler has checked.
 package struct LiteralList: Sendable {
-    /// The array as it is written.
+    /// The array in the spelling of the source.
     package var text: String
     package var elements: [SourceExpression]
     package var offset: Int
@@ -43,7 +42,7 @@ package struct CompositeSource: Sendable {
     package var offset: Int
     package var accessLevel: String?
     package var attributes: [AttributeSource] = []
-    /// Whether the struct has an initializer of its own.
+    /// Whether the author wrote an initializer for the struct.
     package var hasInitializer = false
 }
 
@@ -52,13 +51,13 @@ package struct AttributeSource: Sendable {
     /// How the property is stored.
     package enum Form: Sendable, Equatable {
         case plain
-        /// As the raw values of its type.
+        /// The raw value of the property's type.
         case raw
-        /// As JSON.
+        /// The value as JSON.
         case codable
-        /// As the attributes of a struct.
+        /// A column for each attribute of a struct.
         case composite
-        /// The bytes of a transformable, whose type Swift cannot name.
+        /// The bytes of a transformable. Swift cannot name the type of the value.
         case bytes
     }
 
@@ -69,13 +68,13 @@ package struct AttributeSource: Sendable {
     package var type: StorageType
     /// The type of the property, without a question mark.
     package var typeName: String
-    /// Whether the property is private to its file or its class, and so may be its type.
+    /// Whether the property is private to its file or its class. Its type may be private, too.
     package var isPrivate = false
     package var hasOptionalProperty: Bool
     package var isOptional: Bool
     package var isTransient = false
     package var defaultValue: DefaultSource?
-    /// An initial value that is not part of the model: it is calculated for each new object.
+    /// An initial value that is evaluated for each new object, and is not part of the model.
     package var initialValue: String?
     package var minimum: ValueSource?
     package var maximum: ValueSource?
@@ -101,7 +100,7 @@ package struct RelationshipSource: Sendable {
     package var propertyName: String
     package var name: String
     package var offset: Int
-    /// The class of the destination, as it is written.
+    /// The destination's class, in the spelling of the source.
     package var destination: String
     /// The property of the destination's class that points back.
     package var inverse: String?
@@ -111,14 +110,14 @@ package struct RelationshipSource: Sendable {
     package var isTransient = false
     package var minimumCount = 0
     package var maximumCount: Int?
-    /// The name of a case of `DeleteRule`.
+    /// The name of a `DeleteRule` case.
     package var deleteRule = "nullify"
     package var versionHashModifier: String?
     package var renamingIdentifier: String?
     package var userInfo: [String: String] = [:]
 }
 
-/// The types that attributes have. The raw value is the word in a model file.
+/// The types of attributes. The raw value is the word in a model file.
 package enum StorageType: String, Sendable, CaseIterable {
     case integer16 = "Integer 16"
     case integer32 = "Integer 32"
@@ -135,7 +134,7 @@ package enum StorageType: String, Sendable, CaseIterable {
     case transformable = "Transformable"
     case composite = "Composite"
 
-    /// The types that are stored without an attribute, by their spelling.
+    /// The types that need no argument of `@Stored`, by their spelling.
     package static let plain: [String: StorageType] = [
         "Bool": .boolean, "Int16": .integer16, "Int32": .integer32, "Int64": .integer64, "Int": .integer64,
         "Float": .float,
@@ -143,7 +142,7 @@ package enum StorageType: String, Sendable, CaseIterable {
         "Data": .binary,
     ]
 
-    /// The types that raw values can have.
+    /// The types of raw values, by their spelling.
     package static let raw: [String: StorageType] = [
         "Int16": .integer16, "Int32": .integer32, "Int64": .integer64, "Int": .integer64, "String": .string,
     ]
@@ -158,14 +157,14 @@ package enum StorageType: String, Sendable, CaseIterable {
     package var isWholeNumber: Bool { self == .integer16 || self == .integer32 || self == .integer64 }
 }
 
-/// A default value as the source has it.
+/// A default value in the source.
 package enum DefaultSource: Sendable, Equatable {
     case value(ValueSource)
-    /// The raw value of a case, of the type of the property if none is named.
+    /// The raw value of a case. The type is the property's type if the source names no type.
     case enumCase(type: String, name: String)
 }
 
-/// A value that a model can contain.
+/// A value that a model can contain as a default value or a bound.
 package enum ValueSource: Sendable, Equatable {
     case boolean(Bool)
     case integer(Int64)

@@ -1,10 +1,10 @@
-/// What the text of one property says.
+/// The description of a property in a class or a struct.
 package enum PropertySource: Sendable {
     case attribute(AttributeSource)
     case relationship(RelationshipSource)
-    /// It is not stored: computed, static, or marked so.
+    /// A property that is not stored, because it is computed or static, or is marked with `@Unstored`.
     case unstored
-    /// It cannot be understood, and there is a diagnostic.
+    /// A property with an error, for which there is a diagnostic.
     case refused
 }
 
@@ -12,7 +12,7 @@ package enum PropertySource: Sendable {
 package struct PropertyReader {
     private let source: SwiftSource
     private let declaration: Declaration
-    /// Whether it is a property of a composite, which stays a stored property of a struct.
+    /// Whether the property belongs to a composite, in which it stays a stored property of the struct.
     private let isOfComposite: Bool
     package private(set) var diagnostics: [SourceDiagnostic] = []
 
@@ -60,7 +60,7 @@ package struct PropertyReader {
         return attribute(type, stored, at: source.tokens[range.lowerBound].start)
     }
 
-    /// Whether it has a getter. Observers are none.
+    /// Whether the property has a getter. Braces with observers contain no getter.
     private var isComputed: Bool {
         guard let accessors = declaration.accessors else { return false }
         return !hasObservers(accessors)
@@ -114,12 +114,12 @@ package struct PropertyReader {
     }
 
     private static let claims: Set = ["Stored", "StoredPart", "Related"]
-    /// Attributes that change nothing about what is stored.
+    /// Attributes that do not affect what is stored.
     package static let plainAttributes: Set = [
         "available", "objc", "nonobjc", "usableFromInline", "inlinable", "_documentation",
     ]
 
-    /// An attribute of a class's property in a struct, or the other way around, would be without effect.
+    /// Refuses an attribute for classes in a struct, and an attribute for structs in a class, because it would have no effect.
     private mutating func faultOfPlace() -> PropertySource? {
         if isOfComposite, let related = declaration.attribute("Related") {
             return refuse(
@@ -140,7 +140,7 @@ package struct PropertyReader {
 
     // MARK: Relationships
 
-    /// The class that a relationship leads to; nil for a type that no relationship has.
+    /// Returns the class that a relationship leads to. Returns nil with a diagnostic if a relationship cannot have the type.
     private mutating func destination(of type: SourceType) -> String? {
         let isToMany = type.element != nil
         let typeOffset = declaration.type.map { source.tokens[$0.lowerBound].start } ?? declaration.offset
@@ -228,7 +228,7 @@ package struct PropertyReader {
         arguments.checkLabels()
         let raw = arguments.type("raw")
         let form = arguments.member("", of: ["plain", "codable", "composite", "transformable"])
-        // If it is not known how the property is stored, nothing can be said about its type.
+        // Without a valid way to store the property, its type cannot be checked.
         let isSaid = arguments.diagnostics.isEmpty
         guard isSaid, let (storage, kind) = storage(of: type, form, raw, &arguments, typeOffset) else {
             diagnostics += arguments.diagnostics

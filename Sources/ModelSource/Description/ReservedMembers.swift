@@ -1,6 +1,6 @@
-/// Names that no stored property can have.
+/// Names that a stored property must not have.
 package enum ReservedMembers {
-    /// The members of `ManagedObject` and of the expansion, and words with a meaning after a dot.
+    /// The members of `ManagedObject`, the members that the expansion adds, and words with a meaning after a dot.
     package static let names: Set<String> = [
         "self", "Self", "init", "Type", "Protocol", "objectID", "isInserted", "isUpdated", "isDeleted", "hasChanges",
         "entityName",
@@ -12,7 +12,7 @@ package enum ReservedMembers {
         "editTogether", "declaredEntity", "StoredLayout", "setInitialValues", "firstColumn", "Generated",
     ]
 
-    /// Whether a text is a name that a property can have: letters, digits and underscores, in any language.
+    /// Whether a string can be the name of a property. Such a name has only letters, digits and underscores, in any language.
     package static func isIdentifier(_ name: String) -> Bool {
         guard let first = name.unicodeScalars.first, first == "_" || first.properties.isXIDStart, name != "_" else {
             return false
@@ -20,7 +20,7 @@ package enum ReservedMembers {
         return name.unicodeScalars.allSatisfy(\.properties.isXIDContinue)
     }
 
-    /// Words that need backticks where a property is named.
+    /// Words that need backticks when they are names of properties.
     private static let keywords: Set<String> = [
         "Any", "Self", "as", "associatedtype", "break", "case", "catch", "class", "continue", "default", "defer",
         "deinit", "do",
@@ -33,6 +33,6 @@ package enum ReservedMembers {
         "where", "while", "await",
     ]
 
-    /// The name as it is written in a declaration or a reference.
+    /// Returns the name with backticks if it needs them.
     package static func escaped(_ name: String) -> String { keywords.contains(name) ? "`\(name)`" : name }
 }

@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Reading the literals of default values and bounds.
+/// Reads the literals of default values and bounds.
 extension ValueSource {
-    /// The value of a literal for an attribute of that type; nil if the type does not have it.
+    /// Reads a default value for an attribute of the given type. Nil if the type does not have the value.
     package init?(_ expression: SourceExpression, of type: StorageType) {
         switch (type, expression) {
         case (.boolean, .boolean(let flag)): self = .boolean(flag)
@@ -31,11 +31,11 @@ extension ValueSource {
         }
     }
 
-    /// A bound: for strings a length.
+    /// Reads a bound. Pass `.integer64` as the type of a string's length.
     init?(bound expression: SourceExpression, of type: StorageType) {
         guard [.double, .float, .decimal, .date].contains(type) || type.isWholeNumber else { return nil }
         if type.isWholeNumber, case .number(let text) = expression, let number = ValueSource.integer(text) {
-            // As in a model file, a bound may be beyond what the type can hold.
+            // As in a model file, a bound may be outside the range of the type.
             self = .integer(number)
         } else if type == .float, case .number(let text) = expression, let number = ValueSource.real(text) {
             self = .double(number)
@@ -44,7 +44,7 @@ extension ValueSource {
         }
     }
 
-    /// A whole number, in any of the notations of Swift.
+    /// Parses a whole number in any notation of Swift.
     static func integer(_ text: String) -> Int64? {
         let isNegative = text.hasPrefix("-")
         let digits = isNegative ? String(text.dropFirst()) : text
@@ -54,14 +54,14 @@ extension ValueSource {
         return Int64(text)
     }
 
-    /// A finite number.
+    /// Parses a finite number.
     static func real(_ text: String) -> Double? {
         if let number = integer(text) { return Double(number) }
         guard let number = Double(text), number.isFinite else { return nil }
         return number
     }
 
-    /// A decimal number of up to 38 digits, with every digit.
+    /// Parses a decimal number of at most 38 digits, without rounding.
     static func decimal(_ text: String) -> Decimal? {
         let mantissa = text.prefix { $0 != "e" && $0 != "E" }
         let digits = mantissa.filter(\.isNumber).drop { $0 == "0" }

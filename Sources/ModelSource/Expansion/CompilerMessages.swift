@@ -1,14 +1,15 @@
 package import Foundation
 
-/// The messages between a compiler and a macro: JSON, each after 8 bytes with its length.
+/// The messages between the compiler and a macro program. Each message is JSON, after 8 bytes with its length.
 ///
-/// What is unknown is ignored, and what is broken gets an empty answer: a compiler of another version must not wait for an answer, or
-/// lose the program that gives it.
+/// Unknown parts of a message are ignored, and an invalid message gets an empty answer. Without an answer, a compiler of
+/// another version would wait forever, or would end the program.
 package enum CompilerMessages {
-    /// The version of the messages that this program knows.
+    /// The version of the message format that this program implements.
     package static let version = 7
 
-    /// The answer to a message; nil if it is not JSON, so that nothing after it can be trusted.
+    /// Returns the answer to a message. Returns nil if the message is not JSON, because the following messages cannot be
+    /// trusted either.
     package static func answer(to message: Data) -> Data? {
         guard let message = try? JSONSerialization.jsonObject(with: message) as? [String: Any] else { return nil }
         let answer: [String: Any]
@@ -49,7 +50,7 @@ package enum CompilerMessages {
         ]
     }
 
-    /// A part of a program, as a message has it.
+    /// A part of the compiled source, with its location.
     private struct Syntax {
         let source: String
         let file: String

@@ -1,11 +1,13 @@
-/// What `@StoredComposite` adds to a struct.
+/// The code that `@StoredComposite` adds to a struct.
 struct CompositeExpansion {
     let composite: CompositeSource
 
-    /// What names types as the struct names them, and the initializer of a struct that other modules use.
+    /// The members of the struct: an enum in which names of types have the same meaning as in the struct, and an initializer
+    /// for other modules.
     var members: String { (layout + initializer).joined(separator: "\n") }
 
-    /// Types and values in the scope of the struct. An extension does not see the types that are beside a nested struct.
+    /// The types and values that need the scope of the struct. An extension of a nested struct cannot see the types around the
+    /// struct.
     private var layout: [String] {
         var lines = ["nonisolated enum StoredLayout {"]
         lines += composite.attributes.compactMap { CheckedType.alias(for: $0).map { "    \($0)" } }
@@ -25,11 +27,11 @@ struct CompositeExpansion {
         lines += ["        return attributes", "    }"]
         let checks = TypeChecks.lines(for: composite.attributes)
         if !checks.isEmpty { lines += ["    static func check() {"] + checks + ["    }"] }
-        // In the enum, `Self` would be the enum.
+        // Inside of the enum, `Self` would mean the enum, so the name of the struct replaces it.
         return [SwiftSource((lines + ["}"]).joined(separator: "\n")).replacing("Self", by: composite.typeName)]
     }
 
-    /// A struct for its own module has one.
+    /// An initializer for other modules. Swift already adds one for the struct's own module.
     private var initializer: [String] {
         let access = AccessText.prefix(composite.accessLevel)
         guard !access.isEmpty, !composite.hasInitializer else { return [] }
@@ -45,7 +47,7 @@ struct CompositeExpansion {
         return ["\(access)init(\(parameters.joined(separator: ", "))) {"] + body + ["}"]
     }
 
-    /// - Parameter type: The struct, with the types around it.
+    /// - Parameter type: The struct, with the names of its enclosing types.
     func conformance(of type: String) -> String {
         let access = AccessText.prefix(composite.accessLevel)
         var lines = [
@@ -61,7 +63,7 @@ struct CompositeExpansion {
         return (lines + ["}"]).joined(separator: "\n")
     }
 
-    /// The place of an attribute's first column.
+    /// Returns an expression for the number of columns before an attribute.
     private func offset(of index: Int) -> String {
         let attributes = composite.attributes.prefix(index)
         let plain = attributes.count { $0.form != .composite }
@@ -110,7 +112,7 @@ struct CompositeExpansion {
         return lines + ["    }"]
     }
 
-    /// Values that are calculated for each new object, also those of structs inside.
+    /// Sets the values that are evaluated for each new object, including the values of nested structs.
     private func initialValues(_ access: String) -> [String] {
         let lines = composite.attributes.enumerated().compactMap { index, attribute -> String? in
             let attributeAccess = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))
@@ -135,14 +137,14 @@ struct CompositeExpansion {
     }
 }
 
-/// The code that reads and writes the columns of an attribute.
+/// Writes the code that reads and writes the columns of an attribute.
 struct AttributeAccess {
     let attribute: AttributeSource
-    /// How the expansion names the type of the property.
+    /// The name of the property's type in the expansion.
     let type: String
-    /// The initial value, if it is not written as the property has it.
+    /// The expression for the initial value, if it differs from the property's expression.
     var initialValue: String?
-    /// Whether the value to write is an optional even if the property is none.
+    /// Whether the written value is an optional even if the property is not.
     var isAlwaysOptional = false
 
     func reading(_ object: String, _ column: String) -> String {

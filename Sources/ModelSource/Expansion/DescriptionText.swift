@@ -1,8 +1,8 @@
 internal import Foundation
 
-/// Writes descriptions as calls of the initializers of the model's types.
+/// Writes descriptions as calls of their initializers.
 enum DescriptionText {
-    /// `Name(label: value)`; an argument without a value is left out.
+    /// `Name(label: value)`. An argument with a nil value is omitted.
     static func call(_ name: String, _ arguments: [(label: String, value: String?)]) -> String {
         let parts = arguments.compactMap { argument in
             argument.value.map { argument.label.isEmpty ? $0 : "\(argument.label): \($0)" }
@@ -10,7 +10,7 @@ enum DescriptionText {
         return "\(name)(\(parts.joined(separator: ", ")))"
     }
 
-    /// - Parameter type: How the expansion names the type of the property.
+    /// - Parameter type: The name of the property's type in the expansion.
     static func attribute(_ attribute: AttributeSource, type: String) -> String {
         call(
             "AttributeDescription",
@@ -82,7 +82,7 @@ enum DescriptionText {
 
     private static func string(_ text: String?) -> String? { text.map { string($0) } }
 
-    /// A string literal of one line. Characters other than printable ASCII are escaped.
+    /// Returns a string literal on one line. Only printable ASCII characters are not escaped.
     static func string(_ text: String) -> String {
         var literal = "\""
         for scalar in text.unicodeScalars {

@@ -1,14 +1,14 @@
 /// The members that `@StoredEntity` adds to a class.
 ///
-/// Every type that a superclass without a layout would make wrong is named through the layout above it, `SuperLayout`. If there is no
-/// such layout, the compiler says so once, and has no more to say about what names its types.
+/// The members name types through the layout of the superclass, `SuperLayout`. If the superclass has no layout, the compiler
+/// reports this error once, and no further errors about the types.
 struct EntityExpansion {
     let entity: EntitySource
 
     var text: String {
         let access = AccessText.prefix(entity.accessLevel)
         let name = ReservedMembers.escaped(entity.className)
-        // A subclass in another module overrides them, too.
+        // A subclass in another module also overrides these members.
         let overriding = entity.accessLevel == "open" ? "open " : access
         var lines = [
             "\(overriding)override class var entityName: \(Self.types).Name { \(DescriptionText.string(entity.name)) }",
@@ -28,7 +28,8 @@ struct EntityExpansion {
         return lines.joined(separator: "\n")
     }
 
-    /// What a class with errors has, so that the compiler says no more about its other properties, and about its subclasses.
+    /// The members of a class with errors. They keep the compiler from reporting further errors about other properties and
+    /// about subclasses.
     var faultyText: String {
         var faulty = entity
         var names: Set<String> = []
@@ -46,12 +47,12 @@ struct EntityExpansion {
         return (lines + ["}"]).joined(separator: "\n")
     }
 
-    /// The types that the layout of `ManagedObject` names.
+    /// The types that the layout of `ManagedObject` provides.
     static let types = "StoredLayout.LayoutTypes"
-    /// The object itself, whose class must inherit from `ManagedObject`.
+    /// The object itself. The cast fails to compile if the class does not inherit from `ManagedObject`.
     static let object = "(self as \(types).Object)"
 
-    /// Values that are calculated for each new object.
+    /// Sets the values that are evaluated for each new object.
     private func initialValues(_ access: String) -> [String] {
         let values = entity.attributes.compactMap { attribute -> String? in
             if let value = attribute.initialValue {
@@ -66,8 +67,8 @@ struct EntityExpansion {
             + values + ["}"]
     }
 
-    /// Where each property is among the columns and relationships of the class. The columns of ancestors are known when a container
-    /// opens, those of a composite when the program is compiled.
+    /// The index of each property among the columns or relationships of the class. The number of the ancestors' columns is
+    /// known when a container opens. The number of a composite's columns is known when the program is compiled.
     private func layout(_ access: String) -> [String] {
         var lines = [
             "    \(access)typealias SuperLayout = \(entity.superclass).StoredLayout",
@@ -98,7 +99,7 @@ struct EntityExpansion {
         return lines
     }
 
-    /// The key paths of any class below, because those of a subclass are others than those of its superclass.
+    /// Functions that return the key paths of a class or its subclass. A subclass has other key paths for the same properties.
     private func keyPaths(_ access: String, _ kind: String) -> [String] {
         let name = ReservedMembers.escaped(entity.className)
         var properties = entity.attributes.map { ($0.propertyName, $0.name) }
@@ -120,7 +121,7 @@ struct EntityExpansion {
         let name = ReservedMembers.escaped(entity.className)
         let list = CheckedType.composites(of: entity.attributes).map { "\($0).self" }.joined(separator: ", ")
         let changes = descriptionChanges
-        // A variable that is not changed is a warning.
+        // The compiler warns of a `var` that is not changed.
         let keyword = changes.isEmpty ? "let" : "var"
         return [
             "    static func entity() -> LayoutTypes.Entity {",
@@ -131,7 +132,7 @@ struct EntityExpansion {
         ]
     }
 
-    /// Adds to the description what the class has beside its names.
+    /// Adds everything except the names to the description.
     private var descriptionChanges: [String] {
         var lines = entity.isAbstract ? ["        entity.isAbstract = true"] : []
         lines += entity.attributes.map {
@@ -158,7 +159,7 @@ struct EntityExpansion {
         return lines
     }
 
-    /// Compiles only if the types are what their spellings say.
+    /// Compiles only if the types are the types that their spelling suggests.
     private var check: [String] {
         var lines = ["        StoredTypes.checkClass(\(ReservedMembers.escaped(entity.className)).self)"]
         lines += TypeChecks.lines(for: entity.attributes)
@@ -171,7 +172,7 @@ struct EntityExpansion {
     }
 }
 
-/// Checks that the compiler makes.
+/// Checks that the compiler makes when it compiles the expansion.
 enum TypeChecks {
     static func lines(for attributes: [AttributeSource]) -> [String] {
         var plain: Set<String> = []
@@ -191,11 +192,11 @@ enum TypeChecks {
     }
 }
 
-/// The types of properties that must conform to a protocol, as names in `StoredLayout` that are wrong if the types do not: the compiler
-/// says so once, and has no more to say about the property.
+/// Names in `StoredLayout` for types that must conform to a protocol. If a type does not conform, the compiler reports an error
+/// once for the name, and no further errors about the property.
 enum CheckedType {
     static func name(of attribute: AttributeSource) -> String {
-        // An alias must not be less private than its type.
+        // An alias must be at least as private as its type.
         if attribute.isPrivate { return attribute.typeName }
         return switch attribute.form {
         case .codable, .composite: "StoredLayout.type_\(attribute.propertyName)"
@@ -220,7 +221,7 @@ enum CheckedType {
     }
 }
 
-/// The access modifier of the members that an expansion adds: the access level of the declaration to which they are added.
+/// The access modifier of added members. It is the access level of the declaration that gets the members.
 enum AccessText {
     static func prefix(_ level: String?) -> String {
         switch level {

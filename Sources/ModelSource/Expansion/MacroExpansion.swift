@@ -1,22 +1,23 @@
-/// The expansion of one use of a macro: Swift, and what is wrong with the text.
+/// The expansion of one use of a macro: the Swift code, and the diagnostics about the source.
 ///
-/// It depends on nothing but the texts, so that it can be tested without a compiler.
+/// The expansion depends only on the strings that are passed in, so it can be tested without a compiler.
 package struct MacroExpansion: Sendable, Equatable {
     package enum Role: String, Sendable {
         case member, memberAttribute, accessor, peer, `extension`
     }
 
     package var text = ""
-    /// The offsets are counted from the start of the declaration's text, or of the attribute's.
+    /// The diagnostics. Their offsets count from the start of the declaration, or of the attribute if ``isAboutAttribute`` is
+    /// true.
     package var diagnostics: [SourceDiagnostic] = []
-    /// Whether the offsets are those of the attribute's text.
+    /// Whether the offsets of the diagnostics count from the start of the attribute.
     package var isAboutAttribute = false
 
     /// - Parameters:
     ///   - macro: The name of the macro.
-    ///   - attribute: The text of the attribute.
-    ///   - declaration: The text of the declaration that has the attribute.
-    ///   - surroundings: The text of the declarations around it, without their members, the innermost first; nil if it is not known.
+    ///   - attribute: The source of the attribute.
+    ///   - declaration: The source of the declaration that has the attribute.
+    ///   - surroundings: The source of the enclosing declarations without their members, innermost first; nil if unknown.
     ///   - extended: The type that an extension extends.
     package init(
         macro: String, role: Role, attribute: String, declaration: String, surroundings: [String]? = nil,
@@ -51,8 +52,8 @@ package struct MacroExpansion: Sendable, Equatable {
         self.text = diagnostics.hasErrors ? expansion.faultyText : expansion.text
     }
 
-    /// Every stored property is claimed, even one that cannot be stored: the members' expansion says so, and then the compiler has no
-    /// more to say about it.
+    /// Adds `@Stored` even to a property that cannot be stored. The members' expansion reports the error, and the compiler
+    /// reports no further error about the property.
     private mutating func memberAttribute(of text: String) {
         let source = SwiftSource(text)
         guard source.fault == nil, let property = Self.first(source), property.kind == .variable, !property.isPattern,
@@ -66,7 +67,7 @@ package struct MacroExpansion: Sendable, Equatable {
     private mutating func accessor(
         _ macro: String, _ attribute: String, _ declaration: String, _ surroundings: [String]?
     ) {
-        // An attribute that the class has added is not part of the declaration.
+        // If the class added the attribute, the declaration does not contain it.
         let added = SwiftSource(declaration)
         let hasAttribute = Self.first(added)?.attribute(macro) != nil
         let source = hasAttribute ? added : SwiftSource(attribute + " " + declaration)
@@ -107,10 +108,10 @@ package struct MacroExpansion: Sendable, Equatable {
         }
     }
 
-    /// The type of a property: the first declaration around the property.
+    /// The type that declares a property: the innermost enclosing declaration.
     private enum Owner {
         case entity
-        /// The expansion of the type's own macro says why.
+        /// A type with an error, which the type's own macro reports.
         case unreadable
 
         init?(_ text: String) {
@@ -123,7 +124,7 @@ package struct MacroExpansion: Sendable, Equatable {
         }
     }
 
-    /// The class has a diagnostic about the property, so the program is never built.
+    /// Accessors of a property with an error. They never run, because the program is not built.
     private static let unreadable = "get { Swift.fatalError() }\nset { Swift.fatalError() }"
 
     private static func accessors(of attribute: AttributeSource) -> String {
@@ -146,11 +147,11 @@ package struct MacroExpansion: Sendable, Equatable {
         }
         var reader = EntityReader(source)
         let composite = reader.composite(declaration)
-        // Both roles read the same text; one of them reports.
+        // Both roles read the same struct, so only one role reports the errors.
         if role == .member { diagnostics = reader.diagnostics }
         guard var composite else { return }
         if reader.diagnostics.hasErrors {
-            // The classes that have the struct are not to blame.
+            // Omits the attributes, so that classes that use the struct get no errors.
             composite.attributes = []
             composite.hasInitializer = true
         }

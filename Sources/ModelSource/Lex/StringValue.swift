@@ -1,5 +1,5 @@
 extension SwiftSource {
-    /// The value of a string literal; nil if it has an interpolation, or an escape that Swift does not have.
+    /// Returns the value of a string literal. Returns nil if the literal has an interpolation or an invalid escape.
     package func stringValue(of index: Int) -> String? {
         let token = tokens[index]
         guard token.kind == .string else { return nil }
@@ -16,7 +16,7 @@ extension SwiftSource {
         return StringUnescaping(pounds: pounds).string(of: lines)
     }
 
-    /// The content of a literal of several lines, without the indentation of its last line.
+    /// Returns the content of a multiline literal, without the indentation of its last line.
     private static func lines(of content: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
         var lines = content.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         lines = lines.map { $0.last == UInt8(ascii: "\r") ? $0.dropLast() : $0 }

@@ -1,4 +1,4 @@
-/// Divides Swift into tokens.
+/// Splits Swift source into tokens.
 struct SwiftLexer {
     typealias Token = SwiftSource.Token
 
@@ -64,7 +64,7 @@ struct SwiftLexer {
         }
     }
 
-    /// Comments may contain comments.
+    /// Skips a comment, including nested comments.
     private mutating func skipComment() {
         let start = position
         var depth = 0
@@ -117,7 +117,7 @@ struct SwiftLexer {
         add(.number, from: start)
     }
 
-    /// A raw string, an extended regular expression, or the word of a directive such as `#if`.
+    /// Reads a raw string, an extended regular expression, or the number sign of a directive such as `#if`.
     private mutating func pound() {
         var pounds = 0
         while byte(position + pounds) == UInt8(ascii: "#") { pounds += 1 }
@@ -130,7 +130,7 @@ struct SwiftLexer {
         }
     }
 
-    /// A slash begins a regular expression where a value is expected, and if no space follows.
+    /// Whether a slash begins a regular expression. It does where a value is expected, if no space follows the slash.
     private var isStartOfRegex: Bool {
         let next = byte(position + 1)
         guard next > UInt8(ascii: " ") else { return false }
@@ -190,9 +190,9 @@ struct SwiftLexer {
     }
 }
 
-/// Finds the end of a string literal, over strings in its interpolations and over theirs.
+/// Finds the end of a string literal. The literal can contain interpolations, and these can contain further strings.
 private struct StringSkipper {
-    /// What is open at a position, the innermost last.
+    /// An open string, interpolation or comment. The last frame is the innermost.
     private enum Frame {
         case string(pounds: Int, isMultiline: Bool)
         case interpolation(parentheses: Int)
@@ -225,13 +225,13 @@ private struct StringSkipper {
 
     private mutating func open(pounds: Int) {
         position += pounds
-        // Three quotes open a string of several lines; two are an empty string.
+        // Three quotes open a multiline string. Two quotes are an empty string.
         let isMultiline = isQuotes(position) && !(pounds > 0 && self.pounds(at: position + 2) >= pounds)
         position += isMultiline ? 3 : 1
         frames.append(.string(pounds: pounds, isMultiline: isMultiline))
     }
 
-    /// The position after the literal; nil if it has no end.
+    /// Returns the position after the literal; nil if the literal has no end.
     mutating func end() -> Int? {
         while let frame = frames.last {
             guard position < bytes.count, frames.count <= Self.nesting else { return nil }
@@ -247,7 +247,7 @@ private struct StringSkipper {
         return min(position, bytes.count)
     }
 
-    /// - Returns: False at the end of a line in a string that cannot have several.
+    /// - Returns: False if a string that is not multiline reaches the end of its line.
     private mutating func string(_ pounds: Int, _ isMultiline: Bool) -> Bool {
         switch bytes[position] {
         case UInt8(ascii: "\"") where !isMultiline || isQuotes(position):
@@ -293,7 +293,7 @@ private struct StringSkipper {
 extension UInt8 {
     var isDigit: Bool { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) }
 
-    /// Whether a name can contain it. All scalars that are not ASCII are taken for letters.
+    /// Whether a name can contain the byte. Every byte that is not ASCII counts as a letter.
     var isOfIdentifier: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),

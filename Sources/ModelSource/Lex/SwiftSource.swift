@@ -1,28 +1,29 @@
-/// The text of a Swift file, or of one declaration, as tokens.
+/// The source of a Swift file or of one declaration, split into tokens.
 ///
-/// The lexer knows comments, strings of all kinds, regular expressions and backticks, so that no brace in them is mistaken for one of
-/// the code. Its time and memory are linear in the text, and no input makes it recurse.
+/// The lexer recognizes comments, all kinds of strings, regular expressions and backticks, so that it never takes a brace
+/// inside of them for a brace of the code. Time and memory are linear in the length of the source, and the lexer does not
+/// recurse.
 package struct SwiftSource: Sendable {
-    /// One token. Each symbol is a token of one character; what compares operators looks whether they touch.
+    /// A token. Each symbol is one character. An operator of several characters is a sequence of touching symbols.
     package struct Token: Sendable, Equatable {
         package enum Kind: UInt8, Sendable {
             case identifier, number, string, regex, symbol, end
         }
 
         package let kind: Kind
-        /// The first byte of its UTF-8 text.
+        /// The byte offset of the token in the UTF-8 source.
         package let start: Int
         package let end: Int
-        /// Whether a line break is between the previous token and this one.
+        /// Whether a line break precedes the token.
         package let startsLine: Bool
     }
 
     package let bytes: [UInt8]
-    /// All tokens, and one of the kind `end` after them.
+    /// All tokens, followed by a token of the kind `end`.
     package let tokens: [Token]
-    /// The token of the bracket that closes or opens the one of a token; -1 for all other tokens.
+    /// The index of the matching bracket for each token; -1 for a token that is not a bracket.
     package let partners: [Int]
-    /// What keeps the text from being read.
+    /// The reason why the source cannot be read.
     package let fault: SourceDiagnostic?
 
     package init(_ text: String) {
@@ -67,49 +68,49 @@ package struct SwiftSource: Sendable {
         self.fault = fault
     }
 
-    /// The text of a range of bytes.
+    /// Returns the source in a range of bytes.
     package func text(_ range: Range<Int>) -> String { String(decoding: bytes[range], as: UTF8.self) }
 
-    /// The text of a token, without the backticks of an identifier.
+    /// Returns the source of a token, without the backticks of an identifier.
     package func text(of index: Int) -> String {
         let token = tokens[index]
         let isQuoted = token.kind == .identifier && bytes[token.start] == UInt8(ascii: "`")
         return isQuoted ? text(token.start + 1..<token.end - 1) : text(token.start..<token.end)
     }
 
-    /// The source text from the first to the last of some tokens.
+    /// Returns the source in a range of tokens.
     package func text(ofTokens range: Range<Int>) -> String {
         range.isEmpty ? "" : text(tokens[range.lowerBound].start..<tokens[range.upperBound - 1].end)
     }
 
-    /// Whether a token is that symbol.
+    /// Whether a token is the given symbol.
     package func isSymbol(_ index: Int, _ symbol: Unicode.Scalar) -> Bool {
         tokens[index].kind == .symbol && bytes[tokens[index].start] == UInt8(ascii: symbol)
     }
 
-    /// Whether a token is that word, without backticks.
+    /// Whether a token is the given word. A word in backticks is not.
     package func isWord(_ index: Int, _ word: StaticString) -> Bool {
         let token = tokens[index]
         guard token.kind == .identifier, token.end - token.start == word.utf8CodeUnitCount else { return false }
         return word.withUTF8Buffer { $0.elementsEqual(bytes[token.start..<token.end]) }
     }
 
-    /// Whether nothing is between a token and the one before it.
+    /// Whether there is nothing between a token and the previous token.
     package func touchesPrevious(_ index: Int) -> Bool {
         index > 0 && tokens[index - 1].end == tokens[index].start
     }
 
-    /// The line of a byte, counted from 1.
+    /// Returns the line of a byte offset, counted from 1.
     package func line(of offset: Int) -> Int {
         1 + bytes.prefix(max(0, offset)).lazy.filter { $0 == UInt8(ascii: "\n") }.count
     }
 }
 
-/// Something to say about a place in a source.
+/// A message about a location in a source.
 package struct SourceDiagnostic: Sendable, Hashable {
-    /// The byte in the UTF-8 text.
+    /// The byte offset in the UTF-8 source.
     package var offset: Int
-    /// What is wrong and what to do about it, as a sentence.
+    /// Describes the fault and how to correct it.
     package var message: String
     package var isWarning = false
 
@@ -121,12 +122,12 @@ package struct SourceDiagnostic: Sendable, Hashable {
 }
 
 extension [SourceDiagnostic] {
-    /// Whether any of them is more than a warning.
+    /// Whether any diagnostic is an error.
     package var hasErrors: Bool { contains { !$0.isWarning } }
 }
 
 extension UInt8 {
-    /// The bracket that closes this one.
+    /// The closing bracket for this opening bracket.
     fileprivate var closing: UInt8 {
         switch self {
         case UInt8(ascii: "("): UInt8(ascii: ")")
@@ -137,7 +138,7 @@ extension UInt8 {
 }
 
 extension SwiftSource {
-    /// The text with another identifier in the place of an identifier. Strings, with what is interpolated in them, stay.
+    /// Replaces an identifier everywhere except in strings and their interpolations.
     func replacing(_ identifier: String, by other: String) -> String {
         var text = bytes
         for token in tokens.reversed() where token.kind == .identifier {
