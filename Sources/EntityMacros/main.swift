@@ -1,7 +1,7 @@
 internal import Foundation
 internal import ModelSource
 
-/// The longest message: a file of a program, several times over.
+/// The maximum length of a message in bytes. It is several times the length of a long source file.
 let longestMessage = 256 << 20
 
 func read(_ count: Int) -> Data? {
@@ -15,7 +15,8 @@ func read(_ count: Int) -> Data? {
     return data
 }
 
-// The compiler ends the program by closing its input. It may be killed at any moment, so a failed write ends the program, too.
+// The compiler ends this program by closing its input. The compiler may also be killed, so a failed write ends the program,
+// too.
 signal(SIGPIPE, SIG_IGN)
 while let head = read(8) {
     let length = head.withUnsafeBytes { UInt64(littleEndian: $0.loadUnaligned(as: UInt64.self)) }

@@ -1,20 +1,20 @@
 import Foundation
 import PackagePlugin
 
-/// Generates the Swift source for a target's models when the target is built.
+/// Generates the Swift source for the models of a target when the target is built.
 ///
-/// The first of these lists that exists is used:
-/// 1. the models in the target's `ModelPlugin.json`, with an optional access level and paths from the package's root:
+/// The plugin uses the first of these lists that exists:
+/// 1. the models in the target's `ModelPlugin.json`. Paths start at the root of the package, and the access level is optional:
 ///    `{"models": ["Models/Contacts.xcdatamodeld"], "access": "internal"}`;
 /// 2. every `.xcdatamodeld` and `.xcdatamodel` in the target's directory;
 /// 3. every `.xcdatamodeld` and `.xcdatamodel` in the package's `Models` directory.
 ///
-/// These files need no entry in the manifest, because SwiftPM treats the inputs of a plugin as handled. If a target lists its
-/// sources, `exclude: ["ModelPlugin.json"]` makes that explicit.
+/// The manifest does not need to mention these files, because SwiftPM treats the inputs of a plugin as handled. A target that
+/// lists its sources can exclude the file explicitly: `exclude: ["ModelPlugin.json"]`.
 ///
 /// SwiftPM calls a plugin again only when the manifest changes, or when a file is added to or removed from a target's
-/// directory. The build fails after an edit of `ModelPlugin.json`, or after a new version of a model in another directory: the
-/// error says to touch `Package.swift`. A new model in `Models` is found only after that.
+/// directory. After an edit of `ModelPlugin.json`, or after a new version of a model in another directory, the build therefore
+/// fails with an error that says to touch `Package.swift`. A new model in `Models` is found only after the same command.
 @main
 struct ModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {

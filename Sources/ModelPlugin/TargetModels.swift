@@ -1,16 +1,17 @@
 import Foundation
 import PackagePlugin
 
-/// The models of one target, with the options of the code generator.
+/// The models of one target, and the options of the code generator.
 struct TargetModels {
     private(set) var urls: [URL] = []
     private(set) var options: [String] = []
-    /// The file that lists the models, if it exists. A change of the file generates the code again.
+    /// The file that lists the models, if the file exists. A change of the file runs the code generator again.
     private(set) var configurationFiles: [URL] = []
-    /// The arguments with the contents of the file. The tool compares them to find a later edit of the file.
+    /// Arguments with the contents of the file. The tool compares the contents with the file, to find edits after the build was
+    /// planned.
     private(set) var settings: [String] = []
 
-    /// A fault in a target's models, described in one line with the name of the file.
+    /// A fault in the models of a target. The description is one line, with the name of the file.
     struct Problem: Error, CustomStringConvertible {
         var description: String
     }
@@ -63,7 +64,7 @@ struct TargetModels {
     }
 }
 
-/// The model bundles under a directory, sorted by path. Versions inside a bundle are not listed.
+/// Returns the model bundles under a directory, sorted by path. Versions inside of a bundle are not separate models.
 private func models(under directory: URL) -> [URL] {
     let files = FileManager.default.enumerator(at: directory, includingPropertiesForKeys: nil)
     var models: [URL] = []
@@ -75,7 +76,7 @@ private func models(under directory: URL) -> [URL] {
     return models.sorted { $0.path < $1.path }
 }
 
-/// All files in a bundle, sorted by path, with the hidden file that names the current version.
+/// Returns all files in a bundle, sorted by path. The hidden file that names the current version is included.
 func regularFiles(in bundle: URL) -> [URL] {
     let files = FileManager.default.enumerator(at: bundle, includingPropertiesForKeys: [.isRegularFileKey])
     let all = (files?.allObjects ?? []).compactMap { $0 as? URL }
@@ -83,7 +84,7 @@ func regularFiles(in bundle: URL) -> [URL] {
     return regular.sorted { $0.path < $1.path }
 }
 
-/// The lock files in which the tool looks for earlier versions of a model.
+/// Returns the lock files in which the tool looks for earlier versions of a model.
 func lockFiles(above model: URL, in package: URL) -> [URL] {
     let top = package.standardizedFileURL.path
     var folder = model.standardizedFileURL.deletingLastPathComponent()
@@ -95,17 +96,17 @@ func lockFiles(above model: URL, in package: URL) -> [URL] {
     return files.filter { FileManager.default.fileExists(atPath: $0.path) }
 }
 
-/// The number of entities in the largest version of a model.
+/// Returns the number of entities in the largest version of a model.
 func entityCount(in files: [URL]) -> Int {
     let contents = files.filter { $0.lastPathComponent == "contents" }
-    // The tool reports a file that cannot be read.
+    // The tool reports a file that cannot be read, so the plugin ignores it.
     return contents.compactMap { try? Data(contentsOf: $0) }.map { data in
         String(decoding: data, as: UTF8.self).components(separatedBy: "<entity ").count - 1
     }.max() ?? 0
 }
 
-/// The files among which the tool divides the entities of a large model. The number of files is fixed when the build is
-/// planned, and later entities are divided among the same files.
+/// Returns the names of the files among which the tool divides the entities of a large model. The number of files is fixed when
+/// the build is planned. Entities that are added later go into the same files.
 func partNames(of name: String, entityCount: Int) -> [String] {
     let (entitiesPerFile, most) = (8, 64)
     guard entityCount > 2 * entitiesPerFile else { return [] }

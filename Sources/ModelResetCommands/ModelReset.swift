@@ -2,18 +2,18 @@ internal import ManagedModel
 internal import ModelReader
 internal import RowStore
 
-/// The program `model-reset`: its output and exit code, without side effects on the process.
+/// The program `model-reset`. Its functions return the output and the exit code, and do not affect the process.
 ///
-/// `Arguments` parses the command line, `Commands` has one file for each command, `Output` formats the results.
+/// `Arguments` parses the command line, `Commands` has a file for each command, and `Output` formats the results.
 package enum ModelReset {
-    /// Runs the command on the command line.
+    /// Runs the command that the words name.
     ///
-    /// **Isolation**: none. The call blocks on the disk.
+    /// **Isolation**: none. The call blocks its thread while it reads and writes files.
     ///
-    /// - Parameter print: Called with each part of the output of a command that runs until the program is ended.
+    /// - Parameter print: Prints a part of the output. Only a command that runs until the program is ended calls this function.
     package static func run(_ words: [String], print: (Outcome) -> Void = { _ in }) -> Outcome {
         if words.contains("--help") || words.contains("-h") { return Outcome(output: CommandName.usage(for: words)) }
-        // After a command, --version is the version of the model.
+        // After the name of a command, --version is the version of the model.
         if words.filter({ $0 != "--json" }) == ["--version"] {
             return Outcome(Release.report, asJSON: words.contains("--json"), warnings: [])
         }
@@ -58,8 +58,8 @@ package struct Outcome: Sendable {
 
 /// The release of the program.
 package enum Release {
-    /// Change the version by hand with each release. Stores depend on ``ManagedObjectModel/schemaFormat``, and not on this
-    /// version.
+    /// The version of the program, which is changed by hand for each release. Stores do not depend on it, but on
+    /// ``ManagedObjectModel/schemaFormat``.
     package static let version = "0.1.0"
 
     static var report: Report {

@@ -1,12 +1,12 @@
 import Foundation
 import PackagePlugin
 
-/// Runs `model-reset` from a package that depends on this one:
+/// Runs `model-reset` for a package that depends on this package:
 ///
 ///     swift package --allow-writing-to-package-directory model-reset check Models/Contacts.xcdatamodeld
 ///
-/// Paths are relative to the package. A plugin may write only into the package, and may not use the network. For other stores
-/// and for servers, use the executable: `swift run model-reset`.
+/// Paths are relative to the package. The plugin can write only inside of the package, and cannot use the network. For servers
+/// and for stores outside of the package, use the executable: `swift run model-reset`.
 @main
 struct ModelResetPlugin: CommandPlugin {
     func performCommand(context: PluginContext, arguments: [String]) throws {
@@ -26,9 +26,9 @@ struct ModelResetPlugin: CommandPlugin {
         Diagnostics.error("model-reset ended with exit status \(process.terminationStatus)")
     }
 
-    /// Whether an argument is the address of a server, or a path outside the package.
+    /// Whether an argument is the address of a server, or a path outside of the package.
     private func isOutside(_ argument: String, _ package: URL) -> Bool {
-        // An option's value may follow an equals sign.
+        // The value of an option may follow an equals sign.
         let value = argument.hasPrefix("--") ? argument.drop { $0 != "=" }.dropFirst() : argument[...]
         if value.contains("://") { return true }
         let path = URL(filePath: String(value), relativeTo: package).standardizedFileURL.path

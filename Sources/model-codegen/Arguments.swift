@@ -6,11 +6,11 @@ internal import ModelCodeGenerator
 struct Arguments: Sendable {
     var model: String
     var output: String
-    /// Further files for a part of the entities each, so that an edit of one entity compiles few files again.
+    /// The other files among which the entities are divided. An edit of one entity then recompiles only a few files.
     var parts: [String]
     var version: String?
     var generator = ModelCodeGenerator()
-    /// The model's files when the build system planned the build; nil without the option `--watched`.
+    /// The files of the model at the time when the build was planned; nil without the option `--watched`.
     var watch: WatchedFiles?
 
     static let usage = """

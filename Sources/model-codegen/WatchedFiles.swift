@@ -1,17 +1,17 @@
 internal import Foundation
 
-/// The files of a model when the build system planned the build.
+/// The files of a model at the time when the build system planned the build.
 ///
-/// SwiftPM plans again only when the manifest changes, or when a file is added to or removed from a target's directory. A new
-/// version in another directory is read, because SwiftPM watches the file that names the current version. But SwiftPM would not
-/// notice later edits of the new version.
+/// SwiftPM plans the build again only when the manifest changes, or when a file is added to or removed from a target's
+/// directory. It watches the file that names the current version, so a new version in another directory is built. SwiftPM would
+/// not notice later edits of the new version.
 struct WatchedFiles {
     let model: String
     let files: [String]
     let settings: String?
     let settingsText: String
 
-    /// The error for a file that the build system does not know; nil if it knows all files.
+    /// The error for a file that the build system does not watch; nil if it watches all files.
     var problem: String? {
         if let settings, !isUnchanged(settings) {
             return "\(settings): error: This file was edited after SwiftPM had read it. \(WatchedFiles.advice)"
@@ -28,7 +28,7 @@ struct WatchedFiles {
         do { return try Data(contentsOf: URL(filePath: settings)) == Data(settingsText.utf8) } catch { return false }
     }
 
-    /// The files in the bundle from which a model is read. Other files, such as an editor's, do not count.
+    /// The files of the bundle from which a model is read. Other files, such as an editor's backups, do not count.
     private var present: [String] {
         let bundle = URL(filePath: model).resolvingSymlinksInPath()
         let found = FileManager.default.enumerator(at: bundle, includingPropertiesForKeys: [.isRegularFileKey])

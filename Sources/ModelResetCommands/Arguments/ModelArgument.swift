@@ -10,13 +10,13 @@ struct ModelArgument {
     /// The name of the version; nil for the current version.
     var version: String?
 
-    /// The name of the configuration; nil, or empty, for the whole model.
+    /// The name of the configuration; nil or empty for the whole model.
     var configuration: String?
 
-    /// The options that name a part of a model.
+    /// The options that select a part of a model.
     static let valueNames: Set = ["--version", "--configuration"]
 
-    /// The model whose path is the only plain word.
+    /// Makes the argument from the only plain word, which is the path of the model.
     init(_ words: CommandLineWords) throws {
         self.init(
             path: try words.plain("MODEL")[0], version: words.value("--version"),
@@ -29,11 +29,11 @@ struct ModelArgument {
         self.configuration = configuration
     }
 
-    /// Reads the model. Its diagnostics become warnings.
+    /// Reads the model, and adds a warning for each diagnostic.
     ///
     /// - Parameters:
-    ///   - followsVersions: Whether the model is used to plan a migration.
-    ///   - isReported: Returns whether the caller reports the faults of a file. Their diagnostics become no warnings.
+    ///   - followsVersions: Whether to read the earlier versions of the model, which a migration plan needs.
+    ///   - isReported: Returns whether the caller itself reports the faults of a file. Such a file gets no warnings.
     func read(
         _ warnings: inout [String], followsVersions: Bool = true, isReported: (String) -> Bool = { _ in false }
     ) throws -> ManagedObjectModel {
@@ -42,7 +42,8 @@ struct ModelArgument {
         return try document.model.part(configuration)
     }
 
-    /// A path that is neither a bundle nor there is taken for a bundle, as most are.
+    /// Reads the Swift files at an existing path. Any other path counts as the path of a bundle, so that the error is about a
+    /// bundle.
     private func document(followsVersions: Bool) throws -> ModelDocument {
         guard SwiftModelReader.isSwift(path), FileManager.default.fileExists(atPath: path) else {
             return try ModelReader.read(URL(filePath: path), version: version, followsVersions: followsVersions)
@@ -55,9 +56,9 @@ struct ModelArgument {
 }
 
 extension ManagedObjectModel {
-    /// The model of a configuration on the command line.
+    /// Returns the model of a configuration from the command line.
     ///
-    /// - Parameter configuration: Nil, or empty, for the whole model.
+    /// - Parameter configuration: The name of the configuration; nil or empty for the whole model.
     func part(_ configuration: String?) throws -> ManagedObjectModel {
         guard let configuration, !configuration.isEmpty else { return self }
         do { return try restricted(toConfiguration: configuration) } catch { throw UsageError(error.message) }

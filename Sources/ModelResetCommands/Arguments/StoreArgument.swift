@@ -2,11 +2,11 @@ internal import CommandLineWords
 internal import ManagedModel
 internal import RowStore
 
-/// A store on the command line, with the model and the database key that an app would open it with.
+/// A store on the command line, with the model and database key that an app would use to open the store.
 struct StoreArgument {
     var model: ModelArgument
     var target: StoreTarget
-    /// Nil for the key of the store.
+    /// The database key; nil to use the key of the store.
     var databaseKey: String?
 
     static let valueNames = ModelArgument.valueNames.union(["--store", "--name", "--database-key"])
@@ -17,7 +17,7 @@ struct StoreArgument {
         databaseKey = words.value("--database-key")
     }
 
-    /// The store with the options of a container that opens it.
+    /// Returns the store, with the options that a container would use.
     func target(_ warnings: inout [String]) throws -> any TargetStore {
         var model = try model.read(&warnings)
         if self.model.configuration == nil, let name = storedConfiguration {
@@ -30,15 +30,15 @@ struct StoreArgument {
         return target.store(model, databaseKey: databaseKey)
     }
 
-    /// The configuration that the store was made for; nil for a whole model. Also nil for a store that is missing or cannot be
-    /// read, because the command itself reports the error.
+    /// The configuration that the store was made for; nil for a whole model. The configuration is also nil if the store is
+    /// missing or unreadable, because the command reports that error later.
     private var storedConfiguration: String? {
         do { return try target.inspector([]).metadata().model().configurationName } catch { return nil }
     }
 }
 
 extension StoreStartup.Reason {
-    /// A machine-readable name.
+    /// The name of the reason in JSON.
     var name: String {
         switch (isModelChanged, isDatabaseKeyChanged) {
         case (false, false): description
@@ -60,16 +60,16 @@ extension StoreStartup.Reason {
         }
     }
 
-    /// The new, changed and removed entities.
+    /// The names of the new, changed and removed entities.
     var entities: [String] { changedEntities }
 }
 
 extension StoreStartup {
-    /// The fate of the objects and of the backups of ``ResetPolicy/standard``: `3 objects dropped, 1 backup removed`.
+    /// Describes in words what happens to the objects and backups: `3 objects dropped, 1 backup removed`.
     ///
     /// - Parameters:
-    ///   - verb: `would be ` for a forecast; empty for a finished reset.
-    ///   - location: Where the objects are kept, in words; nil if they are dropped.
+    ///   - verb: `would be ` for a forecast; an empty string for a finished reset.
+    ///   - location: The location where the objects are kept, in words; nil if the objects are dropped.
     func fate(_ verb: String = "", keeping location: String?) -> String {
         let backups = removedBackups.count == 1 ? "1 backup" : "\(removedBackups.count) backups"
         return "\(rowsDropped.objects) \(verb)\(location ?? "dropped")"
@@ -78,6 +78,6 @@ extension StoreStartup {
 }
 
 extension Int {
-    /// `1 object`, `2 objects`.
+    /// The number of objects in words: `1 object`, `2 objects`.
     var objects: String { self == 1 ? "1 object" : "\(self) objects" }
 }

@@ -2,7 +2,7 @@ internal import CommandLineWords
 internal import ManagedModel
 internal import ModelReader
 
-/// Compares models with the lock file, so that a change that resets stores is noticed.
+/// Compares models with the lock file, so that the author of a change notices when it resets stores.
 struct CheckCommand: Command {
     static let usage = """
         Usage: model-reset check [MODEL]... [--lock FILE] [--update] [--strict] [--json]
@@ -33,7 +33,7 @@ struct CheckCommand: Command {
     let isUpdating: Bool
     /// Whether the command fails on warnings.
     let isStrict: Bool
-    /// The lock file of another state of the models. Its paths are relative to the folder of ``lockFile``.
+    /// The path of another lock file to compare with. Paths in this file are relative to the folder of ``lockFile``.
     let other: String?
 
     init(_ words: ArraySlice<String>) throws {
@@ -49,19 +49,19 @@ struct CheckCommand: Command {
         if other != nil, isUpdating {
             throw UsageError("--against and --update exclude each other: the file of --against is only read")
         }
-        // The app is built with the current version, so that version must be locked.
+        // The lock file must have the current version, because the app is built with the current version.
         if version != nil, isUpdating {
             throw UsageError("--version and --update exclude each other: the lock file has the current version")
         }
     }
 
-    /// The lock file that the models are compared with.
+    /// What the models are compared with: a lock file, or both sides of a merge conflict.
     private enum Base {
         case lock(ModelLock?)
         case conflict(LockConflict)
     }
 
-    /// A model, or the error of reading it.
+    /// A model, or the error if it cannot be read.
     private struct Candidate {
         let argument: ModelArgument
         let name: String
@@ -116,14 +116,14 @@ struct CheckCommand: Command {
                 let model = try argument.read(&warnings, isReported: lockFile.isAt)
                 candidates.append(Candidate(argument: argument, name: name, model: .success(model)))
             } catch let error as ModelReaderError {
-                // The other models are still compared.
+                // An unreadable model does not stop the comparison of the other models.
                 candidates.append(Candidate(argument: argument, name: name, model: .failure(error)))
             }
         }
         return candidates
     }
 
-    /// The existing models in the lock file, and the models in its folder.
+    /// The models in the lock file that still exist, and the models in the folder of the lock file.
     private func everyModel(_ lock: ModelLock, _ disputed: [String]) throws -> [ModelArgument] {
         let names = Set(lock.models.map(\.path).filter(lockFile.isThere)).union(lockFile.modelsInFolder())
         if names.isEmpty, lock.models.isEmpty, disputed.isEmpty {
@@ -146,7 +146,8 @@ struct CheckCommand: Command {
             + lock.models.filter { !names.contains($0.path) && !lockFile.isThere($0.path) }.map { Finding(gone: $0) }
     }
 
-    /// With `--update`, an unreadable lock file is no error, because it is replaced.
+    /// Reads what the models are compared with. With `--update`, an unreadable lock file is not an error, because it is
+    /// replaced.
     private func readBase(_ warnings: inout [String]) throws -> Base {
         if let other {
             guard let lock = try LockFile(path: other).read() else {

@@ -2,10 +2,10 @@ internal import CommandLineWords
 
 /// One command of the program.
 protocol Command {
-    /// The output of `--help` after the command's name. The script `model-reset` reads this string from the source.
+    /// The output of `--help`. The script `model-reset` reads this string from the source file.
     static var usage: String { get }
     init(_ words: ArraySlice<String>) throws
-    /// - Parameter warnings: The command adds its warnings.
+    /// - Parameter warnings: The list to which the command adds its warnings.
     func run(_ warnings: inout [String]) throws -> Report
 }
 
@@ -13,7 +13,7 @@ enum CommandName: String, CaseIterable {
     case hash, diff, status, inspect, reset, restore, check, diagram, convert
     case initialize = "init"
 
-    /// The help for a command line.
+    /// Returns the help for a command line.
     static func usage(for words: [String]) -> String {
         words.lazy.compactMap(CommandName.init).first?.type.usage ?? Usage.text
     }
@@ -47,7 +47,7 @@ enum CommandName: String, CaseIterable {
 }
 
 extension CommandLineWords {
-    /// Parses the words after the name of a command. Every command has `--json`.
+    /// Parses the words after the name of a command. Every command has the option `--json`.
     init(
         command words: ArraySlice<String>, flags: Set<String> = [], values: Set<String> = [], lists: Set<String> = []
     ) throws {

@@ -5,7 +5,7 @@ internal import ModelCodeGenerator
 internal import ModelConversion
 internal import ModelReader
 
-/// Writes a bundle as Swift, or Swift as a bundle.
+/// Writes a bundle as Swift files, or Swift files as a bundle.
 struct ConvertCommand: Command {
     static let usage = """
         Usage: model-reset convert BUNDLE --output FOLDER [--version NAME] [--json]
@@ -70,7 +70,7 @@ struct ConvertCommand: Command {
             status: isSame ? .fine : .differs)
     }
 
-    /// The files under names that differ in more than their case, which some file systems do not tell apart.
+    /// Makes file names that differ in more than their case, because some file systems ignore the case.
     static func distinct(_ files: [ModelSourceWriter.File]) -> [(path: String, text: String)] {
         var taken: Set<String> = []
         return files.map { file in

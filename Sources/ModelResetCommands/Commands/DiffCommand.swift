@@ -53,7 +53,7 @@ struct DiffCommand: Command {
         return Report(comparison.lines + ModelRules.lines(rules), json, status: .differs)
     }
 
-    /// Both models. What is said of both is said once.
+    /// Reads both models. A warning about both models is reported only once.
     private func models(_ warnings: inout [String]) throws -> (ManagedObjectModel, ManagedObjectModel) {
         var (before, after): ([String], [String]) = ([], [])
         defer {
@@ -64,7 +64,7 @@ struct DiffCommand: Command {
         return (old, try new.read(&after))
     }
 
-    /// A warning without its place.
+    /// Returns a warning without its location.
     private static func problem(_ warning: String) -> Substring {
         warning.firstRange(of: ": warning: ").map { warning[$0.upperBound...] } ?? warning[...]
     }

@@ -1,7 +1,7 @@
 internal import CommandLineWords
 internal import ManagedModel
 
-/// Prints the hash of a model. The JSON also has the hash of each entity, and the number of elements of each kind.
+/// Prints the hash of a model. The JSON output also contains the hash of each entity, and the number of elements of each kind.
 struct HashCommand: Command {
     static let usage = """
         Usage: model-reset hash MODEL [--version NAME] [--configuration NAME] [--json]
@@ -54,7 +54,7 @@ extension ManagedObjectModel {
         return names.map { ($0, totals[$0] ?? 0) }
     }
 
-    /// The number of elements of each kind in an entity. Composites are counted as attributes of a composite type.
+    /// The number of elements of each kind in an entity. A composite counts as an attribute of a composite type.
     fileprivate func counts(of entity: EntityDescription) -> [(String, Int)] {
         [
             ("attributes", entity.attributes.count),

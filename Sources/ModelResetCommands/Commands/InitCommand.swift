@@ -4,7 +4,7 @@ internal import ManagedModel
 internal import ModelCodeGenerator
 internal import ModelConversion
 
-/// Writes the first model of an app.
+/// Writes the first model of a new app.
 struct InitCommand: Command {
     static let usage = """
         Usage: model-reset init [NAME] [--entity ENTITY] [--json]

@@ -3,7 +3,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Shows the contents of a store and its newest saves, and changes nothing. Other processes may have the store open.
+/// Shows the contents of a store and its newest saves. Changes nothing, so other processes may have the store open.
 struct InspectCommand: Command {
     static let usage = """
         Usage: model-reset inspect STORE [--name NAME] [--model MODEL]... [--follow] [--json]
@@ -67,7 +67,7 @@ struct FeedFollower {
     let inspector: any StoreInspector
     let models: [ManagedObjectModel]
     var storeID: String
-    /// The position of the last save that was shown.
+    /// The position of the last shown save.
     var position: Int64
     var changes: ChangeReader
     private var isAway = false
@@ -83,7 +83,7 @@ struct FeedFollower {
         self.changes = changes
     }
 
-    /// Shows new saves, or waits for an interval if there are none.
+    /// Shows new saves. If there are none, waits for an interval.
     mutating func look(_ print: (Report) -> Void) throws {
         do throws(DataSourceError) {
             guard let found = try inspector.saves(after: position) else { return wait() }
@@ -91,7 +91,7 @@ struct FeedFollower {
             if found.storeID != storeID || found.position < position { return try begin(found.storeID, print) }
             show(found, print)
         } catch {
-            // These errors may pass: a reset replaces the files, and a server can restart.
+            // The error may be temporary, because a reset replaces the files, and a server can restart.
             let mayReturn: Set<DataSourceError.Code> = [
                 .notAFile, .notADatabase, .storeBusy, .storeUnavailable,
             ]
@@ -121,7 +121,7 @@ struct FeedFollower {
         wait()
     }
 
-    /// Reports the saves that the feed no longer contains.
+    /// Reports saves that are no longer in the feed.
     private func recordGap(before next: Int64, _ print: (Report) -> Void) {
         guard next > position + 1 else { return }
         let gap = next == position + 2 ? "the save \(position + 1) is" : "the saves \(position + 1) to \(next - 1) are"

@@ -48,7 +48,7 @@ struct ResetCommand: Command {
             ? try target.forecast(countsRows: !isIfNeeded)
             : try target.reset(onlyIfNeeded: isIfNeeded, backupFolder: backupFolder)
         startup.warnOfUncountedRows(&warnings)
-        // With a folder for the old store, all backups are kept.
+        // With a folder for the old store, no backups are removed.
         if backupFolder != nil { startup.removedBackups = [] }
         let isReset = startup.isReset || (startup.reason == .current && !isIfNeeded)
         if isReset, isDryRun { try target.occupants().requireNobody() }
@@ -65,7 +65,7 @@ struct ResetCommand: Command {
             status: isReset && isDryRun ? .differs : .fine)
     }
 
-    /// - Parameter isSetAside: Whether the next start would set the old store aside.
+    /// - Parameter isSetAside: Whether the old store becomes a backup.
     private func line(_ startup: StoreStartup, isReset: Bool, isSetAside: Bool) -> String {
         guard isReset else { return "nothing to reset: \(startup.reason.sentence)" }
         if isDryRun {

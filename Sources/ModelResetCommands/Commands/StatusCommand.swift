@@ -2,7 +2,7 @@ internal import CommandLineWords
 internal import Foundation
 internal import RowStore
 
-/// Shows what the next start of an app would do with a store, and changes nothing.
+/// Shows what the next start of an app would do to a store, and changes nothing.
 struct StatusCommand: Command {
     static let usage = """
         Usage: model-reset status MODEL --store STORE [--name NAME] [--database-key KEY] [--version NAME]
@@ -71,7 +71,7 @@ struct StatusCommand: Command {
 }
 
 extension StoreStartup {
-    /// Warns that the number of dropped rows is too low.
+    /// Adds a warning if not all rows could be counted.
     func warnOfUncountedRows(_ warnings: inout [String]) {
         guard let countFailure else { return }
         warnings.append("not all rows of the store could be counted, because the store is damaged: \(countFailure)")
@@ -103,7 +103,7 @@ extension StoreOutlook {
 }
 
 extension MigrationForecast {
-    /// What happens when an app opens the store with the policy `.migrate`.
+    /// Describes what happens when an app opens the store with the policy `.migrate`.
     fileprivate var lines: [String] {
         switch self {
         case .possible(let report):

@@ -12,12 +12,12 @@ struct Drawing {
         var height: Double
     }
 
-    /// A line through points, in turn straight and curved. The first, the last and every second segment are straight: they lie
-    /// within a column. The segments between two columns are curved.
+    /// A line through points. Its segments are straight and curved in turn: a straight segment lies inside of a column, and a
+    /// curved segment lies between two columns. The first and the last segments are straight.
     struct Path {
         var points: [Point]
         var line: Int
-        /// Whether the path leads from the start of the line to its end. If not, it leads from the end to the start.
+        /// Whether the path leads from the start of the line to its end, and not from the end to the start.
         var isForward = true
         /// Whether the line leads from a box to itself.
         var isLoop = false
@@ -25,11 +25,11 @@ struct Drawing {
 
     var width = 0.0
     var height = 0.0
-    /// By box number.
+    /// The frames of the boxes, by box number.
     var frames: [Int: Frame] = [:]
     var paths: [Path] = []
 
-    /// Draws each group separately, and arranges the groups in rows, the tallest group first.
+    /// Draws each group separately, and then arranges the groups in rows. The tallest group comes first.
     init(_ graph: EntityGraph) {
         let groups = graph.groups.map { Drawing(graph, group: $0) }.enumerated()
             .sorted { ($1.element.height, $0.offset) < ($0.element.height, $1.offset) }.map(\.element)

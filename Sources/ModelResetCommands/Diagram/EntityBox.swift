@@ -1,6 +1,6 @@
 internal import ManagedModel
 
-/// An entity as a box: its name, then a row for each attribute, then a row for each relationship.
+/// The box of an entity: the name, then a row for each attribute, then a row for each relationship.
 struct EntityBox {
     struct Row {
         var name: String
@@ -13,7 +13,7 @@ struct EntityBox {
     var entity: EntityDescription
     var attributes: [Row]
     var relationships: [Row]
-    /// The index of the color. Entities of a hierarchy share a color.
+    /// The index of the color. All entities of a hierarchy have the same color.
     var color: Int
 
     static let headerHeight = 30.0
@@ -55,7 +55,7 @@ struct EntityBox {
 
     /// The distance from the top of the box to the middle of a row.
     ///
-    /// - Parameter index: Nil for the row with the entity's name.
+    /// - Parameter index: The index of the relationship; nil for the entity's name.
     func offset(ofRelationship index: Int?) -> Double {
         guard let index else { return Self.headerHeight / 2 }
         let divider = attributes.isEmpty ? 0 : Self.dividerHeight
@@ -76,7 +76,7 @@ extension AttributeDescription {
 }
 
 extension RelationshipDescription {
-    /// The possible number of destinations: `1`, `0…1`, `0…*`, `2…5`.
+    /// The possible numbers of destinations: `1`, `0…1`, `0…*` or `2…5`.
     fileprivate var arity: String {
         guard isToMany else { return isOptional ? "0…1" : "1" }
         let fewest = isOptional ? 0 : max(1, minimumCount)
@@ -84,7 +84,7 @@ extension RelationshipDescription {
     }
 }
 
-/// The boxes of a model, and the lines between the boxes.
+/// The boxes of a model and the lines between them.
 struct EntityGraph {
     /// One end of a line.
     struct End {
@@ -92,8 +92,8 @@ struct EntityGraph {
         var row: Int?
         var mark = Mark.none
 
-        /// The distance from the top of the box to the end of the line. If a relationship's line leads to the header of the
-        /// box, the line ends 8 units below the middle of the header, so that it does not cover inheritance lines.
+        /// Returns the distance from the top of the box to the end of the line. At the header of the box, a relationship's line
+        /// ends 8 units below the middle, so that it does not cover inheritance lines.
         func offset(in box: EntityBox) -> Double {
             box.offset(ofRelationship: row) + (row == nil && mark != .none && mark != .parent ? 8 : 0)
         }
@@ -127,8 +127,8 @@ struct EntityGraph {
         }
     }
 
-    /// Adds one line for a relationship and its inverse, with a mark at each end. A line of a relationship without an inverse
-    /// ends at the destination's name.
+    /// Adds one line for a relationship and its inverse, with a mark at each end. Without an inverse, the line ends at the name
+    /// of the destination.
     private mutating func addLine(of row: Int, in number: Int) {
         let relationship = boxes[number].entity.relationships[row]
         guard let destination = numbers[relationship.destinationName] else { return }
@@ -137,7 +137,7 @@ struct EntityGraph {
             lines.append(Line(from: End(box: number, row: row), to: End(box: destination, mark: mark)))
             return
         }
-        // The line was added with the inverse.
+        // The line was already added for the inverse.
         if (destination, inverse) < (number, row) { return }
         let back = boxes[destination].entity.relationships[inverse].isToMany ? Mark.many : .one
         let from = End(box: number, row: row, mark: (destination, inverse) == (number, row) ? .none : back)
@@ -151,7 +151,7 @@ struct EntityGraph {
         }
     }
 
-    /// The numbers of the boxes, in groups of connected boxes. Each group is sorted, and so are the groups.
+    /// The numbers of the boxes, divided into groups of connected boxes. The groups and the numbers in each group are sorted.
     var groups: [[Int]] {
         var group = Array(boxes.indices)
         func find(_ box: Int) -> Int {

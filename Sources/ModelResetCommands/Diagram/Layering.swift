@@ -1,10 +1,10 @@
-/// Assigns each box of a group to a layer, so that every line leads from a layer to a later layer.
+/// Assigns each box of a group to a layer, so that every line leads from one layer to a later layer.
 struct Layering {
     /// The layer of each box, by its number.
     private(set) var layers: [Int: Int] = [:]
     private let graph: EntityGraph
     private let group: [Int]
-    /// The boxes that should be to the right of each box. ``earlier`` has the boxes that should be to its left.
+    /// The boxes that should be on the right of each box.
     private var later: [Int: Set<Int>] = [:]
     private var earlier: [Int: Set<Int>] = [:]
 
@@ -25,8 +25,8 @@ struct Layering {
         place(in: sequence())
     }
 
-    /// The box that should be on the left, and the box that should be on the right: parents are left of children, the to-one
-    /// side is left of the to-many side, and boxes with many lines are left of boxes with few lines.
+    /// Returns the left box and the right box of a line. Parents are on the left of children, and to-one sides are on the left
+    /// of to-many sides. Otherwise, the box with more lines is on the left.
     private static func orientation(of line: EntityGraph.Line, _ degrees: [Int: Int]) -> (Int, Int) {
         let straight = (line.from.box, line.to.box)
         if line.isInheritance { return straight }
@@ -39,8 +39,8 @@ struct Layering {
         }
     }
 
-    /// An order of the boxes with few lines from right to left. Boxes without later boxes go to the end. Of the remaining
-    /// boxes, the box with the most later boxes, less its earlier boxes, goes to the start.
+    /// Returns the boxes in an order in which few lines lead from right to left. A box without later boxes goes to the end. If
+    /// there is none, the box with the largest number of later boxes minus earlier boxes goes to the start.
     private func sequence() -> [Int] {
         var start: [Int] = []
         var end: [Int] = []
@@ -69,7 +69,7 @@ struct Layering {
         return start + end.reversed()
     }
 
-    /// Puts each box into the first layer with room, to the right of all its placed neighbors.
+    /// Puts each box into the first layer that has room and is on the right of all neighbors that were placed before.
     private mutating func place(in sequence: [Int]) {
         let area = group.reduce(0.0) { $0 + (graph.boxes[$1].width + 100) * (graph.boxes[$1].height + 30) }
         let room = max((area / 1.4).squareRoot(), group.map { graph.boxes[$0].height }.max() ?? 0)
@@ -85,7 +85,7 @@ struct Layering {
     }
 }
 
-/// The layers of a group. Each layer is a list, from top to bottom, of boxes and of lines that pass between the boxes.
+/// The layers of a group. A layer lists, from top to bottom, the boxes and the lines that pass between boxes.
 struct LayerGrid {
     struct Node {
         /// The number of the box; nil for a passing line.
@@ -94,11 +94,11 @@ struct LayerGrid {
         var height: Double
     }
 
-    /// A part of a line from one layer to the next.
+    /// A part of a line between two successive layers.
     struct Segment {
         var left: Int
         var right: Int
-        /// The heights at which the segment starts and ends, measured from the top of each node.
+        /// The heights at which the segment starts and ends, measured from the tops of its nodes.
         var leftOffset: Double
         var rightOffset: Double
     }
@@ -156,14 +156,14 @@ struct LayerGrid {
 
     private static let passHeight = 6.0
 
-    /// The minimum distance from the top of a node to the top of the next node.
+    /// Returns the minimum distance from the top of a node to the top of the next node.
     func step(_ node: Int, _ next: Int) -> Double {
         nodes[node].height
             + (nodes[node].box != nil && nodes[next].box != nil ? 30 : nodes[next].box == nodes[node].box ? 8 : 18)
     }
 }
 
-/// Sorts the layers so that few lines cross.
+/// Sorts the nodes of each layer, so that few lines cross.
 struct LayerOrder {
     private(set) var grid: LayerGrid
     private var positions: [Int: Double] = [:]
@@ -178,8 +178,8 @@ struct LayerOrder {
         sweep()
     }
 
-    /// Sweeps back and forth over the layers, sorts each layer by its neighbors in the previous layer, and keeps the best
-    /// order.
+    /// Goes back and forth over the layers. Sorts each layer by the neighbors in the previous layer, and keeps the order with
+    /// the fewest crossings.
     private mutating func sweep() {
         var best = (grid.layers, crossings)
         let isLarge = grid.segments.count > 1500
@@ -211,7 +211,7 @@ struct LayerOrder {
             positions[node] = top
             top += grid.nodes[node].height + 12
         }
-        // Centers the layers, so that a short layer is beside the middle of a long layer.
+        // Centers the layer, so that the middle of a short layer is beside the middle of a long layer.
         for node in grid.layers[layer] { positions[node, default: 0] -= top / 2 }
     }
 
@@ -234,7 +234,7 @@ struct LayerOrder {
     }
 }
 
-/// Places each node of a sorted grid vertically, so that lines are short and straight, and no nodes overlap.
+/// Places the nodes of a sorted grid vertically. Lines are short and straight, and nodes do not overlap.
 struct LayerPlacement {
     /// The top of each node.
     private(set) var tops: [Double]
@@ -256,8 +256,8 @@ struct LayerPlacement {
         tops = tops.map { $0 - highest }
     }
 
-    /// The best top of a node, which is the average over its lines, and the weight of this wish. A passing line has the weight
-    /// of a box with four lines.
+    /// Returns the preferred top of a node and the weight of this preference. The preferred top is the average over the node's
+    /// lines. A passing line has the weight of a box with four lines.
     private func wish(of node: Int) -> (top: Double, weight: Double) {
         let wishes =
             (leftSegments[node] ?? []).map { tops[$0.left] + $0.leftOffset - $0.rightOffset }
@@ -266,8 +266,8 @@ struct LayerPlacement {
         return (wishes.reduce(0, +) / Double(wishes.count), grid.nodes[node].box == nil ? 4 : Double(wishes.count))
     }
 
-    /// Places the nodes of a layer as near to their wishes as their order and heights allow. Nodes that would overlap are
-    /// joined into a block, which is placed at their average wish.
+    /// Places the nodes of a layer as near to their preferred tops as their order and heights allow. Nodes that would overlap
+    /// form a block, which is placed at the average of their preferred tops.
     private mutating func place(_ layer: [Int], _ wish: (Int) -> (top: Double, weight: Double)) {
         var blocks: [(wish: Double, weight: Double, count: Int)] = []
         var offsets: [Double] = []

@@ -1,7 +1,7 @@
 internal import ManagedModel
 internal import ModelMigration
 
-/// The differences between two models, and the fate of a store that was made for the old model.
+/// The differences between two models, and what happens to a store of the old model.
 struct ModelComparison {
     let plan: MigrationPlan
 
@@ -9,10 +9,10 @@ struct ModelComparison {
         plan = MigrationPlan(from: old, to: new)
     }
 
-    /// A line for each change, followed by the verdict.
+    /// A line for each change, followed by the lines of ``verdict``.
     var lines: [String] { plan.changes.map(\.description) + verdict }
 
-    /// Whether an app with a migration policy keeps the rows of a store, and which data is lost.
+    /// Says whether a migration keeps the rows of a store, and which data is lost.
     private var verdict: [String] {
         guard plan.isPossible else {
             return ["cannot be migrated, so stores are reset:"] + plan.obstacles.map(indented)
@@ -29,9 +29,9 @@ struct ModelComparison {
 
     private func indented(_ line: String) -> String { "  \(line)" }
 
-    /// The problems of rows that make a migration impossible.
+    /// The problems in rows that prevent a migration.
     private var conditions: [String] { problems(areBinding: true) }
-    /// The problems of rows that are carried over nevertheless.
+    /// The problems in rows that do not prevent a migration.
     private var requirements: [String] { problems(areBinding: false) }
 
     private func problems(areBinding: Bool) -> [String] {

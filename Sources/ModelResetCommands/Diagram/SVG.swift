@@ -55,7 +55,7 @@ struct SVG {
 }
 
 extension String {
-    /// The string with markup characters escaped and invalid characters left out.
+    /// The string without invalid characters, and with markup characters escaped.
     var escaped: String {
         let escapes: [Unicode.Scalar: String] = ["&": "&amp;", "<": "&lt;", ">": "&gt;", "\"": "&quot;"]
         return unicodeScalars.filter { $0 >= " " && $0 != "\u{FFFE}" && $0 != "\u{FFFF}" }
@@ -64,7 +64,7 @@ extension String {
 }
 
 extension Double {
-    /// The number with at most one decimal, the same on every machine.
+    /// The number with at most one decimal. The string is the same on every machine.
     var short: String {
         let tenths = Int((self * 10).rounded())
         guard tenths % 10 != 0 else { return String(tenths / 10) }
@@ -72,7 +72,7 @@ extension Double {
     }
 }
 
-/// The colors of entity hierarchies: dark for lines and names, light for boxes.
+/// The colors of entity hierarchies: a dark color for lines and names, and a light color for boxes.
 enum Palette {
     private static let colors = [
         ("#2f6690", "#eaf1f7"), ("#8a4f7d", "#f5edf3"), ("#3a7d44", "#ebf4ec"), ("#b3541e", "#faeee7"),
@@ -85,7 +85,7 @@ enum Palette {
 }
 
 extension String {
-    /// The approximate width of the string at a font size, in the widest of the drawing's fonts.
+    /// Returns the approximate width of the string at a font size. The widest of the drawing's fonts counts.
     func width(size: Double) -> Double {
         unicodeScalars.reduce(0) { $0 + $1.width } * size
     }
@@ -119,7 +119,7 @@ struct BoxMarkup {
         let rectangle = "width=\"\(frame.width.short)\" height=\"\(frame.height.short)\" rx=\"6\""
         var text = "<g transform=\"translate(\(frame.x.short) \(frame.y.short))\">\n"
         text += "<rect \(rectangle) fill=\"\(dark)\"/>\n"
-        // The body covers the box except for the name and the frame.
+        // The body covers the box, except for the header and the frame.
         text += """
             <path d="M1 \(EntityBox.headerHeight.short)H\((frame.width - 1).short)V\((frame.height - 6).short)\
             q0 5 -5 5H6q-5 0 -5 -5Z" fill="\(Palette.light(box.color))"/>
@@ -169,7 +169,7 @@ struct BoxMarkup {
     }
 }
 
-/// The markup of one line, with its marks.
+/// The markup of one line and its marks.
 struct PathMarkup {
     private let path: Drawing.Path
     private let line: EntityGraph.Line
@@ -189,7 +189,7 @@ struct PathMarkup {
             stroke-opacity="0.8"/>
 
             """
-        // The path goes from left to right. The line may go from right to left.
+        // The path goes from left to right, but the line may go from right to left.
         let marks = path.isForward ? (line.from.mark, line.to.mark) : (line.to.mark, line.from.mark)
         return curve + mark(marks.0, at: first, direction: 1) + mark(marks.1, at: last, direction: path.isLoop ? 1 : -1)
     }
@@ -219,7 +219,7 @@ struct PathMarkup {
             + "\(last.x.short) \(last.y.short)"
     }
 
-    /// Arrowheads that touch the box and point to it: one for to-one, two for to-many, and a hollow arrowhead for a parent.
+    /// Draws arrowheads that point to the box and touch it: one for to-one, two for to-many, and a hollow one for a parent.
     private func mark(_ mark: EntityGraph.Mark, at point: Drawing.Point, direction: Double) -> String {
         switch mark {
         case .none: ""

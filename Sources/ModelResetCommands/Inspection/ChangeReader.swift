@@ -2,7 +2,7 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// Decodes the changes of saves. The models of the command line and of the store are tried in turn.
+/// Decodes the changes of saves. Tries each model from the command line, and then the model in the store.
 struct ChangeReader {
     /// A row that a save changed.
     struct Row {
@@ -10,7 +10,7 @@ struct ChangeReader {
             case inserted, updated, deleted
         }
 
-        /// The value of one column before and after the save. Values before an insert and after a delete are null.
+        /// The value of one column before and after a save. The value before an insert and the value after a delete are null.
         struct Value {
             let column: ColumnLayout
             let before: RowValue
@@ -25,8 +25,8 @@ struct ChangeReader {
 
     private let readers: [(layout: ModelLayout, encoding: ChangeEncoding)]
 
-    /// - Parameter models: The models from the command line. They are tried before the store's own copy, which lacks transient
-    ///   attributes and the original order of the other attributes.
+    /// - Parameter models: The models from the command line. They come before the store's copy of the model, because the copy
+    ///   has no transient attributes and lists the other attributes in a different order.
     init(_ metadata: StoreMetadata, _ models: [ManagedObjectModel]) {
         let own = metadata.model().map { [$0] } ?? []
         readers = (models + own).map { model in
@@ -35,7 +35,7 @@ struct ChangeReader {
         }
     }
 
-    /// The changed rows; nil if no model can decode them.
+    /// Returns the changed rows; nil if no model can decode them.
     func rows(_ words: ContiguousArray<UInt64>) -> [Row]? {
         for (layout, encoding) in readers {
             guard let changes = words.withUnsafeBufferPointer(encoding.changes) else { continue }
@@ -76,7 +76,7 @@ struct ChangeReader {
 
 /// The output for a save.
 extension ChangeReader {
-    /// The maximum number of rows of a save to show.
+    /// The maximum number of shown rows for each save.
     private static let rowLimit = 20
 
     func lines(_ save: RecordedSave, _ members: [StoreMember]) -> [String] {
@@ -113,7 +113,7 @@ extension ChangeReader {
         ])
     }
 
-    /// The member that made a save.
+    /// Returns the member that made a save, as text and as JSON.
     private func member(_ save: RecordedSave, _ members: [StoreMember]) -> (text: String, json: JSON) {
         if let member = members.first(where: { $0.number == save.member }) {
             return (member.description, member.json)

@@ -2,14 +2,14 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The lines of an inspection.
+/// The output of an inspection, as lines.
 struct InspectionLines {
     private let inspection: StoreInspection
     private let title: String
     private let occupants: StoreOccupants?
     private let changes: ChangeReader
 
-    /// - Parameter occupants: The processes that have the store open; nil if the list of members shows them.
+    /// - Parameter occupants: The processes that have the store open; nil if the list of members already shows them.
     init(_ inspection: StoreInspection, title: String, occupants: StoreOccupants?, changes: ChangeReader) {
         self.inspection = inspection
         self.title = title
@@ -26,7 +26,7 @@ struct InspectionLines {
         ] + (occupants?.lines ?? []) + entities + feed
     }
 
-    /// Nil for a whole model, and for a model that cannot be read.
+    /// The configuration; nil for a whole model, and for a model that cannot be read.
     private var configuration: String? {
         do { return try inspection.metadata.model().configurationName } catch { return nil }
     }
@@ -91,7 +91,7 @@ extension StoreInspection.Feed {
     }
 }
 
-/// A value of a column, for people and for programs.
+/// A value of a column, as text and as JSON.
 struct ValueText {
     let value: RowValue
     let type: AttributeType?
@@ -101,10 +101,10 @@ struct ValueText {
         type = column.attribute?.type
     }
 
-    /// The longest string that is shown in full.
+    /// The maximum length of a shown string, in characters.
     private static let limit = 60
 
-    /// The value on one line. Long strings are shortened.
+    /// The value on one line. A long string is shortened.
     var text: String {
         switch value {
         case .null: return "nil"
@@ -118,7 +118,7 @@ struct ValueText {
         }
     }
 
-    /// The whole value. Bytes are in base 64.
+    /// The whole value. Binary data is encoded in base 64.
     var json: JSON {
         switch value {
         case .null: .null
@@ -130,7 +130,7 @@ struct ValueText {
     }
 
     private func date(_ number: Double) -> String? {
-        // A number beyond the years with four digits is shown as a number.
+        // A time outside the years with four digits is shown as a number.
         guard type == .date, (-63_000_000_000...252_000_000_000).contains(number) else { return nil }
         return DateText.display(number)
     }
@@ -141,9 +141,9 @@ struct ValueText {
     }
 }
 
-/// The JSON of an inspection.
+/// The output of an inspection, as JSON.
 extension StoreInspection {
-    /// - Parameter occupants: The processes that have the store open; nil if the list of members shows them.
+    /// - Parameter occupants: The processes that have the store open; nil if the list of members already shows them.
     func json(_ title: String, _ occupants: StoreOccupants?, _ changes: ChangeReader) -> JSON {
         let isOpen = occupants?.isOpen ?? feed?.members.contains { $0.isAlive } ?? false
         return .object([

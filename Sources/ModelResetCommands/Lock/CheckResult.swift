@@ -2,23 +2,23 @@ internal import ManagedModel
 internal import ModelMigration
 internal import ModelReader
 
-/// The result of comparing models with a lock file, or with both sides of a merge conflict in it.
+/// The result of comparing models with a lock file, or with both sides of a merge conflict in the file.
 struct CheckResult {
-    /// The file that the models are compared with.
+    /// The path of the file that the models are compared with.
     let base: String
     /// Whether there is no lock file yet.
     let isFirst: Bool
     var isUpdated = false
-    /// Whether the command fails because of warnings.
+    /// Whether warnings make the command fail.
     var isRefused = false
-    /// The errors of reading models and the lock file.
+    /// The errors from reading models and the lock file.
     var errors: [String] = []
     private(set) var differs = false
-    /// Warnings about changes that can lose values without a reset.
+    /// Warnings about changes that do not reset a store, but can lose values.
     private(set) var warnings: [String] = []
     private var lines: [String] = []
     private var models: [JSON] = []
-    /// The error of reading the lock file, as JSON.
+    /// The error from reading the lock file, as JSON.
     private var failure: [(String, JSON)] = []
 
     init(base: String, isFirst: Bool) {
@@ -46,7 +46,7 @@ struct CheckResult {
         if case .object(let members) = Failure(error).json { failure = members }
     }
 
-    /// - Parameter last: The lines after the findings.
+    /// - Parameter last: The lines to add after the findings.
     func report(lines last: [String]) -> Report {
         let members: [(String, JSON)] = [
             ("lock", .string(base)), ("differs", .flag(differs)), ("updated", .flag(isUpdated)),
@@ -60,7 +60,7 @@ struct CheckResult {
     }
 }
 
-/// The result of comparing a configuration of a model with the lock file.
+/// The result of comparing one configuration of a model with the lock file.
 struct ConfigurationFinding {
     private let name: String
     let state: Finding.State
@@ -68,7 +68,8 @@ struct ConfigurationFinding {
     private let lockedHash: ModelHash?
     private var difference: LockDifference?
 
-    /// One finding for each configuration for which a store can be made, now or when the model was locked. Sorted by name.
+    /// Returns the findings for all configurations for which a store can be made now, or could be made when the model was
+    /// locked. Sorted by name.
     static func all(_ model: ManagedObjectModel, _ locked: LockedModel) -> [ConfigurationFinding] {
         let present = LockedModel(model, path: locked.path).configurations
         let names = Set((present + locked.configurations).map(\.name)).sorted {
@@ -96,12 +97,13 @@ struct ConfigurationFinding {
         difference = LockDifference(from: part(of: locked.model), to: part(of: model.canonicalModel))
     }
 
-    /// Nil for a model of another release.
+    /// Nil if another release wrote the model.
     private func part(of model: ManagedObjectModel?) -> ManagedObjectModel? {
         do { return try model?.restricted(toConfiguration: name) } catch { return nil }
     }
 
-    /// - Parameter isModelChanged: Whether the changes of the whole model are listed. They include the configuration's changes.
+    /// - Parameter isModelChanged: Whether the changes of the whole model are listed, too. They include the changes of the
+    ///   configuration.
     func lines(isModelChanged: Bool) -> [String] {
         switch state {
         case .new: return ["  configuration \(name): new"]

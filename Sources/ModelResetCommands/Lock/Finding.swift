@@ -10,25 +10,25 @@ struct Finding {
 
     /// The path relative to the lock file's folder.
     let path: String
-    /// The path of the model on the command line.
+    /// The path of the model as it is on the command line.
     private let title: String
     let state: State
     private(set) var version: String?
     private var hash: ModelHash?
     private let locked: LockedModel?
-    /// The differences in the whole model, and the fate of its stores; nil if nothing differs.
+    /// The differences in the whole model, and what happens to its stores; nil without differences.
     private var difference: LockDifference?
-    /// The configurations in the model and in the lock file.
+    /// The results for the configurations in the model and in the lock file.
     private var configurations: [ConfigurationFinding] = []
-    /// The changes of rules and default values. The difference resets no store.
+    /// The changes of rules and default values. They reset no store.
     private var rules: [String] = []
-    /// Whether the model's renaming identifiers differ from those in the lock file. The difference resets no store.
+    /// Whether the model has other renaming identifiers than the lock file. This resets no store.
     private var hasNewIdentifiers = false
-    /// Whether a transformable attribute has a different type than in the lock file. The difference resets no store.
+    /// Whether a transformable attribute has another type than in the lock file. This resets no store.
     private var hasNewTypes = false
-    /// Warnings about changes that can lose values without a reset.
+    /// Warnings about changes that do not reset a store, but can lose values.
     private(set) var warnings: [String] = []
-    /// The error of reading the model.
+    /// The error from reading the model.
     private(set) var error: ModelReaderError?
 
     init(_ model: ManagedObjectModel, _ argument: ModelArgument, path: String, locked: LockedModel?) {
@@ -56,7 +56,7 @@ struct Finding {
         }
     }
 
-    /// The finding for a model in the lock file that no longer exists.
+    /// Makes the finding for a model that is in the lock file but no longer exists.
     init(gone locked: LockedModel) {
         path = locked.path
         title = locked.path
@@ -96,7 +96,7 @@ struct Finding {
         }
     }
 
-    /// The differences that do not change the hash.
+    /// The kinds of differences that do not change the hash.
     private var unrecorded: [String] {
         (rules.isEmpty ? [] : ["rules"]) + (hasNewIdentifiers ? ["renaming identifiers"] : [])
             + (hasNewTypes ? ["types of transformables"] : [])
@@ -122,7 +122,7 @@ struct Finding {
 }
 
 extension ModelRules {
-    /// The lines for changes of rules, after those of other changes.
+    /// Returns the lines for changes of rules. They follow the lines for other changes.
     static func lines(_ changes: [String]) -> [String] {
         changes.isEmpty ? [] : ["  no store is reset because of these:"] + changes.map { "    \($0)" }
     }

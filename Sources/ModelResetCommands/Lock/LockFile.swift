@@ -3,11 +3,11 @@ internal import ManagedModel
 internal import ModelMigration
 internal import ModelReader
 
-/// The lock file on disk.
+/// The lock file in the file system.
 struct LockFile {
     let path: String
 
-    /// The path of a model relative to the lock file's folder. This path does not depend on the working directory.
+    /// Returns the path of a model relative to the folder of the lock file. This path does not depend on the working directory.
     func name(of model: String) -> String {
         let from = folder.pathComponents
         let to = LockFile.resolved(URL(filePath: model).standardizedFileURL).pathComponents
@@ -15,25 +15,26 @@ struct LockFile {
         return (Array(repeating: "..", count: from.count - shared) + to[shared...]).joined(separator: "/")
     }
 
-    /// Whether the lock file is at that path.
+    /// Whether the path leads to this lock file.
     func isAt(_ other: String) -> Bool {
         LockFile.resolved(URL(filePath: other).standardizedFileURL).path
             == LockFile.resolved(URL(filePath: path).standardizedFileURL).path
     }
 
-    /// Whether the model with that name still exists.
+    /// Whether the model with the given name still exists.
     func isThere(_ name: String) -> Bool {
         FileManager.default.fileExists(atPath: folder.appending(path: name).standardizedFileURL.path)
     }
 
-    /// The path of the model with that name: relative to the working directory if the model is below it, otherwise absolute.
+    /// Returns the path of the model with the given name. The path is relative if the model is below the working directory, and
+    /// otherwise absolute.
     func path(of name: String) -> String {
         let absolute = folder.appending(path: name).standardizedFileURL.path
         let current = LockFile.resolved(URL(filePath: FileManager.default.currentDirectoryPath)).path + "/"
         return absolute.hasPrefix(current) ? String(absolute.dropFirst(current.count)) : absolute
     }
 
-    /// The names of the bundles in the lock file's folder and below it. Hidden folders such as `.build` are skipped.
+    /// Returns the names of the bundles in the lock file's folder and below it. Hidden folders such as `.build` are skipped.
     func modelsInFolder() -> [String] {
         let files = FileManager.default.enumerator(
             at: folder, includingPropertiesForKeys: nil, options: .skipsHiddenFiles)
@@ -46,15 +47,15 @@ struct LockFile {
         return names
     }
 
-    /// Nil if there is no lock file.
+    /// Reads the lock file. Returns nil if the file does not exist.
     func read() throws -> ModelLock? {
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         return try ModelLock(text: text(), file: path)
     }
 
-    /// Both sides of a merge conflict in the file; nil if the file has another fault.
+    /// Returns both sides of a merge conflict in the file; nil if the file has a different fault.
     ///
-    /// - Parameter error: The error of reading the file.
+    /// - Parameter error: The error from reading the file.
     func conflict(_ error: LockFileError) throws -> LockConflict? { LockConflict(try text(), error) }
 
     private func text() throws -> String {
@@ -66,14 +67,14 @@ struct LockFile {
         return text
     }
 
-    /// Writes the file, and creates its folder if it is missing.
+    /// Writes the file, and creates its folder if the folder does not exist.
     func write(_ lock: ModelLock) throws {
         try OutputFile(path: path).write(lock.text)
     }
 
     private var folder: URL { LockFile.resolved(URL(filePath: path).deletingLastPathComponent().standardizedFileURL) }
 
-    /// Resolves symbolic links, even if the last components of the path do not exist yet.
+    /// Resolves symbolic links, even if the end of the path does not exist yet.
     private static func resolved(_ url: URL) -> URL {
         guard !FileManager.default.fileExists(atPath: url.path), url.pathComponents.count > 1 else {
             return url.resolvingSymlinksInPath().standardizedFileURL
@@ -84,15 +85,15 @@ struct LockFile {
 
 /// A lock file in which Git left a merge conflict.
 struct LockConflict {
-    /// The error for a command that cannot use both sides.
+    /// The error for commands that cannot use both sides.
     let error: LockFileError
     let sides: [(name: String, lock: ModelLock)]
-    /// The models that are equal on both sides, or that only one side has.
+    /// The models that are equal on both sides or exist on one side only.
     private(set) var undisputed = ModelLock()
-    /// The paths of the models that differ between the sides.
+    /// The paths of the models that are different on the two sides.
     private(set) var disputed: [String] = []
 
-    /// Nil if the file has no merge conflict, or if its sides are not lock files.
+    /// Nil if the file has no merge conflict, or if a side is not a lock file.
     init?(_ text: String, _ error: LockFileError) {
         guard error.code == LockFileError.mergeConflict, let texts = ModelLock.sides(of: text) else { return nil }
         self.error = error
@@ -112,20 +113,19 @@ struct LockConflict {
     }
 }
 
-/// The difference between a model and the locked model.
+/// The difference between a model and the locked model, or the reason why it cannot be listed.
 enum LockDifference {
     case comparison(ModelComparison)
-    /// The reason why the changes cannot be listed.
     case remark(String)
 
-    /// - Parameter old: The locked model; nil for a model in the format of another release.
+    /// - Parameter old: The locked model; nil if another release wrote the model.
     init(from old: ManagedObjectModel?, to new: ManagedObjectModel?) {
         guard let old, let new else {
             self = .remark("The lock file was written by another release, so the changes cannot be listed.")
             return
         }
         let comparison = ModelComparison(from: old, to: new)
-        // The hashes differ, but the strings are equal: their bytes differ.
+        // The hashes differ although the strings are equal, because equal strings can have different bytes.
         guard old.canonicalForm != new.canonicalForm else {
             self = .remark(
                 "The names are the same in another form of Unicode. This release reads every name in NFC, and uses NFC in tables."
@@ -137,7 +137,7 @@ enum LockDifference {
             ? .remark("This release lays out the tables in another way.") : .comparison(comparison)
     }
 
-    /// Indented lines.
+    /// The lines that describe the difference, indented.
     var lines: [String] {
         switch self {
         case .comparison(let comparison): comparison.lines.map { "  \($0)" }

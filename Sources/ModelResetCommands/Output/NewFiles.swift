@@ -1,12 +1,12 @@
 internal import Foundation
 
-/// Files that a command makes in a folder, all or none of them.
+/// New files in a folder. If a file cannot be written, none is kept.
 struct NewFiles {
     let folder: String
-    /// Whether the folder is a thing of its own, which must not exist yet.
+    /// Whether the folder is new, too, and must not exist yet.
     let isWhole: Bool
 
-    /// Writes the files, and removes them again if one of them cannot be written.
+    /// Writes the files. If a file cannot be written, removes the written files and throws the error.
     func write(_ files: [(path: String, text: String)]) throws {
         let url = URL(filePath: folder, directoryHint: .isDirectory)
         let manager = FileManager.default

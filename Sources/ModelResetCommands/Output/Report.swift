@@ -13,15 +13,15 @@ enum ExitStatus: Int32 {
     case storeError = 4
 }
 
-/// The result of a command, for people and for programs.
+/// The result of a command, as text and as JSON.
 struct Report {
-    /// Whole lines.
+    /// The lines of the text, each with a newline at its end.
     var text: String
     var json: JSON
     var status: ExitStatus
-    /// A line for each part of the work that failed.
+    /// A line for each failed part of the work.
     var errors: [String] = []
-    /// Runs after the report was printed, until the program is ended. Passes further output to the handler.
+    /// Runs after the report was printed, until the program is ended. The handler prints further output.
     var follow: (((Report) -> Void) throws -> Void)?
 
     init(_ lines: [String], _ json: JSON, status: ExitStatus = .fine) {
@@ -31,7 +31,7 @@ struct Report {
     }
 }
 
-/// The output for a command that failed.
+/// The output of a command that failed.
 struct Failure {
     var status: ExitStatus
     var text: String
@@ -82,7 +82,7 @@ struct Failure {
 struct OutputFile {
     let path: String
 
-    /// Writes the whole file or nothing, and creates missing folders.
+    /// Writes the file completely or not at all, and creates missing folders.
     func write(_ text: String) throws {
         let url = URL(filePath: path)
         let folder = url.deletingLastPathComponent()
@@ -99,7 +99,7 @@ struct OutputFile {
     }
 }
 
-/// The error of writing a file.
+/// The error for a file that cannot be written.
 struct OutputError: Error {
     var message: String
 
@@ -108,11 +108,11 @@ struct OutputError: Error {
     }
 }
 
-/// A JSON value. Members keep their order, so that equal values have equal strings.
+/// A JSON value. The members of an object keep their order, so that equal values have equal strings.
 enum JSON {
     case string(String)
     case number(Int)
-    /// A number that is not finite becomes a string, because JSON has no such number.
+    /// A number. An infinite number or NaN becomes a string, because JSON cannot express it.
     case real(Double)
     case flag(Bool)
     case null
@@ -123,7 +123,7 @@ enum JSON {
 
     static func strings(_ texts: [String]) -> JSON { .list(texts.map(JSON.string)) }
 
-    /// The value on one line.
+    /// The JSON on one line.
     var text: String {
         switch self {
         case .string(let text): JSON.quoted(text)

@@ -17,8 +17,8 @@ enum StoreTarget {
     #endif
 
     /// - Parameters:
-    ///   - text: A path, or the address of a server.
-    ///   - name: The store's name in a database.
+    ///   - text: A path, or the address of a database on a server.
+    ///   - name: The store's name in the database; nil for a file.
     init(_ text: String, name: String?) throws {
         guard text.hasPrefix("postgresql://") || text.hasPrefix("postgres://") else {
             if name != nil { throw UsageError("--name is for a store on a server") }
@@ -33,7 +33,7 @@ enum StoreTarget {
         #endif
     }
 
-    /// Contains no password.
+    /// The path or the address, without a password.
     var title: String {
         switch self {
         case .file(let url): return url.path
@@ -45,7 +45,7 @@ enum StoreTarget {
 
     var isFile: Bool { if case .file = self { true } else { false } }
 
-    /// The store, with the options of an app that has that model and database key.
+    /// Returns the store, with the options of an app that has the model and the database key.
     func store(_ model: ManagedObjectModel, databaseKey: String?) -> any TargetStore {
         let identity = StoreIdentity(
             modelHash: model.hash.description, entityHashes: model.entityHashes.mapValues(\.description),
@@ -63,7 +63,7 @@ enum StoreTarget {
         }
     }
 
-    /// - Parameter models: Models to try if the store has no copy of its own.
+    /// - Parameter models: Models to try if the store contains no copy of its model.
     func inspector(_ models: [ManagedObjectModel]) throws -> any StoreInspector {
         switch self {
         case .file(let url): return try SQLiteInspector(url, models: models)
@@ -74,7 +74,7 @@ enum StoreTarget {
         }
     }
 
-    /// The processes that have the store open; nil if the list of members shows them.
+    /// Returns the processes that have the store open; nil if the list of members already shows them.
     func occupants() throws -> StoreOccupants? {
         switch self {
         case .file(let url): return try SQLiteStore.occupants(url)
@@ -89,7 +89,7 @@ enum StoreTarget {
 /// A store in a database on a server.
 struct ServerStore: TargetStore {
     let options: PostgreSQLStore.Options
-    /// False, because the default policy never deletes the rows of other users.
+    /// False, because the default policy never deletes rows of other users.
     let isResetByDefault = false
 
     func keepsBackup(_ reason: StoreStartup.Reason) -> Bool { options.resetPolicy.backupCount(reason) != nil }
@@ -102,7 +102,7 @@ struct ServerStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try PostgreSQLStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try PostgreSQLStore.forecast(options).occupants }
 
-    /// A reset that is only done if needed keeps a backup, like the reset of a file.
+    /// With `onlyIfNeeded`, the old store is kept as a backup, as for a file.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         var options = options
         options.resetPolicy = onlyIfNeeded ? .standard : .discard
@@ -111,11 +111,11 @@ struct ServerStore: TargetStore {
 }
 #endif
 
-/// A store that a command inspects or resets. It has the options of an app that opens it.
+/// A store that a command inspects or resets, with the options of an app that opens the store.
 protocol TargetStore {
     /// Whether the default policy resets the store when the model or the key changes.
     var isResetByDefault: Bool { get }
-    /// Whether a reset for that reason keeps the old store as a backup.
+    /// Whether a reset for the given reason keeps the old store as a backup.
     func keepsBackup(_ reason: StoreStartup.Reason) -> Bool
 
     func forecast(countsRows: Bool) throws -> StoreStartup
@@ -143,7 +143,8 @@ struct FileStore: TargetStore {
     func outlook() throws -> StoreOutlook? { try SQLiteStore.outlook(options) }
     func occupants() throws -> StoreOccupants { try SQLiteStore.occupants(options.url) }
 
-    /// Opening a store resets it by the default policy. A missing store is not opened, because a command must not create one.
+    /// With `onlyIfNeeded`, opens the store, which resets it by the default policy. A missing store is not opened, because a
+    /// command must not create a store.
     func reset(onlyIfNeeded: Bool, backupFolder: URL?) throws -> StoreStartup {
         guard onlyIfNeeded, backupFolder == nil else {
             return try SQLiteStore.reset(options, onlyIfNeeded: onlyIfNeeded, backupFolder: backupFolder)
@@ -157,7 +158,7 @@ struct FileStore: TargetStore {
 }
 
 extension StoreOccupants {
-    /// The lines of `status` and `inspect`.
+    /// The lines in the output of `status` and `inspect`.
     var lines: [String] {
         guard isOpen else { return [] }
         return [
@@ -169,7 +170,7 @@ extension StoreOccupants {
 
     private var names: String { members.map(\.description).joined(separator: ", ") }
 
-    /// - Throws: `storeInUse` with the names of the processes that have the store open, because it cannot be reset.
+    /// - Throws: `storeInUse` with the names of the processes that have the store open, because such a store cannot be reset.
     func requireNobody() throws {
         if isOpen { throw DataSourceError("The store", openIn: members, cannotBe: "reset") }
     }
