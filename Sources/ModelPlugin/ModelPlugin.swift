@@ -14,7 +14,7 @@ import PackagePlugin
 ///
 /// SwiftPM calls a plugin again only when the manifest changes, or when a file is added to or removed from a target's
 /// directory. After an edit of `ModelPlugin.json`, or after a new version of a model in another directory, the build therefore
-/// fails with an error that says to touch `Package.swift`. A new model in `Models` is found only after the same command.
+/// fails with an error that says to touch `Package.swift`. A new model in `Models` is found only after `touch Package.swift`.
 @main
 struct ModelPlugin: BuildToolPlugin {
     func createBuildCommands(context: PluginContext, target: any Target) throws -> [Command] {
