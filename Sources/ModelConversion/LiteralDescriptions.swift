@@ -5,7 +5,7 @@ internal import ModelSource
 /// The arguments in a call of an initializer, by their labels.
 struct LiteralArguments {
     private let values: [String: SourceExpression]
-    /// Whether an argument is missing or has the wrong type.
+    /// Whether a required argument is missing, or any argument has the wrong type.
     private(set) var isFaulty = false
 
     /// Nil if the expression is not a call of the type's initializer.

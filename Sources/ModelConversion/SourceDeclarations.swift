@@ -2,7 +2,7 @@ internal import ManagedModel
 internal import ModelReader
 internal import ModelSource
 
-/// The declarations in Swift files that describe a model.
+/// The declarations of a model in Swift files.
 struct SourceDeclarations {
     struct Found<Value> {
         let file: SourceFolder.File

@@ -6,7 +6,7 @@ internal import ModelSource
 struct SourceMapping {
     private let declarations: SourceDeclarations
     private(set) var diagnostics: [ModelDiagnostic] = []
-    /// The names of the composites' structs that attributes use.
+    /// The names of the composite structs that attributes use.
     private var used: Set<String> = []
 
     init(_ declarations: SourceDeclarations) {
@@ -139,7 +139,7 @@ struct SourceMapping {
             renamingIdentifier: source.renamingIdentifier, userInfo: source.userInfo)
     }
 
-    /// The name in the model of a relationship's property. The class or an ancestor of the class declares the property.
+    /// Returns the name of a relationship in the model. The class or one of its ancestors declares the property.
     private func inverseModelName(_ property: String, of entity: EntitySource) -> String? {
         var entity = entity
         for _ in 0...ModelLimits.nesting {

@@ -21,9 +21,9 @@ public struct ModelReader: Sendable {
     /// let model = try ModelReader.read(url, version: "Contacts 2").model
     /// ```
     ///
-    /// The earlier versions are in the bundle (see ``ModelBundle/versions(before:)``) and in the lock file that `model-reset
-    /// check --update` writes. The reader looks for `model.lock` and `Models/model.lock` in the folders above the bundle, up to
-    /// the folder with `Package.swift` or `.git`.
+    /// The earlier versions are in the bundle (see ``ModelBundle/versions(before:)``) and in the lock file that
+    /// `model-reset check --update` writes. The reader looks for `model.lock` and `Models/model.lock` in the folders above the
+    /// bundle, up to the folder with `Package.swift` or `.git`.
     ///
     /// - Parameters:
     ///   - url: A `.xcdatamodeld` bundle, or the `.xcdatamodel` directory of one version.
@@ -99,8 +99,8 @@ extension ModelDocument {
 
 /// Finds models by name.
 extension ModelReader {
-    /// The directories in which models are searched: the resources of the main bundle, the directory of the program, and the
-    /// bundles in both directories. (A package has its resources in such bundles.) Each access reads the directories.
+    /// The directories to search for models: the resources of the main bundle, the directory of the program, and the bundles in
+    /// both directories. A package has its resources in such bundles. Each access reads the directories.
     public static var modelDirectories: [URL] {
         let program = Bundle.main.executableURL?.resolvingSymlinksInPath().deletingLastPathComponent()
         var directories: [URL] = []

@@ -93,8 +93,8 @@ package struct RelationshipShape: Hashable {
     package var maximumCount: Int
     package var versionHashModifier: String?
 
-    /// Sets the counts of a to-one relationship to 0. Old and new tools write different counts, and the tool that saved a model
-    /// must not change the model's hash.
+    /// Sets the counts of a to-one relationship to 0. Old and new tools write different counts, but a model must have the same
+    /// hash with every tool.
     package init(_ relationship: RelationshipDescription) {
         name = relationship.name
         destinationName = relationship.destinationName

@@ -8,7 +8,7 @@ public struct ColumnDescription: Sendable, Hashable {
     public var name: String
     /// What the column holds.
     public var role: Role
-    /// Whether the store has the column. False for a transient property, whose value only a save includes.
+    /// Whether the store has the column. False for a transient property: a save includes its value, but the store does not.
     public var isStored: Bool
 
     /// Makes a column.

@@ -58,7 +58,7 @@ package struct WordParser {
         return word
     }
 
-    /// Takes the next word if it equals the argument. Returns whether it does.
+    /// Takes the next word if it equals the argument. Returns whether the two are equal.
     package mutating func take(_ word: String) -> Bool {
         guard next < words.count, words[next] == .word(word) else { return false }
         next += 1

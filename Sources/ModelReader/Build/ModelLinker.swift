@@ -26,7 +26,7 @@ struct ModelLinker {
         return ModelDocument(model: draft.model, diagnostics: draft.log.all)
     }
 
-    /// The file names the entity of each inverse. That entity must be related to the destination, because the inverse is looked
+    /// Removes an inverse if the file gives it an entity that is not related to the destination, because the inverse is looked
     /// up in the destination.
     private mutating func resolveInverseEntities() {
         let lookup = ModelLookup(draft.model)
@@ -75,8 +75,8 @@ struct ModelLinker {
         }
     }
 
-    /// Warns of an entity with both a uniqueness constraint and a mandatory to-one inverse, because a merge of duplicates
-    /// cannot keep both. One warning at the first inverse names all of them.
+    /// Warns of entities with both a uniqueness constraint and a mandatory to-one inverse, because a merge of duplicates
+    /// cannot keep both. A single warning, at the first relationship, names all such inverses.
     private mutating func recordMandatoryInverses() {
         let lookup = ModelLookup(draft.model)
         var found: [(path: PropertyPath, inverse: String)] = []

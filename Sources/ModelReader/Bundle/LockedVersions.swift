@@ -95,8 +95,8 @@ package struct LockedConfiguration: Sendable, Equatable {
     /// The names of the entities, in the order of the model.
     package let entityNames: [String]
 
-    /// Nil if the configuration does not contain the parent or a destination of one of its entities. Then no store can be made
-    /// for it.
+    /// Nil if the configuration lacks the parent or a destination of one of its entities. No store can be made for such a
+    /// configuration.
     init?(_ configuration: EntityConfiguration, of model: ManagedObjectModel) {
         do { hash = try model.restricted(toConfiguration: configuration.name).hash } catch { return nil }
         name = configuration.name

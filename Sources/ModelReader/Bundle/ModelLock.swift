@@ -111,7 +111,7 @@ package struct LockFileError: Error, CustomStringConvertible {
     package var line: Int?
     package static let mergeConflict = "mergeConflict"
 
-    /// A name of the error for programs.
+    /// A machine-readable name of the error.
     package var code = "malformedLock"
     package var message: String
 

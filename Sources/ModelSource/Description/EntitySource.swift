@@ -134,7 +134,7 @@ package enum StorageType: String, Sendable, CaseIterable {
     case transformable = "Transformable"
     case composite = "Composite"
 
-    /// The types that need no argument of `@Stored`, by their spelling.
+    /// The types that can be stored without an argument of the macro, by their spelling.
     package static let plain: [String: StorageType] = [
         "Bool": .boolean, "Int16": .integer16, "Int32": .integer32, "Int64": .integer64, "Int": .integer64,
         "Float": .float,

@@ -2,8 +2,8 @@ package import Foundation
 
 /// The messages between the compiler and a macro program. Each message is JSON, after 8 bytes with its length.
 ///
-/// Unknown parts of a message are ignored, and an invalid message gets an empty answer. Without an answer, a compiler of
-/// another version would wait forever, or would end the program.
+/// Unknown parts of a message are ignored, and an invalid message gets an empty answer. Otherwise, a compiler of another
+/// version might wait forever, or this program might end.
 package enum CompilerMessages {
     /// The version of the message format that this program implements.
     package static let version = 7

@@ -112,7 +112,7 @@ struct CompositeExpansion {
         return lines + ["    }"]
     }
 
-    /// Sets the values that are evaluated for each new object, including the values of nested structs.
+    /// A function that sets initial values, which are evaluated for each new object. Nested structs are included.
     private func initialValues(_ access: String) -> [String] {
         let lines = composite.attributes.enumerated().compactMap { index, attribute -> String? in
             let attributeAccess = AttributeAccess(attribute: attribute, type: CheckedType.name(of: attribute))

@@ -52,7 +52,7 @@ struct EntityExpansion {
     /// The object itself. The cast fails to compile if the class does not inherit from `ManagedObject`.
     static let object = "(self as \(types).Object)"
 
-    /// Sets the values that are evaluated for each new object.
+    /// A function that sets initial values, which are evaluated for each new object.
     private func initialValues(_ access: String) -> [String] {
         let values = entity.attributes.compactMap { attribute -> String? in
             if let value = attribute.initialValue {
@@ -99,7 +99,7 @@ struct EntityExpansion {
         return lines
     }
 
-    /// Functions that return the key paths of a class or its subclass. A subclass has other key paths for the same properties.
+    /// A function that returns key paths of the class or a subclass. A subclass has other key paths for the same properties.
     private func keyPaths(_ access: String, _ kind: String) -> [String] {
         let name = ReservedMembers.escaped(entity.className)
         var properties = entity.attributes.map { ($0.propertyName, $0.name) }
@@ -159,7 +159,7 @@ struct EntityExpansion {
         return lines
     }
 
-    /// Compiles only if the types are the types that their spelling suggests.
+    /// A function that compiles only if the spelled names lead to the expected types.
     private var check: [String] {
         var lines = ["        StoredTypes.checkClass(\(ReservedMembers.escaped(entity.className)).self)"]
         lines += TypeChecks.lines(for: entity.attributes)

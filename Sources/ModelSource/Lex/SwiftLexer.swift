@@ -130,7 +130,7 @@ struct SwiftLexer {
         }
     }
 
-    /// Whether a slash begins a regular expression. It does where a value is expected, if no space follows the slash.
+    /// Whether a slash begins a regular expression: a value is expected, and no space follows the slash.
     private var isStartOfRegex: Bool {
         let next = byte(position + 1)
         guard next > UInt8(ascii: " ") else { return false }

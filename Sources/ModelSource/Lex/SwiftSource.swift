@@ -88,7 +88,7 @@ package struct SwiftSource: Sendable {
         tokens[index].kind == .symbol && bytes[tokens[index].start] == UInt8(ascii: symbol)
     }
 
-    /// Whether a token is the given word. A word in backticks is not.
+    /// Whether a token is the given word. A word in backticks does not count.
     package func isWord(_ index: Int, _ word: StaticString) -> Bool {
         let token = tokens[index]
         guard token.kind == .identifier, token.end - token.start == word.utf8CodeUnitCount else { return false }
