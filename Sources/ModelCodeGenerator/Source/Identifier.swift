@@ -1,6 +1,6 @@
 /// Makes Swift identifiers from names in a model, which can contain any character.
 enum Identifier {
-    /// Replaces each character that an identifier cannot contain with an underscore.
+    /// Replaces each invalid character with an underscore.
     ///
     /// The result is never empty and never starts with a digit. If the result is a keyword, it needs ``escaped(_:)``.
     static func sanitised(_ name: String) -> String {

@@ -40,9 +40,8 @@ struct EntityWriter {
         }
     }
 
-    /// Writes a nested type with values for the author's overrides, because an extension cannot override members. Static
-    /// properties would not do: a subclass can have a nested type with the same name, but no static property with the same
-    /// name.
+    /// Writes a nested type with values for the author's overrides, because an extension cannot override members. A subclass
+    /// can have a nested type with the same name, but no static property with the same name.
     private func writeExtension(of name: String, to text: inout SourceWriter) {
         text.documentation(
             [
