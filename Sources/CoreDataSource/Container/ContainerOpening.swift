@@ -2,7 +2,7 @@ public import ManagedModel
 internal import ModelMigration
 internal import RowStore
 
-/// Checks the arguments of an opening before anything is read, and then opens the store.
+/// Checks the arguments before anything is read, and then opens the store.
 struct ContainerOpening: Sendable {
     typealias Opened = (store: any PersistentStore, startup: StoreStartup)
 
@@ -31,7 +31,7 @@ struct ContainerOpening: Sendable {
             entityNames: EntityNames(of: model))
     }
 
-    /// Opens the store on this thread.
+    /// Opens the store on the calling thread.
     func run() throws -> Opened {
         try location.open(layout, identity, configuration)
     }
@@ -58,29 +58,29 @@ struct ContainerOpening: Sendable {
 
 /// Opening a store while the calling thread waits, for `didFinishLaunching` and for tools without an event loop.
 extension PersistentContainer {
-    /// Opens or makes the store, and blocks the thread until the store is open.
+    /// Opens or creates the store, and blocks the thread until the store is open.
     ///
     /// ```swift
     /// let container = try PersistentContainer.openAndWait(
     ///     model: .contacts, store: .sqlite(url))
     /// ```
     ///
-    /// On the main thread the call neither migrates or upgrades a store nor opens a custom store, so the wait is short. If another
-    /// container of this process is closing the store, or another process is opening a shared one, the call waits for that for
-    /// at most 10 seconds. In `async` code, use ``init(model:store:databaseKey:configuration:)``.
+    /// On the main thread, the wait is short: if the store must be migrated or upgraded, or if it is a custom store, the call
+    /// throws. If another container of this process is closing the store, or if another process is opening a shared store, the
+    /// call waits for at most 10 seconds. In `async` code, use ``init(model:store:databaseKey:configuration:)``.
     ///
     /// **Isolation**: none.
     ///
     /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`.
     /// - Parameters:
-    ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
-    ///   - location: Where the rows are kept.
-    ///   - databaseKey: The app's own label for the contents, in clear text. A store with a different label is reset. Nil, the
-    ///     default, keeps the label of the store.
+    ///   - model: The model: usually the value that `ModelPlugin` generates, such as `.contacts`.
+    ///   - location: The location of the rows.
+    ///   - databaseKey: The app's own label for the contents, stored in clear text. If the store has a different label, the
+    ///     store is reset. Nil, the default, keeps the label of the store.
     ///   - configuration: The settings of the container.
-    /// - Throws: `openingWouldBlock` for a store on a server, and on the main thread for a custom store and for a store that must
-    ///   be migrated or upgraded; otherwise errors of ``init(model:store:databaseKey:configuration:)``. If the call throws, it
-    ///   changes no file.
+    /// - Throws: `openingWouldBlock` for a store on a server; on the main thread, also for a custom store, and for a store that
+    ///   must be migrated or upgraded. Otherwise the errors of ``init(model:store:databaseKey:configuration:)``. If the call
+    ///   throws, it changes no file.
     public static func openAndWait(
         model: ManagedObjectModel, store location: StoreLocation, databaseKey: String? = nil,
         configuration: Configuration = Configuration()
@@ -90,7 +90,7 @@ extension PersistentContainer {
         return PersistentContainer(opening, try opening.runAndWait())
     }
 
-    /// Opens or makes the store with a name, and blocks the thread until the store is open.
+    /// Opens or creates the store with the given name, and blocks the thread until the store is open.
     ///
     /// ```swift
     /// let container = try PersistentContainer.openAndWait(name: "Contacts")
@@ -100,13 +100,13 @@ extension PersistentContainer {
     ///
     /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`.
     /// - Parameters:
-    ///   - name: A file name without an extension, which most often is the name of the model.
-    ///   - model: The model; by default the model with that name.
-    ///   - databaseKey: The app's own label for the contents, in clear text. A store with a different label is reset. Nil, the
-    ///     default, keeps the label of the store.
-    ///   - configuration: The settings of the container, among them the directory of the store.
-    ///   - fileID: Identifies the module that has the model. Leave it out.
-    /// - Throws: Errors of ``openAndWait(model:store:databaseKey:configuration:)``, and errors of
+    ///   - name: A file name without an extension, usually the name of the model.
+    ///   - model: The model; by default, the model with the same name.
+    ///   - databaseKey: The app's own label for the contents, stored in clear text. If the store has a different label, the
+    ///     store is reset. Nil, the default, keeps the label of the store.
+    ///   - configuration: The settings of the container, including the directory of the store.
+    ///   - fileID: Identifies the module that contains the model. Leave this argument out.
+    /// - Throws: The errors of ``openAndWait(model:store:databaseKey:configuration:)``, and the errors of
     ///   ``init(name:model:databaseKey:configuration:fileID:)``. If the call throws, it changes no file.
     public static func openAndWait(
         name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,

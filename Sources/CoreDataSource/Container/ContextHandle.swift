@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Runs work in the background: on the private contexts of some data sources, or on a context that only reads.
+/// A background context: runs work on the private contexts of some data sources, or on a context that only reads.
 ///
 /// ```swift
 /// let background = container.newBackgroundContext(for: contacts)
@@ -9,13 +9,13 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// The handle keeps no objects between two calls. It writes through the private context of each data source, so all writes to
-/// one data source are serial, and writes to different data sources run in parallel. At most 6 calls that only read run in
-/// parallel, and each reads one state of all rows.
+/// The handle keeps no objects between two calls. It writes through the private context of each data source, so writes to the
+/// same data source run one after the other, and writes to different data sources run in parallel. At most 6 calls that only
+/// read run in parallel. Each of these calls reads a consistent snapshot of all rows.
 ///
 /// A handle keeps its container and its data sources alive.
 ///
-/// **Isolation**: none; several calls may use the handle at once.
+/// **Isolation**: none. Several calls may use the handle at the same time.
 public struct ContextHandle<Contexts>: Sendable {
     private let enter: @Sendable (@Sendable (Contexts) throws -> Void) async throws -> Void
 
@@ -23,8 +23,8 @@ public struct ContextHandle<Contexts>: Sendable {
         self.enter = enter
     }
 
-    /// Runs the work in the background, saves its edits as one save, and returns the result of the work once the rows are in
-    /// the store.
+    /// Runs the work in the background, saves the edits of the work as one save, and returns the result of the work once the
+    /// rows are in the store.
     ///
     /// ```swift
     /// let names = try await container.newBackgroundContext().perform { context in
@@ -32,10 +32,10 @@ public struct ContextHandle<Contexts>: Sendable {
     /// }
     /// ```
     ///
-    /// **Isolation**: the queues of the contexts. The contexts are valid only in the work.
+    /// **Isolation**: the queues of the contexts. The contexts are valid only during the work.
     ///
-    /// - Throws: Errors of the work; nothing is saved then. Otherwise errors of ``PersistentContainer/perform(in:waitFor:_:)``
-    ///   or ``PersistentContainer/read(_:)``.
+    /// - Throws: Any error that the work throws; in this case nothing is saved. Otherwise the errors of
+    ///   ``PersistentContainer/perform(in:waitFor:_:)`` or ``PersistentContainer/read(_:)``.
     @discardableResult
     public func perform<Result: Sendable>(_ work: @Sendable (Contexts) throws -> Result) async throws -> Result {
         let outcome = Guarded<Result?>(nil)
@@ -52,10 +52,10 @@ public struct ContextHandle<Contexts>: Sendable {
 
 /// Background contexts, under the names that `NSPersistentContainer` uses.
 ///
-/// Unlike in Core Data, a background context names the data sources whose entities it changes. Without data sources it only
-/// reads. ``perform(in:waitFor:_:)`` and ``read(_:)`` describe everything else.
+/// Unlike in Core Data, a background context names the data sources whose entities it changes. A background context without
+/// data sources only reads. For more details, see ``perform(in:waitFor:_:)`` and ``read(_:)``.
 extension PersistentContainer {
-    /// A background context that only reads. Each of its calls reads one state of all rows.
+    /// Returns a background context that only reads. Each call reads a consistent snapshot of all rows.
     ///
     /// ```swift
     /// let background = container.newBackgroundContext()
@@ -65,7 +65,7 @@ extension PersistentContainer {
         ContextHandle { work in try await self.read(work) }
     }
 
-    /// A background context that writes the entities of data sources; each call is one save.
+    /// Returns a background context that writes the entities of the given data sources. Each call makes one save.
     ///
     /// ```swift
     /// let background = container.newBackgroundContext(for: contacts, groups)
@@ -88,7 +88,7 @@ extension PersistentContainer {
         }
     }
 
-    /// Reads in the background once, as ``read(_:)`` does.
+    /// Runs one read in the background, as ``read(_:)`` does.
     ///
     /// ```swift
     /// let count = try await container.performBackgroundTask {
@@ -96,7 +96,7 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// - Throws: Errors of the work, errors of the store, and `CancellationError` if the task is cancelled.
+    /// - Throws: Any error that the work throws; errors of the store; `CancellationError` if the task is cancelled.
     @discardableResult
     public func performBackgroundTask<Result: Sendable>(
         _ work: @Sendable (ReadContext) throws -> Result
@@ -104,7 +104,7 @@ extension PersistentContainer {
         try await read(work)
     }
 
-    /// Writes the entities of data sources in the background as one save, as ``perform(in:waitFor:_:)`` does.
+    /// Runs the work in the background and saves its edits as one save, as ``perform(in:waitFor:_:)`` does.
     ///
     /// ```swift
     /// try await container.performBackgroundTask(for: contacts) {
@@ -114,9 +114,9 @@ extension PersistentContainer {
     ///
     /// - Parameters:
     ///   - sources: Data sources of this container, at least one.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
-    ///   - work: Runs once, with the contexts in the order of the data sources.
-    /// - Throws: Errors of ``perform(in:waitFor:_:)``.
+    ///   - level: The tier that the save must reach before the call returns; `.store` by default.
+    ///   - work: The work. It runs once, and gets the contexts in the order of the data sources.
+    /// - Throws: The errors of ``perform(in:waitFor:_:)``.
     @discardableResult
     public func performBackgroundTask<each Source: DataSourceProtocol, Result: Sendable>(
         for sources: repeat each Source, waitFor level: SaveLevel = .store,

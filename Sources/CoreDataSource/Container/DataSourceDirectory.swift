@@ -57,7 +57,7 @@ final class DataSourceDirectory {
     }
 }
 
-/// The database keys of single data sources.
+/// The database keys of individual data sources.
 ///
 /// ```swift
 /// let configuration = PersistentContainer.Configuration(databaseKeys: [
@@ -65,13 +65,13 @@ final class DataSourceDirectory {
 /// ])
 /// ```
 ///
-/// The database key of the container covers all rows. The key of a data source covers only the rows of its entities: if the key
-/// changes, the next start drops those rows and keeps all others. Keys are stored in clear text. An empty key counts as no key:
-/// the rows keep the key that they have.
+/// The database key of the container covers all rows. The key of a data source covers only the rows of its entities. If the key
+/// of a data source changes, the next start drops the rows of its entities, and keeps all other rows. Keys are stored in clear
+/// text. An empty key counts as no key, so the rows keep their current key.
 public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
     private var keys: [(source: EntityDataSource.Type, key: String)]
 
-    /// No keys.
+    /// Creates an empty collection of keys.
     ///
     /// ```swift
     /// var keys = DataSourceKeys()
@@ -81,7 +81,7 @@ public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
         keys = []
     }
 
-    /// The keys of the data sources. If a data source is repeated, its last key counts.
+    /// Creates keys from a dictionary literal. If the literal contains a data source twice, the last key is used.
     ///
     /// ```swift
     /// let keys: DataSourceKeys = [
@@ -102,12 +102,12 @@ public struct DataSourceKeys: Sendable, ExpressibleByDictionaryLiteral {
         }
     }
 
-    /// The key of each concrete entity, by the entity's name.
+    /// Returns the key of each concrete entity, by the entity's name.
     func entityKeys(_ layout: ModelLayout) -> [String: String] {
         var entityKeys: [String: String] = [:]
         for (source, key) in keys {
             for object in source.entities {
-                // An entity name that the model lacks is reported when the data source is made.
+                // An unknown entity name is reported later, when the data source is created.
                 for entity in layout.entity(named: object.entityName)?.concreteFamily ?? [] {
                     entityKeys[layout.entities[entity].name] = key
                 }

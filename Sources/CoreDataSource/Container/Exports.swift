@@ -1,4 +1,4 @@
-// The public types of the modules below, so that an app imports this module only.
+// Re-exports the public types of the modules below, so that an app needs to import only this module.
 @_exported public import ManagedModel
 @_exported public import struct ModelMigration.ModelDifference
 @_exported public import struct QueryLanguage.StoredValue

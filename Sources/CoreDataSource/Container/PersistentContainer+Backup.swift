@@ -4,7 +4,7 @@ internal import SQLiteStore
 
 /// Copying an open store, and restoring or removing a closed store.
 extension PersistentContainer {
-    /// Copies the store to a new file while the container goes on saving.
+    /// Copies the store to a new file while the container continues to save.
     ///
     /// ```swift
     /// try await container.backup(
@@ -12,20 +12,20 @@ extension PersistentContainer {
     ///         component: "contacts-\(Date.now.ISO8601Format()).sqlite"))
     /// ```
     ///
-    /// The copy is one file without a write-ahead log, and has the state of one moment. It contains every save that was
-    /// acknowledged before the call. Saves with `waitFor: .main` are written to the store first, as by ``flush()``. The
-    /// permissions of the file are `0o600`. The file gets its final name once all of it is on the disk. A process that is
-    /// killed earlier leaves at most `<file>.partial`, which the next backup to the same file removes. The cost is proportional
-    /// to the size of the store.
+    /// The copy is one file without a write-ahead log, and is a consistent snapshot of the store. It contains every save that
+    /// was acknowledged before the call. First, pending saves with `waitFor: .main` are written to the store, as ``flush()``
+    /// does. The permissions of the file are `0o600`. The file gets its final name once its whole content is on the disk. If
+    /// the process is killed earlier, at most `<file>.partial` remains. The next backup to the same file removes
+    /// `<file>.partial`. The cost is proportional to the size of the store.
     ///
     /// **Isolation**: none. The copy is made on a queue of the container, in parallel with other reads and saves. A backup
-    /// counts as a long read: the write-ahead log grows meanwhile, which ``failures`` may report.
+    /// counts as a long read: the write-ahead log grows during the backup, and ``failures`` may report its growth.
     ///
     /// - Parameter url: The new file. The folder of the file must exist.
-    /// - Throws: `fileExists` if the file, or a log or a journal of that name, exists; `storeUnreadable` if the store is in
-    ///   memory, on a server, or a custom store; errors of ``flush()``; `storeClosed`, `notAFile`, `permissionDenied`,
-    ///   `diskFull`, `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is cancelled. If the call throws, no
-    ///   new file exists.
+    /// - Throws: `fileExists` if the file, its log or its journal already exists; `storeUnreadable` if the store is in memory,
+    ///   on a server, or a custom store; errors of ``flush()``; `storeClosed`, `notAFile`, `permissionDenied`, `diskFull`,
+    ///   `storeCorrupt`, `storeUnreadable`; `CancellationError` if the task is cancelled. If the call throws, it leaves no new
+    ///   file.
     public func backup(to url: URL) async throws {
         guard let store = stack.root.store as? SQLiteStore else {
             throw DataSourceError(
@@ -48,13 +48,13 @@ extension PersistentContainer {
     /// try await PersistentContainer.restore(backup, to: url, replacingStore: true)
     /// ```
     ///
-    /// The backup can come from ``backup(to:)``, from a ``ResetPolicy``, or from any other copy of a closed store. The backup
-    /// is checked first and never changed. Then it is copied beside the store, and the copy replaces the store once all of it
-    /// is on the disk. A process that is killed meanwhile leaves the whole old store or the whole restored store. The next
-    /// container opens the store like any other: if the model or a key differs, the
-    /// ``Configuration/resetPolicy-swift.property`` decides.
+    /// The backup can come from ``backup(to:)``, from a ``ResetPolicy``, or from any other copy of a closed store. The call
+    /// first checks the backup, and never changes the backup. Then the call copies the backup to a file beside the store. Once
+    /// the whole copy is on the disk, the copy replaces the store. If the process is killed during the call, either the
+    /// complete old store or the complete restored store remains. The next container opens the restored store like any other
+    /// store: if the model or a key differs, the ``Configuration/resetPolicy-swift.property`` is applied.
     ///
-    /// **Isolation**: none. The copy is made on a background thread, at a cost proportional to the size of the backup. If a
+    /// **Isolation**: none. The copy is made on a background thread. The cost is proportional to the size of the backup. If a
     /// container of this process is closing the store, the call waits for that container for at most 10 seconds.
     ///
     /// - Parameters:
@@ -62,12 +62,12 @@ extension PersistentContainer {
     ///   - store: The main file of the restored store. The folder of the file must exist. New files get the permissions
     ///     `0o600`, or the permissions of the store that is replaced.
     ///   - isReplacing: Whether an existing store is replaced, even if it is damaged or was made for a different model; false
-    ///     by default. The log of the old store is first copied into its main file, so the old store is whole until it is
-    ///     replaced.
+    ///     by default. Before the replacement, the log of the old store is copied into its main file, so the old store stays
+    ///     complete until it is replaced.
     /// - Throws: `fileExists` if the store exists and may not be replaced; `storeInUse` if a container or process has the
     ///   backup or the store open; `foreignDatabase`, `notADatabase`, `newerFormat` or `storeCorrupt` if this release cannot
     ///   read the whole backup; `storeBusy`, `notAFile`, `permissionDenied`, `diskFull`, `storeUnreadable`; `CancellationError`
-    ///   if the task is cancelled while it copies.
+    ///   if the task is cancelled during the copy.
     @concurrent
     public static func restore(_ backup: URL, to store: URL, replacingStore isReplacing: Bool = false) async throws {
         try await BlockingExecutor.run {
@@ -84,8 +84,9 @@ extension PersistentContainer {
     /// try await PersistentContainer.destroy(storeAt: url)
     /// ```
     ///
-    /// The main file is removed first and the log second, so a process that is killed meanwhile leaves the whole store or no
-    /// store. The lock file stays, because another process may be waiting for it. Does nothing if the store does not exist.
+    /// The main file is removed first, and the log second. If the process is killed during the call, either the whole store or
+    /// no store remains. The lock file stays, because another process may be waiting for the lock. If there is no store, the
+    /// call does nothing.
     ///
     /// **Isolation**: none. If a container of this process is closing the store, the call waits for that container for at most
     /// 10 seconds.
@@ -111,6 +112,6 @@ extension PersistentContainer {
 }
 
 extension ReadTier {
-    /// Runs work that is neither a read of the contexts nor a save on the queue.
+    /// Runs a body that uses no context on the queue of the tier.
     fileprivate func run(_ body: @Sendable () throws -> Void) -> Result<Void, any Error> { Result { try body() } }
 }

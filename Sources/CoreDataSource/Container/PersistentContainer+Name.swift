@@ -5,29 +5,30 @@ internal import SQLiteStore
 
 /// Containers that are opened by name, as with `NSPersistentContainer`.
 extension PersistentContainer {
-    /// Opens or makes the store with a name, `<directory>/<name>.sqlite`.
+    /// Opens or creates the store with the given name: the file `<directory>/<name>.sqlite`.
     ///
     /// ```swift
     /// let container = try await PersistentContainer(name: "Contacts")
     /// ```
     ///
-    /// By default the model is the model of that name that `ModelPlugin` compiled into the calling module. To use a model of
-    /// another module, pass it as an argument. The product `ModelReader` finds a model that is not compiled into the app: `try
-    /// ModelReader.read(named: "Contacts").model`.
+    /// By default, the container uses the model with the same name that `ModelPlugin` compiled into the calling module. To use
+    /// a model of another module, pass the model as an argument. To read a model that is not compiled into the app, use the
+    /// product `ModelReader`: `try ModelReader.read(named: "Contacts").model`.
     ///
-    /// Missing directories on the path are made with the permissions `0o700`, unless the store is read-only.
+    /// Missing directories on the path are created with the permissions `0o700`. For a read-only store, no directory is
+    /// created.
     ///
-    /// **Isolation**: as ``init(model:store:databaseKey:configuration:)``.
+    /// **Isolation**: the same as for ``init(model:store:databaseKey:configuration:)``.
     ///
     /// - Parameters:
-    ///   - name: A file name without an extension, which most often is the name of the model.
-    ///   - model: The model; by default the model with that name.
-    ///   - databaseKey: The app's own label for the contents, in clear text. A store with a different label is reset. Nil, the
-    ///     default, keeps the label of the store.
-    ///   - configuration: The settings of the container, among them the directory of the store.
-    ///   - fileID: Identifies the module that has the model. Leave it out.
-    /// - Throws: `notAFile` if the name cannot be a file name; `unreadableModel` if the module has no model with that name;
-    ///   otherwise errors of ``init(model:store:databaseKey:configuration:)``. If the call throws, it changes no file.
+    ///   - name: A file name without an extension, usually the name of the model.
+    ///   - model: The model; by default, the model with the same name.
+    ///   - databaseKey: The app's own label for the contents, stored in clear text. If the store has a different label, the
+    ///     store is reset. Nil, the default, keeps the label of the store.
+    ///   - configuration: The settings of the container, including the directory of the store.
+    ///   - fileID: Identifies the module that contains the model. Leave this argument out.
+    /// - Throws: `notAFile` if the name cannot be a file name; `unreadableModel` if the module has no model with the name;
+    ///   otherwise the errors of ``init(model:store:databaseKey:configuration:)``. If the call throws, it changes no file.
     @concurrent
     public convenience init(
         name: String, model: ManagedObjectModel? = nil, databaseKey: String? = nil,
@@ -40,18 +41,18 @@ extension PersistentContainer {
 }
 
 extension PersistentContainer {
-    /// Makes the directory, and the missing directories on its path, with the permissions `0o700`.
+    /// Creates the directory, and the missing directories on its path, with the permissions `0o700`.
     package static func makeDirectory(_ url: URL) throws(DataSourceError) { try StoreFolder.make(url) }
 }
 
-/// The model and the file that belong to a name.
+/// The model and the location of a store that is opened by name.
 struct NamedStore {
     let model: ManagedObjectModel
     let location: StoreLocation
 
-    /// Makes the missing directories on the path of the file, unless the store is read-only.
+    /// Creates the missing directories on the path of the file. For a read-only store, creates no directory.
     ///
-    /// - Throws: `notAFile`, `unreadableModel`, and errors of making a directory.
+    /// - Throws: `notAFile`, `unreadableModel`, and errors from creating a directory.
     init(
         _ name: String, _ model: ManagedObjectModel?, _ configuration: PersistentContainer.Configuration, fileID: String
     ) throws(DataSourceError) {
@@ -70,7 +71,7 @@ struct NamedStore {
 }
 
 extension ManagedObjectModel {
-    /// The model that `ModelPlugin` generated for a module under a name.
+    /// Returns the model with the given name that `ModelPlugin` generated for a module.
     ///
     /// - Parameter fileID: `Module/File.swift`.
     package static func compiled(
@@ -89,11 +90,12 @@ extension ManagedObjectModel {
 }
 
 extension PersistentContainer.Configuration {
-    /// The directory of stores that are opened by name.
+    /// The default directory of stores that are opened by name.
     ///
-    /// On Apple platforms it is a folder in the user's Application Support. On other platforms it is a folder in
-    /// `$XDG_DATA_HOME`, or in `~/.local/share` if that variable is unset or not absolute. The folder is named after the bundle
-    /// identifier of the app, or after the program's file if there is none. The folder need not exist.
+    /// On Apple platforms, the directory is a folder in the user's Application Support. On other platforms, the directory is a
+    /// folder in `$XDG_DATA_HOME`. If `$XDG_DATA_HOME` is unset or is not an absolute path, the directory is a folder in
+    /// `~/.local/share`. The name of the folder is the bundle identifier of the app; without a bundle identifier, it is the
+    /// name of the program's file. The folder need not exist.
     public static var defaultDirectory: URL {
         let app = Bundle.main.bundleIdentifier ?? ProcessInfo.processInfo.processName
         #if canImport(Darwin)
@@ -104,7 +106,7 @@ extension PersistentContainer.Configuration {
         #endif
     }
 
-    /// The directory for the data of a user, by the XDG rules.
+    /// Returns the directory for the data of a user, according to the XDG specification.
     package static func dataDirectory(_ environment: [String: String], home: URL) -> URL {
         if let path = environment["XDG_DATA_HOME"], path.hasPrefix("/") {
             return URL(filePath: path, directoryHint: .isDirectory)
@@ -122,19 +124,19 @@ extension PersistentContainer.Configuration {
 /// let container = try stores.container(named: "contacts")
 /// ```
 public struct StoreDescription: Sendable {
-    /// The app's name for the store. The name is not part of the file.
+    /// The app's name for the store. The name is not stored in the file.
     public var name: String
     /// The location of the rows.
     public var location: StoreLocation
-    /// The model configuration whose entities the store has; nil for all entities.
+    /// The model configuration whose entities the store contains; nil for all entities.
     public var modelConfiguration: String?
-    /// The app's own label for the contents, in clear text. If the store has a different label, this store alone is reset. Nil
-    /// keeps the label of the store.
+    /// The app's own label for the contents, stored in clear text. If the store has a different label, only this store is
+    /// reset. Nil keeps the label of the store.
     public var databaseKey: String?
     /// The settings of the container.
     public var configuration: PersistentContainer.Configuration
 
-    /// Describes a store.
+    /// Creates a description of a store.
     ///
     /// ```swift
     /// let description = StoreDescription(
@@ -144,8 +146,9 @@ public struct StoreDescription: Sendable {
     /// - Parameters:
     ///   - name: The app's name for the store.
     ///   - location: The location of the rows.
-    ///   - modelConfiguration: The model configuration whose entities the store has; nil, the default, for all entities.
-    ///   - databaseKey: The app's own label for the contents, in clear text; nil, the default, keeps the label of the store.
+    ///   - modelConfiguration: The model configuration whose entities the store contains; nil, the default, for all entities.
+    ///   - databaseKey: The app's own label for the contents, stored in clear text; nil, the default, keeps the label of the
+    ///     store.
     ///   - configuration: The settings of the container.
     public init(
         name: String, location: StoreLocation, modelConfiguration: String? = nil, databaseKey: String? = nil,

@@ -1,10 +1,10 @@
 public import ManagedModel
 internal import RowStore
 
-/// Several stores of one app.
+/// Opening several stores of one app.
 extension PersistentContainer {
-    /// Opens several stores at once, each with a container of its own. A store that cannot be opened does not affect the
-    /// others.
+    /// Opens several stores at once, each with a separate container. A store that cannot be opened does not affect the other
+    /// stores.
     ///
     /// ```swift
     /// let stores = await PersistentContainer.open(
@@ -20,19 +20,19 @@ extension PersistentContainer {
     /// if let error = stores.errors["cache"] { logger.error("\(error)") }
     /// ```
     ///
-    /// Each store has the entities of one model configuration. A change of other entities does not reset the store. A data
-    /// source belongs to the container whose store has its entities. No relationship leads from one store to another, and no
-    /// save spans two stores.
+    /// Each store contains the entities of one model configuration. A change of an entity outside the configuration does not
+    /// reset the store. A data source belongs to the container whose store contains its entities. No relationship leads from
+    /// one store to another, and no save spans two stores.
     ///
     /// **Isolation**: none. Stores are opened in parallel, off the main actor.
     ///
     /// - Parameters:
-    ///   - descriptions: The stores, each under a name of its own. A duplicate name is a programmer error and traps. If two
+    ///   - descriptions: The stores, each with a unique name. A duplicate name is a programmer error and traps. If two
     ///     descriptions have the same file, the second gets the error `storeInUse`.
     ///   - model: The model whose configurations the descriptions name.
-    /// - Returns: A container or an error for each description. The errors are those of
-    ///   ``init(model:store:databaseKey:configuration:)``, and `unreadableModel` for a configuration that the model lacks, or
-    ///   that cannot have a store of its own.
+    /// - Returns: A container or an error for each description. The possible errors are the errors of
+    ///   ``init(model:store:databaseKey:configuration:)``, and `unreadableModel` for a configuration that does not exist in the
+    ///   model or cannot have a separate store.
     public static func open(_ descriptions: [StoreDescription], model: ManagedObjectModel) async -> OpenedStores {
         requireDistinct(descriptions)
         var locations: Set<StoreLocation> = []
@@ -67,9 +67,9 @@ extension PersistentContainer {
             configuration: description.configuration)
     }
 
-    /// Opens the stores one after the other, and blocks the thread until that is done.
+    /// Opens the stores one after the other, and blocks the thread until all stores are open.
     ///
-    /// - Throws: The first error. The stores that were opened before the error are closed again.
+    /// - Throws: The first error, after closing the stores that were already open.
     package static func openAndWait(
         _ descriptions: [StoreDescription], model: ManagedObjectModel
     ) throws -> [String: PersistentContainer] {
@@ -92,9 +92,9 @@ extension PersistentContainer {
 }
 
 extension StoreDescription {
-    /// The part of the model that the store has.
+    /// Returns the part of the model that the store contains.
     ///
-    /// - Throws: `unreadableModel` for a configuration that the model lacks, or that cannot have a store of its own.
+    /// - Throws: `unreadableModel` for a configuration that does not exist in the model or cannot have a separate store.
     package func restricted(_ model: ManagedObjectModel) throws(DataSourceError) -> ManagedObjectModel {
         guard let modelConfiguration else { return model }
         do { return try model.restricted(toConfiguration: modelConfiguration) } catch {

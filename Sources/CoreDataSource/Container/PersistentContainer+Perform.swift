@@ -1,7 +1,7 @@
-/// One save over several data sources.
+/// Saves that span several data sources.
 extension PersistentContainer {
-    /// Runs the work on the private contexts of the data sources, saves its edits as one save, and returns its result once the
-    /// rows are in the store.
+    /// Runs the work on the private contexts of the data sources, saves the edits of the work as one save, and returns the
+    /// result of the work once the rows are in the store.
     ///
     /// ```swift
     /// try await container.perform(in: contacts, groups) { contacts, groups in
@@ -10,18 +10,20 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// Each context edits the entities of its own data source and reads the rows of all entities. Its fetches show its own
-    /// edits, but not the edits of the other contexts. Objects of all contexts can be linked. Other batches of these data
-    /// sources wait until the call ends. After such a save, the data sources depend on each other: if a save of one data source
-    /// is rolled back, the later saves of all of them are rolled back too.
+    /// Each context edits the entities of its own data source, and reads the rows of all entities. The fetches of a context
+    /// show the edits of this context, but not the edits of the other contexts. Objects of different contexts can be linked.
+    /// Other batches of these data sources wait until the call ends. After the save, the data sources depend on each other: if
+    /// a save of one data source is rolled back, the later saves of all these data sources are rolled back too.
     ///
-    /// **Isolation**: the queues of the private contexts. All calls take the queues in the same order, so they cannot deadlock.
+    /// **Isolation**: the queues of the private contexts. All calls lock the queues in the same order, so calls cannot
+    /// deadlock.
     ///
     /// - Parameters:
     ///   - sources: Data sources of this container, at least one.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
-    ///   - work: Runs once, with the contexts in the order of the data sources.
-    /// - Throws: Errors of the work; nothing is saved then. Otherwise errors of ``DataSource/add(_:waitFor:progress:)``.
+    ///   - level: The tier that the save must reach before the call returns; `.store` by default.
+    ///   - work: The work. It runs once, and gets the contexts in the order of the data sources.
+    /// - Throws: Any error that the work throws; in this case nothing is saved. Otherwise the errors of
+    ///   ``DataSource/add(_:waitFor:progress:)``.
     @discardableResult
     public func perform<each Source: DataSourceProtocol, Result: Sendable>(
         in sources: repeat each Source, waitFor level: SaveLevel = .store,
@@ -41,7 +43,8 @@ extension PersistentContainer {
         try await TierCall(tiers).perform(waitFor: level, work).result
     }
 
-    /// The tiers of the data sources, in the same order. Traps if there is none, or if one belongs to another container.
+    /// Returns the tiers of the data sources, in the same order. Traps if the list is empty, or if a data source belongs to
+    /// another container.
     func tiers<each Source: DataSourceProtocol>(
         of sources: repeat each Source, for call: StaticString
     ) -> [PrivateTier] {
@@ -72,7 +75,7 @@ extension PersistentContainer {
 
 /// Returns the contexts of a call one by one, each with the type that its data source declares.
 ///
-/// The contexts are passed on as one pack, because Swift 6.3 releases the type of a value too often in a tuple of a value and a
+/// The contexts are passed on as one pack, because Swift 6.3 over-releases the type of a value in a tuple of a value and a
 /// pack.
 final class ContextIterator {
     private let contexts: [PrivateContext]

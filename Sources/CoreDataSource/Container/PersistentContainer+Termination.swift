@@ -12,31 +12,33 @@ internal import AppKit
 ///
 /// A save can be pending only if its call used `waitFor: .main`, or if the disk refused the save.
 extension PersistentContainer {
-    /// Flushes when the process ends.
+    /// Writes pending saves to the store when the process ends.
     ///
     /// ```swift
     /// container.flushOnTermination()
     /// ```
     ///
-    /// The flush runs on SIGTERM, SIGINT and SIGHUP, which then have their usual effect; when the process calls `exit`; and
-    /// when it returns from its main function. A signal that the process ignores, such as SIGHUP under `nohup`, stays ignored.
+    /// The flush runs on SIGTERM, SIGINT and SIGHUP, when the process calls `exit`, and when the process returns from its main
+    /// function. After the flush, a signal has its usual effect. A signal that the process ignores, such as SIGHUP under
+    /// `nohup`, stays ignored.
     ///
-    /// `exit` may be called anywhere, also in a hook, in `perform { }`, in `read { }`, and in a handler of failures. Edits that
-    /// are not saved yet are not written. The process waits at most 30 seconds for its stores. Then it ends, even if a store
-    /// does not answer or waits for the caller of `exit`.
+    /// `exit` may be called anywhere, even in a hook, in `perform { }`, in `read { }`, and in a handler of failures. Edits that
+    /// are not saved yet are lost. The process waits for its stores for at most 30 seconds. Then the process ends, even if a
+    /// store does not answer or is waiting for the caller of `exit`.
     ///
-    /// The library handles no signals by default, so call this once, early, in a server or a command-line tool. Apps on Apple
-    /// platforms need no call: their containers flush when the app goes to the background, and before it is terminated.
+    /// By default, the library handles no signals. So in a server or a command-line tool, call this function once, soon after
+    /// the start. Apps on Apple platforms do not need the call: their containers flush when the app goes to the background, and
+    /// before the app is terminated.
     public func flushOnTermination() {
         TerminationSignals.shared.add(self)
     }
 }
 
-/// Calls a closure when the platform notifies the app that it goes to the background or ends.
+/// Calls a closure when the app goes to the background or ends, as reported by the platform.
 package final class AppStateObserver: Sendable {
     private let tokens: Guarded<[any NSObjectProtocol]>
 
-    /// - Parameter notices: The names to observe; nil for those of the platform.
+    /// - Parameter notices: The names of the notifications to observe; nil for the default notifications of the platform.
     package init(_ notices: [Notification.Name]? = nil, _ body: @escaping @Sendable () -> Void) {
         tokens = Guarded(
             (notices ?? AppStateObserver.notices).map { name in
@@ -81,12 +83,12 @@ private final class TerminationSignals: Sendable {
         atexit { TerminationSignals.shared.flush() }
     }
 
-    /// Keeps a signal from ending the process at once.
+    /// Prevents a signal from ending the process at once.
     ///
-    /// - Returns: Whether the process does not ignore it.
+    /// - Returns: Whether to handle the signal. On Apple platforms, false for a signal that the process ignores.
     private static func take(_ signal: Int32) -> Bool {
         #if canImport(Darwin)
-        // Kqueue reports ignored signals too; signalfd on Linux does not.
+        // Kqueue reports even ignored signals. On Linux, signalfd reports no ignored signals.
         return unsafeBitCast(Foundation.signal(signal, SIG_IGN), to: Int.self) != 1
         #else
         return true
@@ -100,24 +102,24 @@ private final class TerminationSignals: Sendable {
         }
     }
 
-    /// Writes the pending saves of all stores at once, and blocks until all are written or the time is over.
+    /// Writes the pending saves of all stores in parallel, and blocks until all saves are written or the time limit is reached.
     private func flush() {
         let pending = DispatchGroup()
         for container in entries.withLock({ $0.compactMap(\.container) }) {
             pending.enter()
-            // No caller is left to report to: a save that the disk refuses now is lost with the process.
+            // No caller is left to receive an error: if the disk refuses a save now, the save is lost.
             container.stack.root.flush { _ in pending.leave() }
         }
         _ = pending.wait(timeout: .now() + TerminationSignals.seconds)
     }
 
-    /// How long the process waits for its stores. The limit is needed, because `exit` may be called on a queue that a store
-    /// needs.
+    /// How long the process waits for its stores, in seconds. `exit` may be called on a queue that a store needs, so a limit is
+    /// necessary.
     private static let seconds = 30.0
 
     private func end(by signal: Int32) {
         flush()
-        // A queue's thread blocks signals, but this thread must not block the signal that ends the process.
+        // The threads of queues block signals. This thread must unblock the signal that ends the process.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, signal)

@@ -3,7 +3,7 @@ public import ManagedModel
 internal import ModelMigration
 package import RowStore
 
-/// A store, the tiers above it, and the data sources of an app.
+/// A store, the tiers above the store, and the data sources of an app.
 ///
 /// ```swift
 /// let container = try await PersistentContainer(
@@ -12,14 +12,14 @@ package import RowStore
 /// let contacts = try await container.dataSource(ContactDataSource.self)
 /// ```
 ///
-/// Opening compares the model's hash and the database key with those that the store was made for. If one differs, the store is
-/// reset or migrated by the ``Configuration/resetPolicy``, and ``startup`` has the outcome. If opening fails, it throws and
-/// changes no file.
+/// Opening compares the model's hash and the database key with the hash and the key of the store. If the hash or the key
+/// differs, the store is reset or migrated according to the ``Configuration/resetPolicy``. ``startup`` has the outcome. If
+/// opening throws, it changes no file.
 ///
-/// The store is closed by ``close()``, or soon after the container and its data sources are released. Pending saves are written
-/// first.
+/// The store is closed by ``close()``, or soon after the container and its data sources are released. Before the store is
+/// closed, pending saves are written.
 public final class PersistentContainer: Sendable {
-    /// How a container treats its store.
+    /// The settings of a container.
     ///
     /// ```swift
     /// var configuration = PersistentContainer.Configuration(
@@ -29,70 +29,71 @@ public final class PersistentContainer: Sendable {
     ///     model: .contacts, store: .sqlite(url), configuration: configuration)
     /// ```
     public struct Configuration: Sendable {
-        /// When a commit counts as done. By default, with `.full`, when it is on the disk.
+        /// When a commit counts as done. With the default, `.full`, a commit is done when it is on the disk.
         public var synchronous: SynchronousLevel
-        /// What happens to a store that was made for a different model or database key. By default, with `.standard`, the old
-        /// store is kept as a backup if the model changed, and dropped if a key changed.
+        /// How to treat a store that was made for a different model or database key. With the default, `.standard`, the old
+        /// store is kept as a backup if the model changed, and is dropped if a key changed.
         public var resetPolicy: ResetPolicy
-        /// The database keys of single data sources; none by default. If a key changes, only the rows of its data source are
-        /// dropped.
+        /// The database keys of individual data sources; none by default. If the key of a data source changes, only the rows of
+        /// this data source are dropped.
         public var databaseKeys: DataSourceKeys
-        /// How many bytes of objects each private context keeps registered between saves, to find them without a fetch; 64 MiB
-        /// by default. A running batch may use more. After its save, the context forgets the objects beyond the limit, and
-        /// reads them again when they are needed.
+        /// The most bytes of objects that each private context keeps registered between saves; 64 MiB by default. The context
+        /// finds registered objects without a fetch. A running batch may exceed the limit. After its save, the context forgets
+        /// objects until the rest is within the limit, and reads forgotten objects again when they are needed.
         public var registeredObjectByteLimit: Int
-        /// How many bytes of saves may wait for the store before further calls have to wait; 64 MiB by default.
+        /// The most bytes of saves that may wait for the store; 64 MiB by default. Beyond the limit, further calls wait.
         ///
-        /// A call waits before its batch begins, for at most 10 seconds. Then it throws `storeUnavailable`. A call with a
-        /// callback does not wait: the callback gets that error at once.
+        /// A call waits before its batch begins. After 10 seconds, the call throws `storeUnavailable`. A call with a callback
+        /// does not wait: its callback gets `storeUnavailable` at once.
         public var pendingByteLimit: Int
-        /// How many values may wait for their batch or their callback before further calls have to wait; 1,000,000 by default.
+        /// The most values that may wait for their batch or their callback; 1,000,000 by default. Beyond the limit, further
+        /// calls wait.
         public var queuedValueLimit: Int
-        /// How many bytes of saves may wait for the main actor; 32 MiB by default. Beyond the limit, main skips the single
-        /// saves and reloads its objects and lists.
+        /// The most bytes of saves that may wait for the main actor; 32 MiB by default. Beyond the limit, main skips the
+        /// individual saves, and reloads its objects and lists.
         public var mainBacklogByteLimit: Int
-        /// The permissions of the files that the container makes: the store, its log and shared memory, its lock file and its
-        /// backups. By default, with `0o600`, only the owner of the files has access. An existing empty file gets these
-        /// permissions too; an existing store keeps its own.
+        /// The permissions of the files that the container creates: the store, its log and shared memory, its lock file and its
+        /// backups. With the default, `0o600`, only the owner of the files has access. An existing empty file gets these
+        /// permissions too. An existing store keeps its own permissions.
         public var fileMode: Int
         /// Whether the store is opened for reading only. False by default.
         ///
-        /// The store must exist, with the same model and keys. Saves throw `storeReadOnly`.
+        /// The store must exist, and must have the same model and keys. Saves throw `storeReadOnly`.
         ///
-        /// No file is made or changed, so the store may be on a read-only medium. Several containers may read one file.
-        /// Meanwhile no container can write the file.
+        /// No file is created or changed, so the store may be on a read-only medium. Several containers may read the same file.
+        /// While a container reads the file in this way, no container can write the file.
         ///
-        /// Other processes may write a store on a server meanwhile, and lists show their saves. The database user needs only
-        /// the right to read the tables, and the server may be a standby. After another process has reset the store, reads
-        /// throw `storeReset`.
+        /// Other processes may write a store on a server at the same time, and lists show the saves of those processes. The
+        /// database user needs only the right to read the tables, and the server may be a standby. After another process has
+        /// reset the store, reads throw `storeReset`.
         public var isReadOnly: Bool
-        /// Called repeatedly while a migration (``ResetPolicy/migrate``) copies rows, and once at the end of the migration. The
-        /// call blocks the thread that opens the store.
+        /// A closure that is called repeatedly while a migration (``ResetPolicy/migrate``) copies rows, and once at the end of
+        /// the migration. The call blocks the thread that opens the store.
         public var migrationProgress: (@Sendable (MigrationProgress) -> Void)?
-        /// Called with every statement that the open store runs. Nil by default, which costs nothing. A store in memory runs no
-        /// statements. If a closure is set, each look-up has a transaction of its own.
+        /// A closure that is called with every statement that the open store runs; nil by default. Nil costs nothing. A store
+        /// in memory runs no statements. With a closure, each look-up runs in a separate transaction.
         ///
         /// ```swift
         /// configuration.trace = { if $0.duration > .milliseconds(50) { print($0) } }
         /// ```
         ///
         /// **Isolation**: none. The call blocks the thread that ran the statement, which may be the main thread. Calls for
-        /// statements of different threads may overlap. The closure must not use the container, a data source or an object, or
-        /// end the process, because the store keeps locks during the call.
+        /// statements of different threads may overlap. The store is locked during the call. So the closure must not use the
+        /// container, a data source or an object, and must not end the process.
         public var trace: (@Sendable (StatementTrace) -> Void)?
         /// Whether ``StatementTrace/sql`` shows the values of objects; false by default, because values do not belong in logs.
         public var tracesValues: Bool
-        /// The directory of stores that are opened by name; nil, the default, for ``defaultDirectory``.
+        /// The directory of stores that are opened by name. Nil, the default, means ``defaultDirectory``.
         public var directory: URL?
-        /// How long the main actor waits for a server that does not answer; 10 seconds by default. Then the read throws
-        /// `storeUnavailable`. Stores on this machine ignore the limit.
+        /// How long the main actor waits for a server that does not answer; 10 seconds by default. After this time, the read
+        /// throws `storeUnavailable`. The limit has no effect on stores on this machine.
         public var mainPatience: Duration
         /// How long a call waits for rows that another program has locked.
         package var lockPatience = Duration.seconds(10)
         /// Whether opening may migrate or upgrade a store in a file.
         var mayMigrate = true
 
-        /// Makes a configuration. A limit that is too low is raised to the lowest possible value.
+        /// Creates a configuration. A limit that is too low is raised to the lowest possible value.
         ///
         /// ```swift
         /// let configuration = PersistentContainer.Configuration(
@@ -130,18 +131,19 @@ public final class PersistentContainer: Sendable {
         }
     }
 
-    /// The outcome of opening: whether the store was made, kept, migrated or reset, and what was dropped.
+    /// The outcome of opening: whether the store was created, kept, migrated or reset, and which data was dropped.
     public let startup: StoreStartup
-    /// What the model says and this library does not do: a sentence for each place, with what happens instead. Empty for most models.
+    /// The declarations in the model that this library does not support. Each string describes one declaration and its actual
+    /// effect. The array is empty for most models.
     ///
     /// ```swift
     /// for sentence in container.unsupportedDeclarations { print(sentence) }
     /// ```
     ///
-    /// The macros, `ModelPlugin` and `model-reset check` have warned of the same. What only the file of a model says, such as
-    /// `usedWithCloudKit`, is not part of the model.
+    /// The macros, `ModelPlugin` and `model-reset check` warn about the same declarations. A setting that exists only in the
+    /// file of a model, such as `usedWithCloudKit`, is not included.
     ///
-    /// **Isolation**: none. Each access goes through the model.
+    /// **Isolation**: none. Each access searches the whole model.
     public var unsupportedDeclarations: [String] { stack.layout.model.unsupportedParts.map(\.message) }
     /// The context that the user interface reads.
     @MainActor public var main: MainContext { mainTier.context }
@@ -151,22 +153,22 @@ public final class PersistentContainer: Sendable {
     private let sources: DataSourceDirectory
     private let appState: AppStateObserver
 
-    /// Opens or makes the store.
+    /// Opens or creates the store.
     ///
     /// ```swift
     /// let container = try await PersistentContainer(
     ///     model: .contacts, store: .sqlite(url), databaseKey: "1000")
     /// ```
     ///
-    /// **Isolation**: none. Opening runs off the main actor and never waits for it, so the main thread may wait for the
-    /// container. If another container of this process is closing the store, opening waits for that container for at most 10
-    /// seconds.
+    /// **Isolation**: none. Opening runs off the main actor, and never waits for the main actor. So the main thread may wait
+    /// for the container. If another container of this process is closing the store, opening waits for that container for at
+    /// most 10 seconds.
     ///
     /// - Parameters:
-    ///   - model: The model; most often the value that `ModelPlugin` generates, such as `.contacts`.
+    ///   - model: The model: usually the value that `ModelPlugin` generates, such as `.contacts`.
     ///   - location: The location of the rows.
-    ///   - databaseKey: The app's own label for the contents, in clear text. A store with a different label is reset. Nil, the
-    ///     default, keeps the label of the store.
+    ///   - databaseKey: The app's own label for the contents, stored in clear text. If the store has a different label, the
+    ///     store is reset. Nil, the default, keeps the label of the store.
     ///   - configuration: The settings of the container.
     /// - Throws: `unreadableModel`, `modelChanged`, `storeInUse`, `storeBusy`, `diskFull`, `permissionDenied`, `notAFile`,
     ///   `notADatabase`, `foreignDatabase`, `storeCorrupt`, `newerFormat`, `storeUnreadable`; errors of a custom store. If
@@ -185,7 +187,7 @@ public final class PersistentContainer: Sendable {
         self.init(opening.layout, opened.store, startup: opened.startup, configuration: opening.configuration)
     }
 
-    /// Builds the tiers on a store that is open.
+    /// Creates the tiers for an open store.
     package init(
         _ layout: ModelLayout, _ store: any PersistentStore, startup: StoreStartup,
         configuration: Configuration = Configuration(), scheduling: WorkScheduling = .system
@@ -208,15 +210,16 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Data sources
 
-    /// The data source of a class. The first call makes the data source; later calls return the same instance.
+    /// Returns the data source of the given class. The first call creates the data source. Later calls return the same
+    /// instance.
     ///
     /// ```swift
     /// let contacts = try container.dataSource(ContactDataSource.self)
     /// ```
     ///
-    /// **Isolation**: the main actor. A call from elsewhere waits while the main thread is blocked.
+    /// **Isolation**: the main actor. A call from outside the main actor waits while the main thread is blocked.
     ///
-    /// - Throws: `entityAlreadyOwned` if another data source of this container owns one of its entities; `unknownEntity`.
+    /// - Throws: `entityAlreadyOwned` if another data source of this container owns an entity of the class; `unknownEntity`.
     @MainActor
     public func dataSource<Source: EntityDataSource>(_ type: Source.Type) throws -> Source {
         try sources.dataSource(type, stack, mainTier)
@@ -224,10 +227,11 @@ public final class PersistentContainer: Sendable {
 
     // MARK: Saves
 
-    /// The number of saves that main shows and the store does not have yet.
+    /// The number of saves that main shows but that are not in the store yet.
     public var pendingSaveCount: Int { stack.root.pendingSaveCount }
 
-    /// A new stream of the failures that no call can throw: of saves with `waitFor: .main`, and of the store itself.
+    /// A new stream of the failures that no call can throw: failures of saves with `waitFor: .main`, and failures of the store
+    /// itself.
     ///
     /// ```swift
     /// let log = Task {
@@ -235,24 +239,24 @@ public final class PersistentContainer: Sendable {
     /// }
     /// ```
     ///
-    /// The stream begins with the next failure, and ends when the container is closed. If no loop takes the failures, the
-    /// stream keeps the newest 128.
+    /// The stream begins with the next failure, and ends when the container is closed. While no loop reads the stream, the
+    /// stream keeps the newest 128 failures.
     public var failures: AsyncStream<StoreFailure> { stack.root.failures.stream() }
 
-    /// Waits until every earlier save is in the store. A commit that failed is tried again.
+    /// Waits until every earlier save is in the store. A failed commit is tried again.
     ///
     /// ```swift
     /// try await contacts.add(Contact(uid: "4", name: "Zhao Yun"), waitFor: .main)
     /// try await container.flush()
     /// ```
     ///
-    /// - Throws: Errors of the store; saves with `waitFor: .main` then stay pending, and are tried again. If one of the saves
-    ///   was refused, the error of that save.
+    /// - Throws: Errors of the store. After such an error, saves with `waitFor: .main` stay pending and are tried again. If the
+    ///   store refused a save, the error of this save.
     public func flush() async throws {
         try await stack.root.flush()
     }
 
-    /// The blocking form of ``flush()``, for the end of a process. The main thread may call it.
+    /// The blocking form of ``flush()``, for the end of a process. It may be called on the main thread.
     ///
     /// ```swift
     /// try container.flushAndWait()
@@ -260,7 +264,7 @@ public final class PersistentContainer: Sendable {
     ///
     /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`, because a reset could wait for
     ///   the caller while the caller waits for the reset.
-    /// - Throws: Errors of ``flush()``.
+    /// - Throws: The errors of ``flush()``.
     public func flushAndWait() throws {
         precondition(
             !QueueExecutor.isAnyCurrent,
@@ -269,8 +273,8 @@ public final class PersistentContainer: Sendable {
         try stack.root.flushAndWait()
     }
 
-    /// Rolls back all saves that are not in the store yet, in all contexts, for example when saves with `waitFor: .main` can
-    /// never be written.
+    /// Rolls back, in all contexts, all saves that are not in the store yet. Use it, for example, if saves with `waitFor:
+    /// .main` can never be written.
     ///
     /// ```swift
     /// await container.discardPending()
@@ -278,7 +282,7 @@ public final class PersistentContainer: Sendable {
     ///
     /// When the call returns, objects, fetches and lists of main show the rows of the store.
     ///
-    /// - Returns: How many saves were rolled back.
+    /// - Returns: The number of saves that were rolled back.
     @discardableResult
     public func discardPending() async -> Int {
         let discarded = await stack.root.discardPending()
@@ -292,14 +296,14 @@ public final class PersistentContainer: Sendable {
     /// try await container.reset()
     /// ```
     ///
-    /// With ``ResetPolicy/backup(keep:)`` the old store is kept as a backup, as by a reset at a start. With every other policy
-    /// the store is dropped, together with the backups that ``ResetPolicy/standard`` made.
+    /// With ``ResetPolicy/backup(keep:)``, the old store is kept as a backup, as in a reset at a start. With every other
+    /// policy, the store is dropped together with the backups that ``ResetPolicy/standard`` made.
     ///
-    /// Data sources and contexts go on with the new store. When the call returns, objects of the old store count as deleted,
+    /// Data sources and contexts continue with the new store. When the call returns, objects of the old store count as deleted,
     /// and lists show the new store. Calls that have not returned, and saves that were not in the store yet, throw
-    /// `storeReset`; none of their changes are in the new store.
+    /// `storeReset`. The new store has none of their changes.
     ///
-    /// - Returns: How many objects were dropped, and where the backup is.
+    /// - Returns: The number of dropped objects, and the location of the backup.
     /// - Throws: Errors of the store. If the call throws, it changes no row.
     @discardableResult
     public func reset() async throws -> StoreStartup {
@@ -315,7 +319,7 @@ public final class PersistentContainer: Sendable {
     /// try await container.close()
     /// ```
     ///
-    /// Lists show the last save, unless they would have to read the store for it. They end when the main actor is free:
+    /// A list shows the last save if it can do so without reading the store. Lists end when the main actor is free:
     /// ``ListUpdates`` finish, and other lists report ``ListReason/Kind/closed``. The call does not wait for the lists.
     ///
     /// - Throws: Errors of the store. The store is closed even if the call throws.
@@ -334,7 +338,7 @@ public final class PersistentContainer: Sendable {
 
 /// Reading off the main actor, in parallel with all writers.
 extension PersistentContainer {
-    /// Reads one state of all rows, and returns the result of the body.
+    /// Runs the body on a consistent snapshot of all rows, and returns the result of the body.
     ///
     /// ```swift
     /// let (names, count) = try await container.read { context in
@@ -345,16 +349,16 @@ extension PersistentContainer {
     /// }
     /// ```
     ///
-    /// The body reads the state of one moment, which includes all earlier saves, even if they are not in the store yet. The
-    /// body does not wait for writers, and writers do not wait for it. During a long body the write-ahead log grows, which
-    /// ``failures`` reports.
+    /// The snapshot includes all earlier saves, even saves that are not in the store yet. The body does not wait for writers,
+    /// and writers do not wait for the body. During a long body, the write-ahead log grows, and ``failures`` reports its
+    /// growth.
     ///
-    /// **Isolation**: none; the body runs on a queue of the container. At most 6 bodies run at once; further calls wait for
-    /// their turn, in their order and without blocking a thread.
+    /// **Isolation**: none. The body runs on a queue of the container. At most 6 bodies run at the same time. Further calls
+    /// wait in the order of the calls, without blocking a thread.
     ///
-    /// - Parameter body: Reads, and returns values. Objects cannot leave the body.
-    /// - Throws: Errors of the body, errors of the store, and `CancellationError` if the task is cancelled while it waits or
-    ///   while a query runs.
+    /// - Parameter body: The reads. The body returns values; objects cannot leave the body.
+    /// - Throws: Any error that the body throws; errors of the store; `CancellationError` if the task is cancelled while the
+    ///   call waits or while a query runs.
     public func read<Result: Sendable>(_ body: @Sendable (ReadContext) throws -> Result) async throws -> Result {
         let reader = try await readers.take()
         defer { readers.give(back: reader) }
@@ -366,14 +370,14 @@ extension PersistentContainer {
 extension ManagedObjectContext {
     /// The model of the container.
     ///
-    /// **Isolation**: that of the context. The model is a value and can be sent anywhere.
+    /// **Isolation**: the isolation of the context. The model is a value and can be sent anywhere.
     public var model: ManagedObjectModel { stack.layout.model }
 
     /// The container of the context; nil after the container is released.
     ///
     /// A context does not keep its container alive.
     ///
-    /// **Isolation**: that of the context. The container can be sent anywhere.
+    /// **Isolation**: the isolation of the context. The container can be sent anywhere.
     public var container: PersistentContainer? { stack.container }
 }
 

@@ -6,7 +6,7 @@ internal import RowStore
 public struct StoreLease: Sendable, Hashable {
     /// The names of the entities, in alphabetical order.
     public let entities: [String]
-    /// The class of the data source that took the lease.
+    /// The class name of the data source that took the lease.
     public let dataSourceName: String
     /// The process that has the lease: `process 4711 (importer)`.
     public let holder: String
@@ -58,7 +58,7 @@ extension PersistentContainer {
     }
 }
 
-/// The result of opening several stores at once, a container or an error for each.
+/// The result of opening several stores at once: a container or an error for each store.
 ///
 /// ```swift
 /// let stores = await PersistentContainer.open([description], model: .contacts)
@@ -70,14 +70,14 @@ public struct OpenedStores: Sendable {
     /// The errors of the stores that could not be opened, by the names of their descriptions.
     public let errors: [String: any Error]
 
-    /// The container of the store with a name.
+    /// Returns the container of the store with the given name.
     ///
     /// ```swift
     /// let container = try stores.container(named: "contacts")
     /// ```
     ///
     /// - Parameter name: The name of one of the descriptions. Any other name is a programmer error and traps.
-    /// - Throws: The error that kept the store from being opened.
+    /// - Throws: The error because of which the store could not be opened.
     public func container(named name: String) throws -> PersistentContainer {
         if let container = containers[name] { return container }
         guard let error = errors[name] else {
@@ -92,7 +92,7 @@ public struct OpenedStores: Sendable {
     /// try await stores.close()
     /// ```
     ///
-    /// - Throws: The first error, in the order of the names. All stores are closed even if the call throws.
+    /// - Throws: The first error, in the order of the names. All stores are closed, even if the call throws.
     public func close() async throws {
         var failure: (any Error)?
         for (_, container) in containers.sorted(by: { $0.key < $1.key }) {

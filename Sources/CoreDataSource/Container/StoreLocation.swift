@@ -35,14 +35,14 @@ public struct StoreLocation: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - url: The file.
-    ///   - sharing: Which containers may have the store open; by default this container alone. With
+    ///   - sharing: Which containers may have the store open; by default, only one container. With
     ///     ``StoreSharingMode/processes`` the store also has a `.gate`, a `.write` and a `.bell` file. Do not remove these
     ///     files.
     public static func sqlite(_ url: URL, sharing: StoreSharingMode = .exclusive) -> StoreLocation {
         StoreLocation(url: url, sharing: sharing)
     }
 
-    /// A store in memory. Each container has its own, which is gone after the container is released.
+    /// A store in memory. Each container has a separate store, which is lost when the container is released.
     public static let inMemory = StoreLocation(url: nil)
 
     package static func custom(_ location: CustomLocation) -> StoreLocation {
@@ -57,9 +57,9 @@ public enum StoreSharingMode: Sendable, Hashable {
     /// Any number of processes on one machine, each with any number of containers. All containers must open the store with this
     /// mode.
     ///
-    /// Each process reads and writes, and its lists show the saves of the others; see <doc:SharingAStore>. The file must be on
-    /// a local disk. The first container to open the store may make, reset or migrate it. A later container that would have to
-    /// reset or migrate the store throws `storeInUse`.
+    /// Each process reads and writes, and its lists show the saves of the other processes; see <doc:SharingAStore>. The file
+    /// must be on a local disk. The first container to open the store may create, reset or migrate the store. A later container
+    /// that would have to reset or migrate the store throws `storeInUse`.
     case processes
 }
 
@@ -82,8 +82,8 @@ package struct CustomLocation: Sendable, Hashable {
 }
 
 extension StoreLocation {
-    /// The store for which the current thread must not wait, as the subject of a sentence: a store on a server and, on the main
-    /// thread, a custom store. Nil for other stores.
+    /// The kind of store for which the current thread must not wait, as the subject of an error message: a store on a server
+    /// and, on the main thread, a custom store. Nil for other stores.
     var waitingHost: String? {
         #if PostgreSQL
         if server != nil { return "A store on a server" }
@@ -91,7 +91,7 @@ extension StoreLocation {
         return custom != nil && MainQueue.isCurrent ? "A custom store" : nil
     }
 
-    /// Opens or makes the store.
+    /// Opens or creates the store.
     func open(
         _ layout: ModelLayout, _ identity: StoreIdentity, _ configuration: PersistentContainer.Configuration
     ) throws -> (store: any PersistentStore, startup: StoreStartup) {
@@ -166,10 +166,10 @@ extension StoreLocation {
     ///     model: .contacts, store: .postgreSQL(connection, name: "contacts"))
     /// ```
     ///
-    /// Each process reads and writes, and its lists show the saves of the others; see <doc:SharingAStore>. The first process to
-    /// open the store makes its tables, in a schema of their own. By default the store is never reset: opening it with a
-    /// different model or database key throws `modelChanged`. Only ``ResetPolicy/discard`` and ``ResetPolicy/backup(keep:)``
-    /// reset the store, once no other process has it open.
+    /// Each process reads and writes, and its lists show the saves of the other processes; see <doc:SharingAStore>. The first
+    /// process to open the store creates the tables of the store in a separate schema. By default the store is never reset:
+    /// opening it with a different model or database key throws `modelChanged`. Only ``ResetPolicy/discard`` and
+    /// ``ResetPolicy/backup(keep:)`` reset the store, once no other process has it open.
     ///
     /// - Parameters:
     ///   - connection: A URI (`postgresql://app@db.example.com:5432/app`) or keywords (`host=... dbname=...`), as libpq reads
