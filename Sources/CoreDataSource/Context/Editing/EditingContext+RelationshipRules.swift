@@ -2,7 +2,7 @@ internal import RowStore
 
 /// The model's rules for the number of objects that a relationship leads to.
 extension EditingContext {
-    /// A relationship of an object, whose destinations must be counted.
+    /// One relationship of one object, whose destinations must be counted.
     private struct Owner: Hashable {
         let end: LinkEnd
         let name: String
@@ -15,7 +15,7 @@ extension EditingContext {
         static let lost = Changes(rawValue: 2)
     }
 
-    /// The most owners whose links are counted one by one.
+    /// The largest number of owners that are queried one by one.
     private static let fewOwners = 16
     /// The average number of links that are read for each of many owners.
     private static let fewLinks = 4
@@ -56,9 +56,9 @@ extension EditingContext {
         return failures
     }
 
-    /// The owners whose objects must all be read, because there may be too many or too few.
+    /// Returns the owners whose related objects must all be read, because an owner may have too many or too few of them.
     ///
-    /// An owner that has lost objects is checked first by a query for the minimum number of links.
+    /// For an owner that has lost objects, a query for the minimum number of links runs first.
     private func ownersToCount(_ owners: [Owner: Changes]) throws -> [Owner] {
         var counted: [Owner] = []
         var lacking: [Owner] = []
@@ -75,18 +75,18 @@ extension EditingContext {
             if mayHaveTooMany || mayLeadToGoneObjects {
                 counted.append(owner)
             } else if changes.contains(.lost) || description.minimumCount > 1 {
-                // An optional relationship may be empty. Its minimum counts from the first object on.
+                // An optional relationship may be empty. The minimum applies only to a relationship with objects.
                 lacking.append(owner)
             }
         }
         return try counted + withoutEnough(lacking)
     }
 
-    /// The owners that have fewer objects than they need.
+    /// Returns the owners with fewer related objects than the minimum.
     ///
-    /// Few owners are queried one by one. For many owners, one query reads a few links of each on average, and only the owners
-    /// with too few links in the result are queried one by one. So the cost does not grow with the number of objects of an
-    /// owner.
+    /// Few owners are queried one by one. For many owners, one query reads a few links per owner on average. Then only the
+    /// owners with too few links in the result are queried one by one. So the cost does not depend on the number of objects of
+    /// an owner.
     private func withoutEnough(_ owners: [Owner]) throws -> [Owner] {
         if owners.count <= Self.fewOwners { return try owners.filter { try !hasEnough($0) } }
         let groups = Dictionary(grouping: owners) { Owner(end: LinkEnd(entity: $0.end.entity, key: 0), name: $0.name) }
@@ -107,7 +107,7 @@ extension EditingContext {
 
     /// Reads a limited number of links of some owners.
     ///
-    /// - Returns: The number of links found for each owner, and whether these are all links.
+    /// - Returns: The number of links found for each owner, and whether all links were read.
     private func firstLinks(
         of owners: ArraySlice<Owner>, _ relationship: RelationshipLayout
     ) throws -> (found: [Int64: Int], areAll: Bool) {
@@ -133,13 +133,13 @@ extension EditingContext {
         return layout.relationship(named: owner.name).map { layout.relationships[$0] }
     }
 
-    /// The number of objects that a relationship needs.
+    /// The minimum number of objects of a relationship.
     private func missing(_ relationship: RelationshipLayout) -> Int {
         let least = relationship.description.isOptional ? 0 : 1
         return relationship.isToMany ? max(least, relationship.description.minimumCount) : least
     }
 
-    /// Whether a relationship has at least as many links as it needs.
+    /// Whether a relationship has at least the minimum number of links.
     private func hasEnough(_ owner: Owner) throws -> Bool {
         guard let relationship = relationship(of: owner) else { return true }
         var missing = missing(relationship)
@@ -156,7 +156,7 @@ extension EditingContext {
         return missing <= 0
     }
 
-    /// Reads the relationships to count, for all owners at once.
+    /// Reads the links to count, for all owners at once.
     private func readEnds(of owners: ArraySlice<Owner>) throws {
         try reading { () throws(DataSourceError) in
             try readObjects(owners.map(\.end))

@@ -3,7 +3,7 @@ internal import RowStore
 
 /// A context in which objects are inserted, edited and deleted: the context of a data source or of a draft.
 ///
-/// **Isolation**: that of the context.
+/// **Isolation**: the isolation of the context.
 public class EditingContext: ManagedObjectContext {
     /// The entities of other data sources to which the batch has made links.
     var linkedEntities: Set<Int> = []
@@ -12,26 +12,26 @@ public class EditingContext: ManagedObjectContext {
     /// The number of link changes in the context.
     var linkEdits = 0
 
-    /// The other contexts whose edits make one save with those of this context.
+    /// The other contexts whose edits are saved together with the edits of this context.
     var partners: [EditingContext] { [] }
 
-    /// The context that deletes an object: the object's own context, if it is part of this save.
+    /// Returns the context that deletes an object: the object's own context, if that context is part of this save.
     func editor(of object: ManagedObject) -> EditingContext { self }
 
     func didInsert(_ object: ManagedObject) {}
 
-    /// An object is about to be deleted, or is already deleted.
+    /// Called for an object that is about to be deleted, or is already deleted.
     func willDelete(_ object: ManagedObject) {}
 
     /// - Parameter wasInserted: Whether the object was never saved.
     func didDelete(_ object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {}
 
-    /// Restores the pair row of a link that was deleted in this context; nil if there is none.
+    /// Restores the pair row of a link that was deleted in this context. Returns nil if there is no such row.
     func restoreLink(
         _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
     ) throws(DataSourceError) -> ManagedObject? { nil }
 
-    /// The order of an ordered relationship is about to change, or a position in it is about to be assigned.
+    /// Called before the order of an ordered relationship changes, and before a position in the relationship is assigned.
     func willReorder(_ owner: ManagedObject, _ index: Int) throws {}
 
     /// Runs an edit that changes several objects.
@@ -60,14 +60,14 @@ public class EditingContext: ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// The save applies the model's delete rules to related objects. It throws `entityNotOwned` if the data source does not own
-    /// the object, and `deletionDenied` if a rule is Deny. Traps for an object of another context.
+    /// The save applies the model's delete rules to related objects. The save throws `entityNotOwned` if the data source does
+    /// not own the object, and `deletionDenied` if a rule is Deny. The call traps for an object of another context.
     public func delete(_ object: ManagedObject) {
         let context = editor(of: object)
         do throws(DataSourceError) { try context.delete(owned: object) } catch { context.refuse(error) }
     }
 
-    /// Finds the object whose attribute has a value, or inserts a new object with the value.
+    /// Finds the object with the given value of an attribute, or inserts a new object with the value.
     ///
     /// ```swift
     /// let contact = try context.findOrInsert(
@@ -79,8 +79,8 @@ public class EditingContext: ManagedObjectContext {
     /// of creation.
     ///
     /// **Complexity**: with a uniqueness constraint, the look-up of a registered object takes constant time and reads nothing
-    /// from the store. Other look-ups may query the store. Without an index, the store may then read every row of the entity,
-    /// and ``EntityDataSource/diagnostics`` reports that.
+    /// from the store. Other look-ups may query the store. Without an index, such a query may read every row of the entity, and
+    /// ``EntityDataSource/diagnostics`` reports the look-up.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
@@ -110,16 +110,16 @@ public class EditingContext: ManagedObjectContext {
         return object
     }
 
-    /// Whether links of to-many relationships are cached, which a change of links would make outdated.
+    /// Whether any links of to-many relationships are cached. A change of links makes cached links outdated.
     var knowsEnds: Bool { related.knowsEnds || partners.contains { $0.related.knowsEnds } }
 
-    /// Forgets the cached links of objects, because links to or from them have changed.
+    /// Forgets the cached links of objects, because links to or from these objects have changed.
     func forgetEnds(of keys: [Int64]) {
         related.removeEnds(of: keys)
         for partner in partners { partner.related.removeEnds(of: keys) }
     }
 
-    /// Whether a uniqueness constraint covers only the entity of the object.
+    /// Whether a uniqueness constraint covers only one entity: the entity of the object.
     func isOfOneTable(_ object: ManagedObject, _ constraint: Int) -> Bool {
         bindings[object.layout.constraintOwners[constraint]].layout.concreteFamily.count == 1
     }
@@ -169,7 +169,7 @@ extension EditingContext {
 }
 
 extension ManagedObject {
-    /// Sets the destination of a link column. Does nothing if the link already exists.
+    /// Sets the destination of a link column. Does nothing if the link already exists and `position` is nil.
     final func setLink(_ column: LinkColumn, _ other: ManagedObject?, position: Int64? = nil) {
         let before = row.isNull(column.key) ? nil : row.integer(column.key)
         let leadsThere =
@@ -185,7 +185,7 @@ extension ManagedObject {
 }
 
 extension EditingContext {
-    /// Forgets the cached links of an object that is deleted, and of its destinations.
+    /// Forgets the cached links of a deleted object, and the cached links of its destinations.
     func forgetEnds(of object: ManagedObject) {
         guard knowsEnds else { return }
         let columns = stack.graph.linkColumns[object.layout.index]
@@ -198,7 +198,7 @@ extension EditingContext {
         editor(ofEntity: pairs.layout) as? EditingContext ?? self
     }
 
-    /// The pair row of a link from the first object to the second; nil if there is none.
+    /// Returns the pair row of a link from the first object to the second object; nil if there is none.
     func link(_ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns) throws -> ManagedObject? {
         let context = linkContext(pairs)
         let keys = [one.key, other.key].map { RowValue.integer($0) }
@@ -226,7 +226,7 @@ extension EditingContext {
         link.checkedConstraint = 0
     }
 
-    /// Records the position of the last object of an ordered relationship, for all contexts of the batch.
+    /// Records the position of the last object of an ordered relationship in all contexts of the batch.
     func recordLastPosition(_ position: Int64, _ key: RelatedCache.Key, _ owner: Int64) {
         for context in [self] + partners { context.related.setLastPosition(position, key, owner) }
     }
@@ -259,7 +259,7 @@ extension EditingContext {
         if row.byteCount > stack.root.store.longestValue { failures.append(contentsOf: tooLarge(row, binding.layout)) }
     }
 
-    /// Throws at a hundred errors, because nobody reads more.
+    /// Throws if there are a hundred errors or more, because nobody reads more errors.
     func throwIfMany(_ failures: [DataSourceError]) throws(DataSourceError) {
         if failures.count >= 100 { try throwFailures(failures) }
     }
@@ -283,15 +283,15 @@ extension EditingContext {
             let (stored, _) = try source.row(
                 entity: entity, constraint: constraint, values: values, binding.layout, lookupIsolation)
             guard let stored, stored.key != object.key else { continue }
-            // The index above has the present values of registered objects of this save. In a draft, others may have changed
-            // an object without edits, so its stored row counts.
+            // The unique index has the current values of the registered objects of this save. In a draft, another context may
+            // have changed an object without edits, so use the stored row of such an object.
             let registered = binding.isOwned ? binding.objects[stored.key] : nil
             guard let registered, binding.rights == .own || registered.hasChanges else { return false }
         }
         return true
     }
 
-    /// The binding of an entity in the context that may edit it, if that context is part of this save.
+    /// Returns the binding of an entity in the context that may edit the entity, if that context is part of this save.
     private func binding(editing entity: Int) -> EntityBinding {
         if bindings[entity].isOwned || partners.isEmpty { return bindings[entity] }
         return partners.lazy.map { $0.bindings[entity] }.first(where: \.isOwned) ?? bindings[entity]
@@ -317,7 +317,7 @@ extension EditingContext {
                 entityName: layout.name, attributeName: layout.columns[column].name)
         }
         guard tooLong.isEmpty, row.liveByteCount(layout) > limit else { return tooLong }
-        // If only the store refused the row, it would also refuse every later save with the row.
+        // Refuse the row here, because the store would refuse every later save that contains the row.
         return [
             DataSourceError(
                 .valueTooLarge,
@@ -337,7 +337,7 @@ extension EditingContext {
 }
 
 extension ManagedObject {
-    /// Makes all edits of the body one undo step of the object's draft. In other contexts, the body just runs.
+    /// Runs the body, and makes all its edits one undo step of the object's draft. In other contexts, only runs the body.
     ///
     /// ```swift
     /// draft.object.editTogether {
@@ -347,9 +347,9 @@ extension ManagedObject {
     /// draft.undo()
     /// ```
     ///
-    /// Generated code sets the parts of a composite together.
+    /// Generated code calls this function to set all parts of a composite.
     ///
-    /// **Isolation**: that of the object's context.
+    /// **Isolation**: the isolation of the object's context.
     public final func editTogether(_ body: () -> Void) {
         guard editing == .inDraft, let context = context as? EditingContext else { return body() }
         context.editingTogether(body)

@@ -79,7 +79,7 @@ extension FetchPredicate {
         !some(keyPath, predicate.tree)
     }
 
-    /// Matches if a to-one relationship leads to one of the objects with the given ids.
+    /// Matches if a to-one relationship leads to an object with one of the given ids.
     ///
     /// ```swift
     /// let found = try mail.fetch(
@@ -103,10 +103,10 @@ extension FetchPredicate {
     ///     order: [.ascending(\.title)])
     /// ```
     ///
-    /// There may be any number of ids: a store gets all of them as one value. Ids of deleted objects and of other entities
+    /// Any number of ids is allowed, because a store gets all ids as one value. Ids of deleted objects and of other entities
     /// match nothing. To get the objects in the order of their ids, use ``ManagedObjectContext/objects(_:ids:)``.
     ///
-    /// **Complexity**: linear in the number of ids. Each store finds the objects by their keys, without reading other rows.
+    /// **Complexity**: linear in the number of ids. The store finds the objects by their keys, without reading other rows.
     ///
     /// - Parameters:
     ///   - keyPath: `\.objectID`. With another property, the fetch throws `unknownAttribute`.
@@ -128,7 +128,7 @@ extension FetchPredicate {
     }
 }
 
-/// Matches if the relationship leads to the object with an id. Nil matches a relationship without an object.
+/// Matches if the relationship leads to the object with the given id. Nil matches a relationship without an object.
 ///
 /// ```swift
 /// let messages = try mail.fetch(
@@ -140,8 +140,8 @@ public func == <Object: ManagedObject, Related: ManagedObject>(
     .named(keyPath) { .compare($0, .equal, .constant(FetchValue(id)), []) }
 }
 
-/// Matches if the relationship does not lead to the object with an id. A relationship without an object matches every id but
-/// nil.
+/// Matches if the relationship does not lead to the object with the given id. A relationship without an object matches for
+/// every id except nil.
 ///
 /// ```swift
 /// let others = try mail.fetch(
@@ -153,8 +153,8 @@ public func != <Object: ManagedObject, Related: ManagedObject>(
     .named(keyPath) { .compare($0, .notEqual, .constant(FetchValue(id)), []) }
 }
 
-/// Matches if the relationship leads to an object, which may belong to any context. Nil matches a relationship without an
-/// object.
+/// Matches if the relationship leads to the given object. The object may belong to any context. Nil matches a relationship
+/// without an object.
 ///
 /// ```swift
 /// let messages = try mail.fetch(MessageEntity.self, where: \.thread == thread)
@@ -165,7 +165,8 @@ public func == <Object: ManagedObject, Related: ManagedObject>(
     keyPath == object?.objectID
 }
 
-/// Matches if the relationship does not lead to an object. A relationship without an object matches every object but nil.
+/// Matches if the relationship does not lead to the given object. A relationship without an object matches for every object
+/// except nil.
 ///
 /// ```swift
 /// let others = try mail.fetch(MessageEntity.self, where: \.thread != thread)
@@ -205,7 +206,7 @@ extension FetchValue {
 }
 
 extension PredicateTree {
-    /// The depth of nested subqueries. It makes the variable of each subquery different.
+    /// The depth of nested subqueries. The depth makes the name of each subquery's variable unique.
     fileprivate var subqueryDepth: Int {
         var deepest = 0
         var rest: [(part: Node.Part, depth: Int)] = [(.node(node), 0)]
@@ -219,7 +220,7 @@ extension PredicateTree {
 }
 
 extension PredicateTree.Node {
-    /// The same predicate for the object that a variable stands for.
+    /// Returns the predicate, applied to the object that a variable stands for.
     func about(_ variable: String) -> Self {
         switch self {
         case .custom(let predicate):
@@ -245,7 +246,7 @@ extension FetchExpression {
 }
 
 extension ObjectRequest {
-    /// A request for the objects of a to-many relationship of an object.
+    /// Creates a request for the related objects of one object, along a to-many relationship.
     ///
     /// ```swift
     /// let unread = ObjectRequest(
@@ -253,16 +254,16 @@ extension ObjectRequest {
     /// for await update in mail.updates(unread) { print(update.snapshot.count) }
     /// ```
     ///
-    /// The object can belong to any context: the request keeps only its id. The relationship needs an inverse. Without an
-    /// inverse, the fetch throws `unsupportedQuery`.
+    /// The object can belong to any context, because the request keeps only the object's id. The relationship must have an
+    /// inverse. Otherwise the fetch throws `unsupportedQuery`.
     ///
     /// - Parameters:
     ///   - owner: The object with the relationship.
     ///   - keyPath: A to-many relationship of the object.
-    ///   - predicate: The predicate for the related objects; nil, the default, for all.
+    ///   - predicate: The predicate for the related objects; nil, the default, for all related objects.
     ///   - order: The sort order, the most significant attribute first. Objects that compare equal come in the order of
     ///     creation.
-    ///   - limit: The most objects; nil, the default, for all.
+    ///   - limit: The largest number of objects; nil, the default, for all objects.
     public init<Owner: ManagedObject>(
         _ owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>,
         where predicate: FetchPredicate<Object>? = nil,
@@ -271,7 +272,7 @@ extension ObjectRequest {
         self.init(where: .related(to: owner, keyPath, predicate), order: order, limit: limit)
     }
 
-    /// A request for the objects of an ordered to-many relationship of an object.
+    /// Creates a request for the related objects of one object, along an ordered to-many relationship.
     ///
     /// ```swift
     /// let large = ObjectRequest(
@@ -279,7 +280,7 @@ extension ObjectRequest {
     ///     order: [.ascending(\.name)])
     /// ```
     ///
-    /// **Ordering**: that of the request, not that of the relationship.
+    /// **Ordering**: the order of the request, not the order of the relationship.
     public init<Owner: ManagedObject>(
         _ owner: Owner, _ keyPath: KeyPath<Owner, [Object]>, where predicate: FetchPredicate<Object>? = nil,
         order: [FetchOrder<Object>] = [], limit: Int? = nil

@@ -44,7 +44,7 @@ struct LinkEditor {
         if let other, other !== object { other.setLink(column, object) }
     }
 
-    /// Links a source to another object, and removes the link of another source if the object may have only one.
+    /// Links a source to an object. If the object may have only one source, removes the link of its previous source.
     private func point(_ source: ManagedObject, _ column: LinkColumn, to other: ManagedObject?) throws {
         if let other, source.row.end(column, [other.layout.index])?.key == other.key { return }
         if let other, let constraint = source.layout.constraint(onColumn: column.key) {
@@ -67,7 +67,7 @@ struct LinkEditor {
     }
 
     func remove(_ other: ManagedObject) {
-        // A deletion removes the object from every relationship.
+        // A deleted object is already removed from every relationship.
         guard !other.isDeleted, isAllowed(other) else { return }
         editing { () throws in try take(other) }
     }
@@ -140,7 +140,7 @@ struct LinkEditor {
             case .column, .none: break
             }
         }
-        // New positions alone set no link, so forget the cached links here.
+        // Setting positions alone does not forget cached links, so forget them here.
         if context.knowsEnds { context.forgetEnds(of: [object.key]) }
         if let last = positions.last {
             context.recordLastPosition(
@@ -148,7 +148,8 @@ struct LinkEditor {
         }
     }
 
-    /// The saved positions of the rows of a draft, nil for each new row. Nil as a whole if the rows have another order now.
+    /// Returns the saved positions of the rows of a draft, with nil for each new row. Returns nil if the order of the rows has
+    /// changed.
     private func savedPositions(_ rows: [ManagedObject?], _ column: Int) -> [Int64?]? {
         guard context.editing == .inDraft else { return nil }
         var last = Int64.min
@@ -172,8 +173,8 @@ struct LinkEditor {
         return row.savedRow.end(column, [object.layout.index])?.key == object.key
     }
 
-    /// The saved position of a draft's object among those of its saved owner. If the object is linked to this owner again, it
-    /// returns to this position.
+    /// Returns the position of a draft's object in the saved list of its saved owner. An object that is linked to this owner
+    /// again gets this position.
     private func formerPosition(_ source: ManagedObject, _ column: LinkColumn, of owner: ManagedObject) -> Int64? {
         guard context.editing == .inDraft, let position = column.position, let saved = source.saved,
             saved.end(column, [owner.layout.index])?.key == owner.key, !saved.isNull(position)
@@ -214,7 +215,7 @@ struct LinkEditor {
         relationship.inverse.flatMap { other.layout.relationship(named: $0.name) }
     }
 
-    /// The position after the last object that leads to an owner by the column; nil if they have no order.
+    /// Returns the position after the last object whose link column refers to the owner; nil if the objects have no order.
     private func nextPosition(_ owner: ManagedObject, _ column: LinkColumn) throws -> Int64? {
         guard let position = column.position else { return nil }
         // An object can be its own owner.
@@ -235,7 +236,7 @@ struct LinkEditor {
 
     // MARK: Parts
 
-    /// Runs an edit of links. The save throws its errors.
+    /// Runs an edit of links. If the edit throws, the save throws the error.
     private func editing(_ body: () throws -> Void) {
         do {
             try context.editingTogether(body)
@@ -272,24 +273,24 @@ struct LinkEditor {
     }
 }
 
-/// The positions of the objects of an ordered relationship: numbers with gaps, so that an object can be put between two others
-/// without changing their positions.
+/// The positions of the objects of an ordered relationship. The positions have gaps, so that an object can be inserted between
+/// two objects without changing the positions of these objects.
 ///
-/// The functions are pure: they take old positions in the new order, and return new positions.
+/// The functions are pure: they take the old positions in the new order, and return the new positions.
 package enum ListPositions {
     /// The gap between objects that are added at an end.
     private static let gap: Int128 = 1 << 32
-    /// The smallest gap after objects had to be moved, multiplied by the number of moved objects. The more objects move, the
-    /// wider the gaps, so that the cost of moves is amortized over later inserts.
+    /// If objects must be moved, the gap between them is at least this number multiplied by the number of moved objects. So a
+    /// move of more objects leaves wider gaps, and the cost of moves is amortized over later inserts.
     private static let room: Int128 = 1 << 10
 
-    /// The position of an object that is added at the end.
+    /// Returns the position of an object that is added at the end.
     static func next(after last: Int64?) -> Int64 {
         guard let last else { return 0 }
         return Int64(clamping: Int128(last) + gap)
     }
 
-    /// Ascending positions. As many old positions as possible are kept.
+    /// Returns ascending positions, and keeps as many old positions as possible.
     ///
     /// - Parameter old: The old position of each object, in the new order; nil for a new object.
     /// - Complexity: O(n log n).
@@ -312,7 +313,7 @@ package enum ListPositions {
         return positions.map { $0 ?? 0 }
     }
 
-    /// Gives positions to the objects in a range. If there is no room, neighbors get new positions, as few as possible.
+    /// Gives positions to the objects in a range. If there is no room, as few neighbors as possible get new positions.
     private static func fill(_ positions: inout [Int64?], _ missing: Range<Int>) {
         var window = missing
         var width = 1
@@ -329,7 +330,7 @@ package enum ListPositions {
         }
     }
 
-    /// `count` positions between two others; nil if there is no room.
+    /// Returns `count` positions between the positions `low` and `high`; nil if there is no room.
     private static func spread(_ count: Int, _ low: Int64?, _ high: Int64?, smallestGap: Int128) -> [Int64]? {
         let count = Int128(count)
         let start: Int128

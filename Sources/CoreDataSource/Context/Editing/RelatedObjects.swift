@@ -2,7 +2,7 @@ internal import Foundation
 package import QueryLanguage
 internal import RowStore
 
-/// The objects of a to-many relationship: a set, which is read at its first use.
+/// The set of objects that a to-many relationship leads to. The set is read at its first use.
 ///
 /// ```swift
 /// thread.messages.insert(message)
@@ -12,12 +12,12 @@ internal import RowStore
 /// print(thread.messages.count)
 /// ```
 ///
-/// The set always contains the current links, including links that were set on the other side.
+/// The set always shows the current links, including links that were set through the inverse relationship.
 ///
-/// If the links cannot be read, the set is empty, and the save or the read then throws the error; on main,
-/// ``PersistentContainer/failures`` reports it.
+/// If the links cannot be read, the set is empty. The save, or ``PersistentContainer/read(_:)``, then throws the error. On
+/// main, ``PersistentContainer/failures`` reports the error.
 ///
-/// **Isolation**: that of the object's context. On main and in `container.read`, the set is read-only: changing it traps.
+/// **Isolation**: the isolation of the object's context. On main and in `container.read`, the set is read-only: a change traps.
 public struct RelatedObjects<Object: ManagedObject> {
     private let owner: ManagedObject
     private let index: Int
@@ -31,18 +31,19 @@ public struct RelatedObjects<Object: ManagedObject> {
 
     /// The number of objects.
     ///
-    /// - Complexity: At the first use, one query for up to 1,000 owners that were fetched together; then constant. No objects
-    ///   are read, with one exception: after a deletion, a batch or a draft reads the objects of a many-to-many relationship.
+    /// - Complexity: The first use makes one query for up to 1,000 owners that were fetched together. Later uses take constant
+    ///   time. No objects are read, with one exception: after a deletion, a batch or a draft reads the objects of a
+    ///   many-to-many relationship.
     public var count: Int { ends.count }
 
     /// Whether there are no objects.
     ///
-    /// - Complexity: As for ``count``.
+    /// - Complexity: The same as for ``count``.
     public var isEmpty: Bool { ends.isEmpty }
 
-    /// The ids of the objects, in the order of their creation. The ids can be sent anywhere.
+    /// The ids of the objects, in the order of creation. The ids are `Sendable`.
     ///
-    /// - Complexity: O(n) in the number of objects. Queries as for ``count``.
+    /// - Complexity: O(n) in the number of objects. The queries are the same as for ``count``.
     public var ids: [ManagedObjectID] {
         let ends = ends
         guard let layout = owner.context?.stack.layout else { return [] }
@@ -55,12 +56,12 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// if thread.messages.contains(message) { print(message.subject) }
     /// ```
     ///
-    /// - Complexity: O(n) in the number of objects. Queries as for ``count``.
+    /// - Complexity: O(n) in the number of objects. The queries are the same as for ``count``.
     public func contains(_ object: Object) -> Bool {
         ends.contains(LinkEnd(entity: object.layout.index, key: object.key))
     }
 
-    /// The objects in an order. Objects that compare equal come in the order of their creation.
+    /// Returns the objects in the given order. Objects that compare equal come in the order of creation.
     ///
     /// ```swift
     /// names += try group.members.sorted(by: [.descending(\.name)]).map(\.name)
@@ -88,8 +89,8 @@ public struct RelatedObjects<Object: ManagedObject> {
     /// thread.messages.insert(message)
     /// ```
     ///
-    /// If the other side is to-one, the object leaves its previous owner. If another data source owns the row that stores the
-    /// link, the save throws `entityNotOwned`.
+    /// If the inverse relationship is to-one, the object leaves its previous owner. If another data source owns the row that
+    /// stores the link, the save throws `entityNotOwned`.
     public func insert(_ object: Object) { owner.linking(index)?.insert([object]) }
 
     /// Adds objects.
@@ -125,14 +126,13 @@ public struct RelatedObjects<Object: ManagedObject> {
     ///     try context.fetch(MessageEntity.self, where: \.subject == "Oath"))
     /// ```
     ///
-    /// - Complexity: O(n) in the number of the present and the new objects, and one query for the unregistered objects. If the
+    /// - Complexity: O(n) in the number of current and new objects, and one query for the unregistered objects. If the
     ///   relationship is ordered, O(n log n).
     public func set(_ objects: some Sequence<Object>) { owner.linking(index)?.set(Array(objects)) }
 }
 
 extension RelatedObjects: Sequence {
-    /// Iterates over the objects in the order of their creation. The loop does not see changes of the set that are made during
-    /// the loop.
+    /// Iterates over the objects in the order of creation. A change of the set during the loop does not affect the loop.
     ///
     /// ```swift
     /// for message in thread.messages { print(message.subject) }
@@ -161,11 +161,12 @@ extension RelatedObjects: RelatedCollection {
     package static var emptiness: AnyKeyPath { \Self.isEmpty }
 }
 
-/// The least and the greatest value of the objects, in code and in key paths: `\ThreadEntity.messages[max: \.date]`.
+/// The least and the greatest value of an attribute of the objects, in code and in key paths: `\ThreadEntity.messages[max:
+/// \.date]`.
 extension RelatedObjects {
     /// The greatest value of an attribute; nil if there are no objects. Strings are compared byte by byte.
     ///
-    /// In `values`, in an order and in an aggregate, the store calculates the value, and no object is made:
+    /// In `values`, in a sort order and in an aggregate, the store calculates the value without making objects:
     ///
     /// ```swift
     /// let threads = try context.values(
@@ -180,21 +181,21 @@ extension RelatedObjects {
 
     /// The greatest value of an optional attribute; nil if no object has a value.
     ///
-    /// - Complexity: As for an attribute that is not optional.
+    /// - Complexity: The same as for an attribute that is not optional.
     public subscript<Value: AttributeStorable>(max keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(of: compactMap { $0[keyPath: keyPath] }, isGreatest: true)
     }
 
     /// The least value of an attribute; nil if there are no objects. Strings are compared byte by byte.
     ///
-    /// - Complexity: As for the greatest value.
+    /// - Complexity: The same as for the greatest value.
     public subscript<Value: AttributeStorable>(min keyPath: KeyPath<Object, Value>) -> Value? {
         extreme(of: map { $0[keyPath: keyPath] }, isGreatest: false)
     }
 
     /// The least value of an optional attribute; nil if no object has a value.
     ///
-    /// - Complexity: As for an attribute that is not optional.
+    /// - Complexity: The same as for an attribute that is not optional.
     public subscript<Value: AttributeStorable>(min keyPath: KeyPath<Object, Value?>) -> Value? {
         extreme(of: compactMap { $0[keyPath: keyPath] }, isGreatest: false)
     }
@@ -216,7 +217,7 @@ extension RelatedObjects {
 }
 
 extension RelatedObjects {
-    /// The key paths to values that are calculated from the objects, with their names in formats.
+    /// The key paths to values that are calculated from the objects, with the names of the values in format strings.
     package static var aggregates: [(keyPath: AnyKeyPath, names: [String])] {
         var found: [(keyPath: AnyKeyPath, names: [String])] = [(\Self.count, ["@count"])]
         for (keyPath, name) in AttributeNames.of(Object.self) {
@@ -244,12 +245,12 @@ extension RelatedObjects {
     }
 }
 
-/// Relationships by their indexes, for generated code and for classes written by hand.
+/// Access to relationships by index, for generated code and for classes that are written by hand.
 ///
-/// The index counts the relationships of the entity: inherited relationships first, then those of the entity in the order of
-/// the model.
+/// An index is a position among the relationships of the entity: first the inherited relationships, then the entity's own
+/// relationships in the order of the model.
 extension ManagedObject {
-    /// The object that a to-one relationship leads to; nil if there is none.
+    /// Returns the object that a to-one relationship leads to; nil if there is none.
     ///
     /// ```swift
     /// var thread: ThreadEntity? {
@@ -259,12 +260,13 @@ extension ManagedObject {
     /// ```
     ///
     /// The result is also nil if the related object was deleted with the rule No Action, or if the container is deinitialized.
-    /// If the link cannot be read, the result is nil, and the save or the read then throws the error; on main,
-    /// ``PersistentContainer/failures`` reports it.
+    /// If the link cannot be read, the result is nil. The save, or ``PersistentContainer/read(_:)``, then throws the error. On
+    /// main, ``PersistentContainer/failures`` reports the error.
     ///
-    /// **Isolation**: that of the object's context.
+    /// **Isolation**: the isolation of the object's context.
     ///
-    /// - Complexity: At the first use, one query for up to 1,000 objects that were fetched together; then constant.
+    /// - Complexity: The first use makes one query for up to 1,000 objects that were fetched together. Later uses take constant
+    ///   time.
     public final func relatedObject<Object: ManagedObject>(at index: Int) -> Object? {
         if let found = home.registeredDestination(of: self, at: index) {
             if type(of: found) == Object.self { return unsafeDowncast(found, to: Object.self) }
@@ -277,7 +279,7 @@ extension ManagedObject {
         } as? Object
     }
 
-    /// Sets the object of a to-one relationship. The other side changes too.
+    /// Sets the object of a to-one relationship. The inverse relationship changes too.
     ///
     /// ```swift
     /// var thread: ThreadEntity? {
@@ -286,7 +288,8 @@ extension ManagedObject {
     /// }
     /// ```
     ///
-    /// The link is stored in the row of one side. If another data source owns that row, the save throws `entityNotOwned`.
+    /// The link is stored in the row of one of the two objects. If another data source owns this row, the save throws
+    /// `entityNotOwned`.
     public final func setRelatedObject<Object: ManagedObject>(_ object: Object?, at index: Int) {
         _ = relationship(at: index, isToMany: false)
         linking(index)?.set(object)
@@ -302,7 +305,7 @@ extension ManagedObject {
         return RelatedObjects(self, index)
     }
 
-    /// The objects of an ordered to-many relationship, in its order.
+    /// Returns the objects of an ordered to-many relationship, in the order of the relationship.
     ///
     /// ```swift
     /// var attachments: [AttachmentEntity] {
@@ -320,7 +323,8 @@ extension ManagedObject {
         } ?? []
     }
 
-    /// Sets the objects of an ordered to-many relationship, and their order. A repeated object counts at its first position.
+    /// Sets the objects of an ordered to-many relationship, and their order. If an object occurs twice, its first position
+    /// counts.
     ///
     /// ```swift
     /// var attachments: [AttachmentEntity] {
@@ -329,13 +333,13 @@ extension ManagedObject {
     /// }
     /// ```
     ///
-    /// - Complexity: O(n log n) in the number of the present and the new objects, and one query for the unregistered objects.
+    /// - Complexity: O(n log n) in the number of current and new objects, and one query for the unregistered objects.
     public final func setRelatedList<Object: ManagedObject>(_ objects: [Object], at index: Int) {
         _ = relationship(at: index, isToMany: true)
         linking(index)?.set(objects)
     }
 
-    /// Runs a read in the context. Nil if there is no context, or if the read fails.
+    /// Runs a read in the context. Returns nil if there is no context, or if the read fails.
     final func following<R>(_ body: (ManagedObjectContext) throws -> R?) -> R? {
         guard let context else {
             hasFollowed = true
@@ -349,7 +353,8 @@ extension ManagedObject {
         }
     }
 
-    /// The editor of the links of a relationship; nil if the object is deleted or has no context. Traps for a read-only object.
+    /// Returns the editor of a relationship's links; nil if the object is deleted or has no context. Traps for a read-only
+    /// object.
     final func linking(_ index: Int) -> LinkEditor? {
         let name = layout.relationships[index].name
         precondition(

@@ -1,9 +1,9 @@
 internal import Foundation
 internal import RowStore
 
-/// The work of a hook or `perform` that makes one save, in one context or in several.
+/// The work of a hook or of `perform`, in one or several contexts. A batch makes one save.
 ///
-/// **Isolation**: the queues of all its contexts.
+/// **Isolation**: the queues of all contexts of the batch.
 struct Batch {
     private let context: PrivateContext
     private let others: [PrivateContext]
@@ -26,7 +26,7 @@ struct Batch {
 
     private var stack: PersistentStack { context.stack }
 
-    /// Runs the work, checks its edits, and passes them to the root below. If the call throws, it changes nothing.
+    /// Runs the work, checks its edits, and passes the edits to the root. If the call throws, it changes nothing.
     ///
     /// The compiler makes a copy of this function for each type of result, so the rest of the batch is not generic.
     func run<Result>(
@@ -40,17 +40,17 @@ struct Batch {
             return (result, saved.changes, saved.number)
         } catch {
             rollBack()
-            // If a lease was lost, others may have changed rows between two reads of the batch. The error may only be a
-            // consequence, so throw `leaseLost` instead.
+            // If a lease was lost, other members may have changed rows between two reads of the batch. The error may be only a
+            // consequence of such changes, so throw `leaseLost` instead.
             if error is DataSourceError, let use { try stack.root.leases?.checkLeases(of: use) }
             throw error
         }
     }
 
-    /// Waits for the leases, and applies the changes by others.
+    /// Waits for the leases, and applies changes that were made outside the contexts.
     private func enter() throws -> LeaseUse? {
         let use = try useLeases()
-        // Without leases, nothing must be returned if the call throws.
+        // Call this only without leases, because leases would have to be released if the call throws.
         if use == nil { try followToRead() }
         begin(hasFollowed: use != nil)
         let leased = stack.root.leases.map { _ in Set((use?.epochs ?? []).map(\.entity)) }
@@ -78,7 +78,7 @@ struct Batch {
         return saved
     }
 
-    /// Runs the work, checks its edits as a save would, and discards them.
+    /// Runs the work, checks its edits as a save would, and discards the edits.
     func rehearse<Result>(_ work: (PrivateContext) throws -> Result) throws -> Result {
         try followToRead()
         begin()
@@ -107,15 +107,15 @@ struct Batch {
         }
     }
 
-    /// Adds the saves of other members to the log, for a batch that only reads from a server. For a file,
-    /// ``begin(hasFollowed:)`` adds them.
+    /// Adds the saves of other members to the log, for a batch that only reads from a server. For a store in a file,
+    /// ``begin(hasFollowed:)`` adds these saves.
     private func followToRead() throws(DataSourceError) {
         guard stack.root.store.isRemote, let keeper = stack.root.leases else { return }
         let owned = ([context] + others).flatMap(\.bindings).filter(\.isOwned).map(\.layout.index)
         try keeper.follow(beforeReading: Set(owned))
     }
 
-    /// Applies the changes by others since the last batches of the contexts.
+    /// Applies the changes that were made outside the contexts since their last batches.
     ///
     /// - Parameter hasFollowed: Whether the saves of other members were just added to the log.
     private func begin(hasFollowed: Bool = false) {
@@ -126,7 +126,7 @@ struct Batch {
         }
     }
 
-    /// Discards all edits, and forgets objects that other data sources may change meanwhile.
+    /// Discards all edits, and forgets objects that other data sources may change before the next batch.
     private func rollBack() {
         if let earlyWrite = context.earlyWrites.taken { stack.root.abandon(earlyWrite) }
         for context in [context] + others { context.rollback(isEnd: true) }
@@ -137,14 +137,14 @@ struct Batch {
         for other in others { other.endBatch() }
     }
 
-    /// Deletes the children that were swept outside of `add` and `sync`.
+    /// Runs the sweeps that were called outside of `add` and `sync`.
     private func endSweeps() throws {
         let contexts = [context] + others
         let kept = contexts.reduce(into: Set<Int64>()) { $0.formUnion($1.sweeps.kept) }
         for context in contexts { try context.endSweeps(sparing: kept) }
     }
 
-    /// Applies the model's delete rules, and checks its rules for relationships.
+    /// Applies the model's delete rules, and checks the model's rules for relationships.
     private func applyRules() throws {
         let contexts = [context] + others
         for context in contexts { try context.throwRefusal() }
@@ -157,7 +157,7 @@ struct Batch {
         uniteWithLinked(contexts)
     }
 
-    /// Makes the save depend on the saves of other data sources whose objects it has linked.
+    /// Makes the save depend on the saves of other data sources whose objects the batch has linked.
     private func uniteWithLinked(_ contexts: [PrivateContext]) {
         guard contexts.contains(where: { !$0.linkedEntities.isEmpty }) else { return }
         let linked = contexts.reduce(into: Set<Int>()) { $0.formUnion($1.linkedEntities) }
@@ -166,7 +166,7 @@ struct Batch {
         if !sources.isEmpty { stack.unite([source] + sources) }
     }
 
-    /// Checks the edits, and passes them to the root.
+    /// Checks the edits, and passes the edits to the root.
     ///
     /// - Parameter epochs: The leases of the batch.
     private func handOver(
@@ -244,38 +244,38 @@ extension PrivateContext {
 public struct SaveLevel: Sendable, Hashable {
     private let rawValue: Int
 
-    /// The rows are in the store, as durable as ``PersistentContainer/Configuration/synchronous`` says. If the call was made on
-    /// the main actor, the objects and lists of main show the rows too.
+    /// The rows are in the store, with the durability that ``PersistentContainer/Configuration/synchronous`` sets. After a call
+    /// on the main actor, the objects and lists of main show the rows too.
     public static let store = SaveLevel(rawValue: 2)
-    /// The main context and its lists show the rows. The container writes the rows to the store soon. If the disk fails, the
-    /// container tries again; ``EntityDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()` report the
-    /// failure.
+    /// The main context and its lists show the rows. The container writes the rows to the store soon afterwards. If the disk
+    /// fails, the container tries again. ``EntityDataSource/handleError(_:)``, ``PersistentContainer/failures`` and `flush()`
+    /// report the failure.
     public static let main = SaveLevel(rawValue: 1)
 }
 
 /// The early write of a context's batch.
 ///
-/// Without early writes, a large save would use one core for its hooks, and afterwards one core for SQLite. An early write
-/// begins only while no other data source saves: all other saves take precedence.
+/// Without early writes, a large save would use one core for its hooks, and then one core for SQLite. With early writes, both
+/// run at the same time. All other saves take precedence, so an early write begins only while no other data source saves.
 struct EarlyWriteBatch {
     /// The number of rows in each part that is passed to the root.
     static let partSize = 256
-    /// The fewest inserted objects of an entity for an early write.
+    /// The smallest number of inserted objects of an entity for which an early write begins.
     static let threshold = 1024
-    /// The number of large batches without an early write after an early write was in vain.
+    /// The number of large batches that get no early write after a wasted early write.
     private static let pause = 16
 
-    /// The newest save when the batch began; nil if nothing is written early for this batch.
+    /// The number of the newest save when the batch began; nil if this batch gets no early write.
     private var newestSave: Int64?
-    /// The early write of the batch; between two batches, that of the last batch.
+    /// The early write of the batch; between two batches, the early write of the last batch.
     private var earlyWrite: EarlyWrite?
     private var isInBatch = false
-    /// The number of large batches that still get no early write.
+    /// The number of large batches that still have to pass without an early write.
     private var batchesToSkip = 0
 
     /// Begins a batch.
     ///
-    /// - Parameter newestSave: The number of the newest save; nil to write nothing early.
+    /// - Parameter newestSave: The number of the newest save; nil for a batch without an early write.
     mutating func begin(newestSave: Int64?) {
         self.newestSave = newestSave
         isInBatch = true
@@ -283,7 +283,8 @@ struct EarlyWriteBatch {
         earlyWrite = nil
     }
 
-    /// The early write of the batch. Begins it if possible; nil if there is none.
+    /// Returns the early write of the batch, and begins the early write if necessary. Returns nil if an early write is not
+    /// possible.
     mutating func take(in root: RootTier) -> EarlyWrite? {
         if let earlyWrite { return earlyWrite.isOver ? nil : earlyWrite }
         guard let before = newestSave else { return nil }
@@ -297,7 +298,7 @@ struct EarlyWriteBatch {
         return earlyWrite
     }
 
-    /// The early write of the running batch, which its save uses; nil if there is none.
+    /// The early write that the save of the running batch uses; nil if there is none.
     var taken: EarlyWrite? { isInBatch ? earlyWrite : nil }
 
     /// Ends the batch.

@@ -1,9 +1,9 @@
 internal import QueryLanguage
 internal import RowStore
 
-/// The running loads: one for each key, no matter how many callers wait for it.
+/// The running loads. There is at most one load for each key, and any number of callers can wait for it.
 final class CoalescedLoads: Sendable {
-    /// The object of a load, by an attribute and its value.
+    /// Identifies the object to load by an attribute and a value.
     struct Key: Hashable, Sendable {
         let attribute: any AnyKeyPath & Sendable
         let value: StoredValue
@@ -39,7 +39,7 @@ final class CoalescedLoads: Sendable {
     ///
     /// A load is cancelled when its last waiter is cancelled.
     ///
-    /// - Throws: Errors of the load, to each of its waiters; `CancellationError` if the task is cancelled.
+    /// - Throws: For every waiter, any error that the load throws; `CancellationError` if the task is cancelled.
     func run(_ key: Key, _ load: @escaping @Sendable () async throws -> Void) async throws {
         let number = state.withLock { state in
             state.lastNumber += 1
@@ -58,7 +58,7 @@ final class CoalescedLoads: Sendable {
         try outcome.get()
     }
 
-    /// - Returns: False if the caller was cancelled before.
+    /// - Returns: False if the caller is already cancelled.
     private func enter(
         _ key: Key, number: Int, waiter: Waiter, load: @escaping @Sendable () async throws -> Void
     ) -> Bool {
@@ -83,7 +83,7 @@ final class CoalescedLoads: Sendable {
 
     private func end(_ key: Key, _ number: Int, _ result: Result<Void, any Error>) {
         let waiting = state.withLock { state -> [Waiter] in
-            // After the last waiter left, another load of the key may have started.
+            // Another load of the key may have started after the last waiter of this load left.
             guard state.loads[key]?.number == number else { return [] }
             return state.loads.removeValue(forKey: key).map { Array($0.waiting.values) } ?? []
         }

@@ -2,22 +2,24 @@ internal import RowStore
 
 /// Applies the delete rules of the model to the objects that a batch or a draft has deleted.
 ///
-/// All deletions of one entity are handled together, then the deletions that follow from them, until none follow. Deny is
-/// checked last: an object that is deleted too, or that was moved to another owner, denies nothing.
+/// All deletions of one entity are handled together. Then the deletions that they cause are handled, and so on, until no
+/// deletion is left. The rule Deny is checked last, because an object that is deleted too, or that was moved to another owner,
+/// denies nothing.
 ///
-/// Cascades can be applied earlier, alone, and repeatedly: an object that is already deleted is skipped.
+/// Cascades can also be applied earlier, without the other rules, and repeatedly, because an object that is already deleted is
+/// skipped.
 struct DeleteRules {
     private let contexts: [EditingContext]
-    /// Whether only the rule Cascade is applied.
+    /// Whether to apply only the rule Cascade.
     private let onlyCascades: Bool
-    /// Whether the contexts are drafts whose objects were just deleted.
+    /// Whether the context is a draft in which objects were just deleted.
     private let isOfDraft: Bool
     /// The entities whose leases the batch has; nil in a store that is not shared.
     private let leased: Set<Int>?
-    /// Whether the deleted objects were never saved, so that saved objects only lose their links to them.
+    /// Whether the deleted objects were never saved. If true, saved objects only lose their links to the deleted objects.
     private var sparesSaved = false
     private var denials: [Denial] = []
-    /// The entities whose rows are deleted without making objects.
+    /// The entities whose rows are deleted without being made into objects.
     private var entitiesDeletedAsRows: Set<Int> = []
 
     private struct Denial {
@@ -26,13 +28,13 @@ struct DeleteRules {
         let ends: [LinkEnd]
     }
 
-    /// The most objects whose links are read at once.
+    /// The largest number of objects whose links are read at once.
     private static let batch = 500
 
     /// - Parameters:
-    ///   - contexts: The contexts whose edits make one save.
+    ///   - contexts: The contexts whose edits are saved together.
     ///   - leased: The entities whose leases the batch has; nil in a store that is not shared.
-    ///   - onlyCascades: Whether only the rule Cascade is applied.
+    ///   - onlyCascades: Whether to apply only the rule Cascade.
     init(_ contexts: [EditingContext], leased: Set<Int>? = nil, onlyCascades: Bool = false) {
         self.contexts = contexts
         self.onlyCascades = onlyCascades
@@ -42,7 +44,8 @@ struct DeleteRules {
 
     mutating func apply() throws {
         guard let graph = contexts.first(where: { !$0.deletions.isEmpty })?.stack.graph else { return }
-        // Rows without objects are found only in the store, so the batch must not have made any other change.
+        // Rows are deleted without objects only if the batch has made no other change, because only the store is searched for
+        // these rows.
         if !onlyCascades, contexts.allSatisfy({ $0.bulkChanges.isEmpty && $0.changed.allSatisfy(\.isDeleted) }) {
             let deleted = Set(contexts.lazy.flatMap(\.changed).map(\.layout.index))
             entitiesDeletedAsRows = graph.entitiesDeletedAsRows(byDeleting: deleted)
@@ -68,7 +71,7 @@ struct DeleteRules {
         for denial in denials { try check(denial) }
     }
 
-    /// The same objects in two groups: those that were never saved, and the others.
+    /// Splits the objects into two groups: objects that were never saved, and saved objects.
     private static func bySaved(
         _ context: EditingContext, _ objects: [ManagedObject]
     ) -> [(context: EditingContext, objects: [ManagedObject])] {
@@ -78,7 +81,7 @@ struct DeleteRules {
 
     private mutating func apply(to objects: [ManagedObject], in context: EditingContext) throws {
         guard let layout = objects.first?.layout else { return }
-        // Check even if no such rows exist now, because another batch may be inserting them.
+        // Check even if no rows of the entity exist now, because another batch may be inserting such rows.
         for entity in context.stack.graph.reach(of: [layout.index]).sorted() {
             if let leased, !leased.contains(entity), !context.bindings[entity].layout.isAbstract {
                 throw reachesTooFar(context, layout.name, entity)
@@ -130,7 +133,7 @@ struct DeleteRules {
         if !onlyCascades { try removeLinks(relationship, of: objects, keys, context) }
     }
 
-    /// Deletes pair rows, and clears link columns that lead to deleted objects.
+    /// Deletes pair rows, and clears link columns that refer to deleted objects.
     private func removeLinks(
         _ relationship: RelationshipLayout, of objects: [ManagedObject], _ keys: ValueList, _ context: EditingContext
     ) throws {
@@ -171,7 +174,7 @@ struct DeleteRules {
         }
     }
 
-    /// The matching objects of a layout, from the context that may change them.
+    /// Returns the matching objects of a layout, from the context that may change the objects.
     private func objects(
         _ layout: Int, _ predicate: RowPredicate, _ context: EditingContext
     ) throws -> [ManagedObject] {
@@ -203,7 +206,7 @@ struct DeleteRules {
         try context.delete(owned: object)
     }
 
-    /// - Returns: False if the rows must become objects.
+    /// - Returns: False if the rows must become objects before they are deleted.
     private func deleteRows(_ entity: Int, _ predicate: RowPredicate, _ context: EditingContext) throws -> Bool {
         guard let editor = context.editor(ofEntity: entity) as? PrivateContext, editor.bindings[entity].isOwned,
             !editor.bindings[entity].hasEdits

@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// The way in which many rows are changed.
+/// How many rows are changed at once.
 enum RowChangeWay {
     /// The rows are in the change set of the batch.
     case rows
-    /// There are too many rows for a change set: the store must change them.
+    /// There are too many rows for a change set, so the store must change the rows.
     case tooManyRows
     /// The rows must become objects, because the predicate needs objects, values must be unique, delete rules apply, or the setter
     /// of a property does more than set its attribute.
@@ -14,11 +14,11 @@ enum RowChangeWay {
 /// Changes and deletions of many rows without making objects.
 ///
 /// The changes are part of the batch's change set, and are checked like all saves. If there are too many rows for a change set,
-/// the store changes them.
+/// the store changes the rows.
 extension PrivateContext {
-    /// The most rows of such a change in a change set.
+    /// The largest number of rows that one such change adds to a change set.
     static let mostChangedRows = 1 << 14
-    /// The most rows on which the rules of the model are checked if the store makes the change.
+    /// If the store makes the change, the rules of the model are checked on at most this number of rows.
     private static let mostCheckedRows = 256
 
     /// Makes the next save delete all matching rows.
@@ -40,7 +40,7 @@ extension PrivateContext {
         return .rows
     }
 
-    /// Makes the next save delete the matching rows of an entity. The save must not delete any of these rows already.
+    /// Makes the next save delete the matching rows of an entity. None of these rows may already be deleted by the save.
     func deleteRows(ofEntity entity: Int, _ predicate: RowPredicate) throws {
         var query = RowQuery(entity: entity, predicate: predicate)
         query.isOrdered = false
@@ -56,7 +56,8 @@ extension PrivateContext {
 
     /// Makes the next save set the same values in all matching rows. Rows that already have the values are left out.
     ///
-    /// - Parameter assign: Called with sample objects, to check that it sets only the values.
+    /// - Parameter assign: The closure that sets the values. The function calls the closure with sample objects, to check that
+    ///   it sets only these values.
     func updateRows<Object: ManagedObject>(
         _ plan: FetchPlan, to values: [Int: RowValue], assign: (Object) -> Void, checkCancellation: (Int) throws -> Void
     ) throws -> RowChangeWay {
@@ -70,13 +71,14 @@ extension PrivateContext {
         for entity in plan.family {
             let (rows, areAll) = try rows(plan, ofEntity: entity, isLimited)
             if !areAll { way = .tooManyRows }
-            // A setter may do more only if it changes its attribute. So use samples without the new values.
+            // A setter may have more effects only when it changes its attribute. So use sample rows that do not have the new
+            // values yet.
             var probes = values.compactMap { column, value in rows.first { !$0.row.holds(value, column: column) } }
             if probes.isEmpty { probes = Array(rows.prefix(1)) }
             guard try probes.allSatisfy({ try setsOnly(values, by: assign, on: $0, of: entity) }) else {
                 return forgetNoted(start, .objects)
             }
-            // For too many rows, check the rules on the first rows.
+            // If there are too many rows, check the rules only on the first rows.
             let checked = areAll ? rows[...] : rows.prefix(PrivateContext.mostCheckedRows)
             record(
                 try changes(to: checked, of: bindings[entity], values: values, checkCancellation: checkCancellation))
@@ -95,7 +97,7 @@ extension PrivateContext {
     ) throws -> Int {
         try reading(registersObjects: false) { () throws(DataSourceError) in
             var query = plan.query
-            // The cancellation of the task ends the search for rows.
+            // The search for rows ends if the task is cancelled.
             query.budget = QueryBudget(isCancellable: isCancellable)
             let change = BulkChange(plan.family.map { query.of(entity: $0) }, values: values)
             return try stack.root.make(change, from: source, basis: position)
@@ -107,7 +109,7 @@ extension PrivateContext {
         return way
     }
 
-    /// Whether the assignment, applied to an object with the stored row, sets only these values.
+    /// Whether the assignment sets only these values when it is applied to an object with the stored row.
     private func setsOnly<Object: ManagedObject>(
         _ values: [Int: RowValue], by assign: (Object) -> Void, on stored: StoredRow, of entity: Int
     ) throws(DataSourceError) -> Bool {
@@ -159,7 +161,7 @@ extension PrivateContext {
         return changes
     }
 
-    /// The matching rows of an entity. If they are too many for a change set, only the first rows are read.
+    /// Returns the matching rows of an entity. If there are too many rows for a change set, returns only the first rows.
     private func rows(
         _ plan: FetchPlan, ofEntity entity: Int, _ isLimited: Bool
     ) throws -> (rows: [StoredRow], areAll: Bool) {
@@ -172,8 +174,8 @@ extension PrivateContext {
         }
     }
 
-    /// A predicate over relationships might depend on rows that the store has just changed, so the store does not make such
-    /// changes.
+    /// Whether the store can make the change. Not with a predicate over relationships, because such a predicate might depend on
+    /// rows that the same change has just modified.
     private func canChangeInStore(_ plan: FetchPlan) -> Bool {
         stack.root.bulkStore != nil && plan.query.joined.isEmpty
     }
@@ -182,7 +184,7 @@ extension PrivateContext {
         if !changes.isEmpty { bulkChanges.append(changes) }
     }
 
-    /// Updates registered objects to the bulk changes, after their save.
+    /// Applies the bulk changes to registered objects, after the save of the changes.
     func didSaveBulkChanges(_ number: Int64) {
         for changes in bulkChanges where bindings[changes.entity].objects.count > 0 {
             let binding = bindings[changes.entity]
@@ -198,7 +200,7 @@ extension PrivateContext {
 }
 
 extension EntityBinding {
-    /// An object of a row that belongs to no context.
+    /// Returns an object outside any context, with the stored row.
     fileprivate func lone(_ stored: StoredRow) -> ManagedObject {
         type.make(ObjectHome(layout, in: nil, .inBatch), key: stored.key, row: stored.row, .saved, asOf: 0)
     }

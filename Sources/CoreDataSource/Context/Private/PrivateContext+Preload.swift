@@ -2,8 +2,8 @@ internal import QueryLanguage
 internal import RowStore
 
 extension PrivateContext {
-    /// Reads the objects with the given values of one attribute at once. Later look-ups of these values in this batch read
-    /// nothing from the store, whether the objects exist or not. The objects may belong to another data source.
+    /// Reads all objects with the given values of one attribute at once. Later look-ups of these values in this batch read
+    /// nothing from the store, even if no object has the value. The objects may belong to another data source.
     ///
     /// ```swift
     /// nonisolated override func prepare(
@@ -14,14 +14,16 @@ extension PrivateContext {
     /// }
     /// ```
     ///
-    /// Objects of another data source are read-only here, and are as they were when they were read. A batch that has linked such an
-    /// object is saved before the object can be deleted, so the delete rule of the relationship applies to the new link.
+    /// Objects of another data source are read-only here, and keep the values that they had when they were read. If the batch
+    /// links such an object, the batch is saved before the object can be deleted. So the delete rule of the relationship
+    /// applies to the new link.
     ///
-    /// If the data source owns only some sub-entities of the entity, only their objects are read, and only for look-ups by their
-    /// own classes. A look-up by the class of the entity still reads the store.
+    /// If the data source owns only some sub-entities of the entity, the call reads only the objects of these sub-entities, and
+    /// only look-ups by the classes of these sub-entities are faster. A look-up by the class of the entity still reads the
+    /// store.
     ///
-    /// **Complexity**: one query for each 1,000 values that the batch has not looked up; none if all objects of the entity are
-    /// registered.
+    /// **Complexity**: one query for each 1,000 values that the batch has not looked up yet. No query if all objects of the
+    /// entity are registered.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
@@ -61,7 +63,7 @@ extension PrivateContext {
                 wanted = []
             }
         }
-        // A single value costs the same at its look-up.
+        // For a single value, the later look-up costs the same.
         if wanted.count > 1 { try read(wanted, binding, column) }
     }
 
@@ -81,14 +83,15 @@ extension PrivateContext {
                 wanted = []
             }
         }
-        // A single value costs the same at its look-up.
+        // For a single value, the later look-up costs the same.
         if wanted.count > 1 { try readOthers(wanted, entity, column) }
     }
 
     private func readOthers(_ values: Set<RowValue>, _ entity: Int, _ column: Int) throws(DataSourceError) {
         let layout = bindings[entity].layout
         let isUnique = layout.concreteFamily.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
-        // Any number of rows may have a value that need not be unique, but only the first row of each value is needed.
+        // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is
+        // needed.
         let limit = isUnique ? nil : values.count * 4
         var plan = FetchPlan(
             RowQuery(
@@ -109,7 +112,8 @@ extension PrivateContext {
         _ values: Set<RowValue>, _ binding: EntityBinding, _ column: Int
     ) throws(DataSourceError) {
         let constraint = binding.layout.constraint(onColumn: column)
-        // Any number of rows may have a value that need not be unique, but only the first row of each value is needed.
+        // Without a uniqueness constraint, any number of rows may have the same value, but only the first row of each value is
+        // needed.
         let limit = constraint == nil ? values.count * 4 : nil
         let query = RowQuery(
             entity: binding.layout.index,

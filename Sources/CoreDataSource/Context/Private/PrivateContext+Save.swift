@@ -2,10 +2,10 @@ internal import RowStore
 
 /// The change set of a context's edits.
 extension PrivateContext {
-    /// Validates the edits, and returns their change set. The context stays unchanged, except that edits without any difference
-    /// are forgotten.
+    /// Validates the edits, and returns their change set. The context forgets edits that have changed no value, and otherwise
+    /// stays unchanged.
     ///
-    /// - Throws: The refused edit; `storeReadOnly`; the errors of validation.
+    /// - Throws: The error of a refused edit; `storeReadOnly`; the errors of validation.
     func collectChanges() throws(DataSourceError) -> ChangeSet {
         if let refusal { throw refusal }
         if stack.root.store.isReadOnly, !changed.isEmpty || !bulkChanges.isEmpty { throw DataSourceError.storeReadOnly }
@@ -28,7 +28,7 @@ extension PrivateContext {
                 guard let saved = object.saved else { continue }
                 let columns = object.row.columnsChanged(since: saved, object.layout)
                 if columns.isEmpty {
-                    // The values are equal. Use the saved row, without the space that the edits used.
+                    // No value has changed. Use the saved row, to release the space that the edits used.
                     object.row = saved
                     continue
                 }
@@ -73,7 +73,7 @@ extension PrivateContext {
 
     // MARK: Validation
 
-    /// - Parameter duplicates: Values that were already reported as not unique.
+    /// - Parameter duplicates: Values that were already reported as duplicates.
     private func validate(
         _ object: ManagedObject, _ failures: inout [DataSourceError], _ duplicates: inout Set<UniqueValues>
     ) throws(DataSourceError) {
@@ -81,7 +81,7 @@ extension PrivateContext {
         checkRules(object.row, bindings[object.layout.index], &failures)
         for constraint in object.layout.constraints.indices where object.checkedConstraint != Int32(constraint) {
             if try isUnique(object, constraint) { continue }
-            // Both objects of a duplicate have the values; report them once.
+            // Two objects have the same values, but report a duplicate only once.
             if duplicates.insert(UniqueValues(object, constraint)).inserted {
                 failures.append(notUnique(object, constraint))
             }
@@ -90,7 +90,7 @@ extension PrivateContext {
         try throwIfMany(failures)
     }
 
-    /// Adds the name of the object to errors.
+    /// Adds the name of the object to the messages of errors.
     private func name(_ object: ManagedObject, in failures: inout ArraySlice<DataSourceError>) {
         let index = object.isInserted ? bindings[object.layout.index].inserted.firstIndex { $0 === object } : nil
         let name = index.map { "the new \(object.layout.name) number \($0 + 1) of this save" }
@@ -123,7 +123,7 @@ private struct UniqueValues: Hashable {
     }
 }
 
-/// The counts of a save's changes.
+/// The numbers of objects that a save has changed.
 ///
 /// ```swift
 /// let report = try await contacts.add([
@@ -141,7 +141,7 @@ public struct SaveReport: Sendable, Hashable {
     /// The number of values for which the hook returned nil.
     public var ignored: Int
 
-    /// Makes a report, for example to compare in a test.
+    /// Creates a report, for example for a comparison in a test.
     ///
     /// ```swift
     /// #expect(try await contacts.add(list) == SaveReport(inserted: 2))
@@ -153,7 +153,7 @@ public struct SaveReport: Sendable, Hashable {
         self.ignored = ignored
     }
 
-    /// Pair rows of links do not count as objects.
+    /// Counts the objects of a change set. Pair rows of links do not count as objects.
     init(_ changes: ChangeSet, _ layout: ModelLayout) {
         let entities = changes.entities.lazy.filter { layout.entities[$0.entity].links == nil }
         self.init(

@@ -11,13 +11,13 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// Hooks and `perform` get the context. One call of `add` or `perform` is one save, which is shown and stored as a whole or not
-/// at all. The save checks the edits against the model. A save that fails leaves the context unchanged. The context can read
-/// objects of other data sources' entities, but not edit them.
+/// Hooks and `perform` get the context. One call of `add` or `perform` makes one save, which is shown and stored either
+/// completely or not at all. The save checks the edits against the model. A save that fails leaves the context unchanged. The
+/// context can read the objects of other data sources, but cannot edit them.
 ///
 /// **Isolation**: the serial queue of its data source. The context is valid only during the call that gets it.
 public final class PrivateContext: EditingContext {
-    /// The other contexts whose edits make one save with those of this context.
+    /// The other contexts whose edits are saved together with the edits of this context.
     var companions: [PrivateContext] = []
     /// The position of the context's tier in the order of tiers.
     private(set) lazy var firstOwnedIndex = bindings.firstIndex(where: \.isOwned) ?? .max
@@ -25,11 +25,11 @@ public final class PrivateContext: EditingContext {
     var named: [PrivateContext] = []
     /// The sweeps of the batch.
     var sweeps = ChildSweeps()
-    /// Whether delete rules are being applied, which may change rows that no data source owns.
+    /// Whether delete rules are being applied. Delete rules may change rows that no data source owns.
     private(set) var isApplyingRules = false
     /// The entities whose leases the batch has; nil in a store that is not shared, and in a batch that saves nothing.
     var leased: Set<Int>?
-    /// Whether cascades of the batch have been applied before its end.
+    /// Whether cascades have already been applied during the batch.
     private var hasCascaded = false
     /// Whether the last application of delete rules threw an error, or is still running.
     private var hasFailedToCascade = false
@@ -62,7 +62,7 @@ public final class PrivateContext: EditingContext {
 
     override var editing: ObjectEditing { .inBatch }
 
-    /// Hooks look up many objects one after the other.
+    /// Hooks look up many objects one by one.
     override var lookupIsolation: ReadIsolation { .lookup }
 
     override func editor(of object: ManagedObject) -> EditingContext {
@@ -84,18 +84,18 @@ public final class PrivateContext: EditingContext {
         sweeps = ChildSweeps()
     }
 
-    /// Applies the cascades of the batch so far, so that a query does not find the deleted objects.
+    /// Applies the cascades of the deletions so far, so that a query does not find the deleted objects.
     ///
-    /// - Complexity: O(n) in the number of reached objects. Each object is reached once.
+    /// - Complexity: O(n) in the number of objects that the cascades delete. Each object is visited once.
     override func completeEdits() throws {
         if deletions.isEmpty, companions.isEmpty || companions.allSatisfy(\.deletions.isEmpty) { return }
         if isApplyingRules || !isInBatch { return }
         try applyingRules(onlyCascades: true) {}
     }
 
-    /// Applies the delete rules to the objects that the batch has deleted, in all of its contexts, then runs the body.
+    /// Applies the delete rules to the objects that the batch has deleted in all its contexts, and then runs the body.
     ///
-    /// - Parameter onlyCascades: Whether all other rules wait for the end of the batch.
+    /// - Parameter onlyCascades: Whether to apply only cascades, and to leave all other rules to the end of the batch.
     func applyingRules(onlyCascades: Bool = false, _ body: () throws -> Void) throws {
         let contexts = [self] + companions
         for context in contexts {
@@ -175,7 +175,7 @@ public final class PrivateContext: EditingContext {
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: The predicate; nil, the default, for all objects.
-    ///   - assignments: The new values, the same for all objects.
+    ///   - assignments: The new values. All objects get the same values.
     /// - Returns: The number of matching objects.
     /// - Throws: `entityNotOwned`; the errors of ``ManagedObjectContext/fetch(_:)``.
     @discardableResult
@@ -190,9 +190,9 @@ public final class PrivateContext: EditingContext {
         return objects.count
     }
 
-    /// The matching objects, in any order.
+    /// Returns the matching objects, in any order.
     ///
-    /// - Throws: `entityNotOwned` unless all of them may be edited; the errors of a fetch.
+    /// - Throws: `entityNotOwned` if any of the objects may not be edited; the errors of a fetch.
     private func changeable<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws -> [Object] {
@@ -209,7 +209,7 @@ public final class PrivateContext: EditingContext {
         return lastSyncMark
     }
 
-    /// Discards all edits of this batch so far. In a save over several data sources, the edits of all of them are discarded.
+    /// Discards all edits of this batch so far. In a save over several data sources, discards the edits of all their contexts.
     ///
     /// ```swift
     /// try context.delete(ContactEntity.self, where: nil)
@@ -236,16 +236,16 @@ public final class PrivateContext: EditingContext {
     /// The bytes of the registered objects.
     package var registeredByteCount: Int { registeredBytes }
 
-    /// The bytes of the registered objects as counted, and as calculated from all objects.
+    /// The bytes of the registered objects: the running count, and a new calculation from all objects.
     package var registeredByteCounts: (counted: Int, present: Int) {
         let owned = bindings.filter(\.isOwned).flatMap { $0.objects.objects }
         return (registeredByteCount, owned.reduce(0) { $0 + $1.row.byteCount + EntityBinding.objectBytes })
     }
 
-    /// The number of entries looked at to add values to unique indexes.
+    /// The number of index entries that were visited while values were added to unique indexes.
     package var uniqueIndexLooks: Int { bindings.reduce(0) { $0 + $1.uniqueIndexLooks } }
 
-    /// Forgets all objects, as the context does after saves beyond the limit of registered bytes.
+    /// Forgets all registered objects.
     package func forgetObjects() { forgetAll() }
 
 }
@@ -259,7 +259,7 @@ extension PrivateContext: CustomStringConvertible {
     }
 }
 
-/// Changes by others to registered objects. They are applied only between two batches.
+/// Applying changes that were made outside the context to registered objects, only between two batches.
 extension PrivateContext {
     func take(_ event: FeedEvent) {
         related.removeAll()
@@ -288,12 +288,12 @@ extension PrivateContext {
     }
 }
 
-/// Changes of many rows in a batch that does nothing else.
+/// Changes of many rows in a batch that makes no other change.
 extension PrivateContext {
     /// Sets the same values in all matching objects.
     ///
     /// - Parameter source: The data source of the context.
-    /// - Returns: The report of a change by the store; nil if the changes are in the batch.
+    /// - Returns: The report of the change if the store made it; nil if the changes are part of the batch.
     func updateAll<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?, _ assignments: [FetchAssignment<Object>],
         from source: SaveSource
@@ -324,7 +324,7 @@ extension PrivateContext {
     /// Deletes all matching objects.
     ///
     /// - Parameter source: The data source of the context.
-    /// - Returns: The report of a change by the store; nil if the changes are in the batch.
+    /// - Returns: The report of the change if the store made it; nil if the changes are part of the batch.
     func deleteAll<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?, from source: SaveSource
     ) throws -> SaveReport? {
@@ -338,9 +338,9 @@ extension PrivateContext {
         }
     }
 
-    /// The plan of a request for matching objects.
+    /// Returns the plan of a request for matching objects.
     ///
-    /// - Throws: `entityNotOwned` unless the context owns all of them.
+    /// - Throws: `entityNotOwned` if the context does not own all these objects.
     func changePlan<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws(DataSourceError) -> FetchPlan {
@@ -351,7 +351,7 @@ extension PrivateContext {
     }
 }
 
-/// Ends the batch of a cancelled task. It then saves nothing.
+/// Throws if the task is cancelled, so that its batch ends and saves nothing. Checks the task at every 256th index only.
 func checkCancellation(_ index: Int) throws {
     if index & 0xFF == 0 { try Task.checkCancellation() }
 }

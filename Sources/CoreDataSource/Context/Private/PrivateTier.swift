@@ -2,19 +2,19 @@ internal import Foundation
 internal import RowStore
 internal import Synchronization
 
-/// The highest tier, where a save begins: the queue of one data source, on which batches run one after the other.
+/// The tier of one data source, in which its saves begin. Its batches run one after the other on its queue.
 ///
-/// **Isolation**: its own serial queue, which never waits for the main actor.
+/// **Isolation**: the serial queue of the tier. The queue never waits for the main actor.
 package actor PrivateTier {
     nonisolated let box: ContextBox
-    /// The position of the tier in the order in which the queues of several data sources are locked.
+    /// The position of the tier in the order of locking the queues of several data sources.
     nonisolated let lockPosition: Int
-    /// The entities of other data sources whose rows may change, or affect the result, when objects of this data source are
+    /// The entities of other data sources whose rows may change, or may affect the result, when objects of this data source are
     /// deleted.
     nonisolated let reach: Set<Int>
-    /// The number of jobs with a callback that are enqueued and have not begun.
+    /// The number of enqueued jobs with a callback that have not begun.
     nonisolated let waitingJobs = Atomic<Int>(0)
-    /// The leases that batches need; nil unless the store is shared.
+    /// The leases that batches need; nil if the store is not shared.
     nonisolated let leases: TierLeases?
     nonisolated let stack: PersistentStack
     nonisolated let executor: QueueExecutor
@@ -53,8 +53,8 @@ package actor PrivateTier {
 
 /// The leases that batches of a data source need.
 struct TierLeases: Sendable {
-    /// The leases of batches that change only owned entities. They include the leases of entities that share a uniqueness
-    /// constraint with an owned entity, because each entity has its own table.
+    /// The leases of batches that change only owned entities. These include the leases of entities that share a uniqueness
+    /// constraint with an owned entity, because each entity has a separate table.
     let own: LeaseSet
     /// The leases of batches that may delete.
     let reach: LeaseSet
@@ -77,13 +77,14 @@ enum BatchScope {
     case nothing
     /// The entities that the data source owns.
     case own
-    /// Also the entities that delete rules reach.
+    /// The entities that the data source owns, and the entities that delete rules reach.
     case reach
 }
 
 /// A context that is used only on its queue.
 ///
-/// Guarded by: the queue of its tier. A save over several data sources blocks all their queues, which an actor cannot express.
+/// Guarded by: the queue of its tier. A save over several data sources blocks the queues of all these data sources. An actor
+/// cannot express such a lock.
 struct ContextBox: @unchecked Sendable {
     let context: PrivateContext
 }
@@ -96,19 +97,20 @@ extension PrivateTier {
     ///
     /// - Parameters:
     ///   - values: The number of values that the work handles; 0 for work that only reads.
-    ///   - deletes: Whether delete rules may change rows of other data sources. If true, the batches of these data sources wait
-    ///     meanwhile. If false, the save fails if delete rules reach such rows.
+    ///   - deletes: Whether delete rules may change rows of other data sources. If true, batches of these data sources wait
+    ///     during the call. If false, the save fails if delete rules reach such rows.
     nonisolated func perform<Result: Sendable>(
         waitFor level: SaveLevel, values: Int = 1, deletes: Bool = true,
         _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> SavedWork<Result> {
         let scope: BatchScope = values == 0 ? .nothing : deletes ? .reach : .own
-        // If earlier calls with a callback wait, lock the same queues as they do, so that they come first.
+        // If earlier calls with a callback are waiting, lock the same queues as these calls, so that the earlier calls run
+        // first.
         let call = TierCall([self], scope, blocksReach: waitingJobs.load(ordering: .acquiring) > 0)
         return try await call.perform(waitFor: level, values: values) { try work($0[0]) }
     }
 
-    /// Runs the work, checks its edits as a save would, and discards them.
+    /// Runs the work, checks its edits as a save would, and discards the edits.
     nonisolated func performRehearsal<Result: Sendable>(
         values: Int, _ work: @Sendable (PrivateContext) throws -> Result
     ) async throws -> Result {
@@ -117,7 +119,8 @@ extension PrivateTier {
 
     /// Runs the work on the queue, saves its edits, and blocks until the save is in the store.
     ///
-    /// On the main thread, objects and fetches of main show the save when the call returns. Lists follow when main is free.
+    /// On the main thread, objects and fetches of main show the save when the call returns. Lists show the save later, when
+    /// main is free.
     nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (PrivateContext) throws -> Result
     ) throws -> SavedWork<Result> {
@@ -139,7 +142,7 @@ extension PrivateTier {
 
     /// Enqueues the work after all earlier calls, and returns at once.
     ///
-    /// The callback runs on the main actor, after the save is in the store and is shown by main and its lists.
+    /// The callback runs on the main actor, after the save is in the store, and after main and its lists show the save.
     nonisolated func performLater<Result: Sendable>(
         values: Int = 1, deletes: Bool = true, _ work: @escaping @Sendable (PrivateContext) throws -> Result,
         callback: @escaping @MainActor @Sendable (Swift.Result<SavedWork<Result>, any Error>) -> Void
@@ -179,8 +182,8 @@ extension PrivateTier {
     }
 }
 
-/// Whether the actor is the main actor. A separate function, because the compiler of Swift 6.3 crashes when it optimizes the
-/// comparison into an async function.
+/// Whether the actor is the main actor. This is a separate function, because the compiler of Swift 6.3 crashes when it inlines
+/// the comparison into an async function.
 @inline(never)
 private func isMainActor(_ actor: (any Actor)?) -> Bool { actor === MainActor.shared }
 
@@ -188,7 +191,8 @@ private func isMainActor(_ actor: (any Actor)?) -> Bool { actor === MainActor.sh
 struct SavedWork<Result: Sendable>: Sendable {
     let result: Result
     let report: SaveReport
-    /// The number of the save; nil if there was nothing to save, or if the save is already in the store.
+    /// The number of the save if it is not in the store yet; nil if there was nothing to save, or if the save is already in the
+    /// store.
     let uncommitted: Int64?
 }
 
@@ -204,8 +208,8 @@ struct TierCall: Sendable {
 
     private var stack: PersistentStack { tiers[0].stack }
 
-    /// - Parameter blocksReach: Whether to block the queues of the tiers that delete rules reach, even if their rows may not
-    ///   change.
+    /// - Parameter blocksReach: Whether to block the queues of the tiers that delete rules reach, even if the save may not
+    ///   change the rows of these tiers.
     init(_ tiers: [PrivateTier], _ scope: BatchScope = .reach, blocksReach: Bool = false) {
         self.tiers = tiers
         self.scope = scope
@@ -213,8 +217,8 @@ struct TierCall: Sendable {
         joined = scope == .reach ? blocked : tiers
     }
 
-    /// The given tiers, and the tiers in which delete rules may change rows. Every call locks the queues in the same order, so
-    /// that no two calls wait for each other.
+    /// Returns the given tiers, and the tiers in which delete rules may change rows. The result is sorted: every call locks the
+    /// queues in the same order, so that no two calls wait for each other.
     private static func reached(_ tiers: [PrivateTier]) -> [PrivateTier] {
         if tiers.count == 1, tiers[0].reach.isEmpty { return tiers }
         var blocked: [PrivateTier] = []
@@ -239,13 +243,13 @@ struct TierCall: Sendable {
         if level == .store, let number = saved.uncommitted {
             do { try await stack.root.committed(number) } catch { failure = error }
         }
-        // A failed save was visible until now, so merge its removal.
+        // Main may still show a failed save, so merge its rollback.
         if level == .main || isOnMain && values > 0 { await stack.mainWaker.mergeNow() }
         if let failure { throw failure }
         return saved
     }
 
-    /// Waits for admission, runs the work, checks its edits as a save would, and discards them.
+    /// Waits for admission, runs the work, checks its edits as a save would, and discards the edits.
     func rehearse<Result: Sendable>(
         values: Int, _ work: @Sendable ([PrivateContext]) throws -> Result
     ) async throws -> Result {
@@ -257,7 +261,7 @@ struct TierCall: Sendable {
         return try outcome.get()
     }
 
-    /// Runs the body while it blocks the queues of tiers.
+    /// Blocks the queues of the tiers, and runs the body meanwhile.
     fileprivate func holding<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
         guard let next = tiers.first else { return try body() }
         return try next.executor.runAndWait { try holding(tiers.dropFirst(), body) }
@@ -299,6 +303,6 @@ struct TierCall: Sendable {
 }
 
 extension PersistentStack {
-    /// The tiers of the data sources that own any of the entities.
+    /// Returns the tiers of the data sources that own any of the entities.
     func tiers(owning entities: Set<Int>) -> [PrivateTier] { owners(of: entities).compactMap { $0 as? PrivateTier } }
 }

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Sweeps, which delete the children that a parent's list lacks.
+/// Sweeps, which delete the children of a parent that are not in a list.
 extension PrivateContext {
     /// Deletes the children of one parent that are not in a list.
     ///
@@ -22,26 +22,28 @@ extension PrivateContext {
     /// }
     /// ```
     ///
-    /// **Ordering**: the sweep runs after all values of the batch were added and linked. So a child that a later value moves to
-    /// another parent stays. Objects that another sweep of the batch keeps stay too. So do objects that a hook returned for a
-    /// value.
+    /// **Ordering**: the sweep runs after all values of the batch were added and linked. So a child stays if a later value
+    /// moves the child to another parent. A child also stays if another sweep of the batch keeps the child, or if a hook
+    /// returned the child for a value.
     ///
     /// Deletions follow the delete rules. A second sweep of the same relationship of the same parent replaces the first sweep.
-    /// A sweep links nothing, and does not write the children that stay.
+    /// A sweep does not make links, and does not write the children that stay.
     ///
-    /// In a `sync`, the rules of the sync apply to the children too. If the sync may not delete, nothing is swept. Its options
-    /// are added to `options`. Its `.atMost` counts all swept children together.
+    /// In a `sync`, the rules of the sync apply to the children too. If the sync may not delete, the sweep deletes nothing. The
+    /// options of the sync are added to `options`. The limit `.atMost` of the sync applies to the children of all its sweeps
+    /// together.
     ///
     /// - Parameters:
     ///   - relationship: A to-many relationship, ordered or not, to objects that this data source owns. Its inverse must be
     ///     to-one.
-    ///   - parent: An object of this context, new or not, of any data source.
-    ///   - kept: The objects of the list. Nil stands for an ignored value. With an ignored value, nothing is deleted, unless
-    ///     ``SyncOptions/allowsIgnoredValues`` is given.
-    ///   - deleting: Whether the other children are deleted, and the greatest share of this parent's children to delete.
+    ///   - parent: A new or saved object of any data source, from this context.
+    ///   - kept: The objects of the list. Nil stands for an ignored value. If the list has an ignored value, the sweep deletes
+    ///     nothing. The option ``SyncOptions/allowsIgnoredValues`` lifts this restriction.
+    ///   - deleting: Whether to delete the other children, and the greatest share of this parent's children that may be
+    ///     deleted.
     ///   - options: ``SyncOptions/allowsEmpty`` for a list that may be empty.
-    /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. The save throws `emptySync` for an empty list if
-    ///   children are stored, and `tooManyDeletions`.
+    /// - Throws: `unknownAttribute`, `entityNotOwned`, `invalidRequest`. The save throws `emptySync` if the list is empty but
+    ///   children are stored, and `tooManyDeletions` if too many children would be deleted.
     public func sweep<Parent: ManagedObject, Children: Sequence>(
         _ relationship: KeyPath<Parent, Children>, of parent: Parent, keeping kept: [Children.Element?],
         deleting: SyncDeletion = .all, options: SyncOptions = []
@@ -149,16 +151,16 @@ extension PrivateContext {
         }
     }
 
-    /// The present and previous children of one parent.
+    /// The current and previous children of one parent.
     private struct SweptChildren {
-        /// The number of children that were saved before.
+        /// The number of children that were saved before the batch.
         var stored = 0
-        /// The candidates for deletion: present children, and children that this batch removed without giving them another
+        /// The candidates for deletion: current children, and children that this batch removed without assigning another
         /// parent.
         var objects: [ManagedObject] = []
     }
 
-    /// The children by the keys of their parents.
+    /// Returns the children by the keys of their parents.
     private func children(
         of sweeps: ArraySlice<ChildSweep>, _ column: LinkColumn, _ family: [Int]
     ) throws -> [Int64: SweptChildren] {
@@ -203,7 +205,7 @@ extension PrivateContext {
 }
 
 extension ManagedObjectContext {
-    /// The matching rows of one entity as they were before the batch.
+    /// Returns the matching rows of one entity, as they were before the batch.
     fileprivate func savedRows(_ query: RowQuery) throws -> [StoredRow] {
         try reading { () throws(DataSourceError) in try source.rows(query, bindings[query.entity].layout).rows }
     }
@@ -217,7 +219,7 @@ extension EntityBinding {
 /// One call of `sweep`, for the children of one parent.
 struct ChildSweep {
     let parent: ManagedObject
-    /// The index of the relationship among those of the parent's entity.
+    /// The index of the relationship among the relationships of the parent's entity.
     let relationship: Int
     /// The keys of the children that stay.
     let kept: Set<Int64>
@@ -228,10 +230,10 @@ struct ChildSweep {
     /// `ThreadEntity/12.messages`.
     private var name: String { "\(parent.objectID).\(parent.layout.relationships[relationship].name)" }
 
-    /// Whether the children that the list lacks are deleted.
+    /// Whether to delete the children that are not in the list.
     ///
     /// - Parameters:
-    ///   - lacking: The number of saved children that the list lacks.
+    ///   - lacking: The number of saved children that are not in the list.
     ///   - stored: The number of saved children.
     ///   - call: The rules of the sync that contains the sweep; nil outside of a sync.
     /// - Throws: `emptySync`, `tooManyDeletions`.
@@ -279,7 +281,7 @@ struct ChildSweeps {
         }
     }
 
-    /// The keys of all objects that a sweep keeps.
+    /// The keys of all objects that any sweep keeps.
     var kept: Set<Int64> {
         groups.reduce(into: []) { kept, group in for sweep in group.sweeps { kept.formUnion(sweep.kept) } }
     }
@@ -287,7 +289,7 @@ struct ChildSweeps {
 
 /// The effects of a batch's sweeps.
 struct SweepReport {
-    /// The number of children that were saved before.
+    /// The number of children that were saved before the batch.
     var stored = 0
     var kept = 0
     var deleted: [ManagedObjectID] = []
@@ -302,7 +304,7 @@ extension PrivateContext {
         guard let first = owned.first else { return }
         var all = FetchPlan(RowQuery(entity: first.index))
         all.family = owned.map(\.index)
-        // Only entities without relationships are deleted as rows; related objects are handled one by one.
+        // Only entities without relationships are deleted as rows. Objects of other entities are deleted one by one.
         if owned.allSatisfy(\.relationships.isEmpty) {
             switch try deleteRows(all, checkCancellation) {
             case .rows: return
@@ -324,7 +326,7 @@ extension PrivateContext {
     }
 }
 
-/// The rule for the objects that the list of a sync lacks.
+/// The rule for deleting the objects that are not in the list of a sync.
 ///
 /// ```swift
 /// try await contacts.sync(onePage, deleting: .none)
@@ -340,19 +342,19 @@ public struct SyncDeletion: Sendable, Hashable {
     /// The limit beyond which deletions are an error.
     private let limit: Limit
 
-    /// Deletes all objects that the list lacks.
+    /// Deletes all objects that are not in the list.
     public static let all = SyncDeletion(deletes: true, limit: .none)
-    /// Deletes no objects. Use it for a list with only a part of the server's objects.
+    /// Deletes no objects. Use this rule for a list that contains only a part of the server's objects.
     public static let none = SyncDeletion(deletes: false, limit: .none)
-    /// Deletes all objects that the list lacks, with one exception: a sync without a scope throws `tooManyDeletions` if it would
-    /// delete more than 20 objects that are more than half of all. Such a list is mostly one page of many. An empty list with
-    /// ``SyncOptions/allowsEmpty`` deletes all objects.
+    /// Deletes all objects that are not in the list, with one exception: a sync without a scope throws `tooManyDeletions` if it
+    /// would delete more than 20 objects and more than half of all objects. In this case, the list is usually only one of
+    /// several pages. With ``SyncOptions/allowsEmpty``, an empty list deletes all objects.
     public static let guarded = SyncDeletion(deletes: true, limit: .guarded)
-    /// The most objects that ``guarded`` deletes whatever their share is.
+    /// The number of objects that ``guarded`` may always delete, whatever their share is.
     private static let guardedCount = 20
 
-    /// Deletes all objects that the list lacks, if they are at most a share of the objects in scope. Otherwise the sync throws
-    /// `tooManyDeletions`.
+    /// Deletes all objects that are not in the list, if they are at most the given share of the objects in scope. Otherwise the
+    /// sync throws `tooManyDeletions`.
     ///
     /// ```swift
     /// try await contacts.sync(serverList, deleting: .atMost(0.5))
@@ -363,7 +365,7 @@ public struct SyncDeletion: Sendable, Hashable {
         SyncDeletion(deletes: true, limit: .share(share > 0 ? min(share, 1) : 0))
     }
 
-    /// Whether the deletions are too many.
+    /// Whether there are too many deletions.
     ///
     /// - Parameters:
     ///   - missing: The number of objects that would be deleted.
@@ -377,9 +379,9 @@ public struct SyncDeletion: Sendable, Hashable {
         }
     }
 
-    /// The error for too many deletions.
+    /// Returns the error for too many deletions.
     ///
-    /// - Parameter scope: The scope of the list, or the relationship, for the message.
+    /// - Parameter scope: The scope or the relationship of the list, for the message.
     func tooMuch(_ missing: Int, of count: Int, _ scope: String, entity: String? = nil) -> DataSourceError {
         let advice =
             switch limit {

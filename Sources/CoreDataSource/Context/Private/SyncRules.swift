@@ -1,4 +1,4 @@
-/// Options that switch off guards of a sync, or extend its report.
+/// Options that switch off safeguards of a sync, or extend its report.
 ///
 /// ```swift
 /// let sync = try await contacts.sync([], options: [.allowsEmpty, .reportsIDs])
@@ -19,7 +19,8 @@ public struct SyncOptions: OptionSet, Sendable, Hashable {
     /// An empty list, or a list with only ignored values, deletes all objects in scope. Without the option, the sync throws
     /// `emptySync`.
     public static let allowsEmpty = SyncOptions(rawValue: 1)
-    /// A list with ignored values deletes the objects that it lacks. Without the option, such a list deletes nothing.
+    /// A list with ignored values deletes the objects that are not in the list. Without the option, such a list deletes
+    /// nothing.
     public static let allowsIgnoredValues = SyncOptions(rawValue: 2)
     /// The report contains the ids of the objects: ``SyncReport/ids``.
     public static let reportsIDs = SyncOptions(rawValue: 4)
@@ -46,7 +47,7 @@ public struct SyncOperations: OptionSet, Sendable, Hashable {
     public static let insert = SyncOperations(rawValue: 1)
     /// The sync may change objects.
     public static let update = SyncOperations(rawValue: 2)
-    /// The sync may delete the objects that the list lacks.
+    /// The sync may delete the objects that are not in the list.
     public static let delete = SyncOperations(rawValue: 4)
     /// All operations; the default.
     public static let all: SyncOperations = [.insert, .update, .delete]
@@ -60,6 +61,6 @@ struct SyncRules: Sendable {
     /// Whether the list covers only a part of the entity.
     var isScoped = true
 
-    /// Whether objects that the list lacks are deleted at all.
+    /// Whether the sync deletes any objects that are not in the list.
     var deletes: Bool { operations.contains(.delete) && deletion.deletes }
 }

@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// Wakes main when there are saves to merge: once for any number of saves. Callers do not wait.
+/// Schedules the merge of new saves into main, once for any number of saves. Callers do not wait.
 final class MainWaker: Sendable {
     /// The functions of main that the waker calls.
     struct Work {
-        /// Updates the registered objects to the newest save, then the lists.
+        /// Updates the registered objects and then the lists to the newest save.
         let merge: @MainActor @Sendable () -> Void
-        /// Updates the registered objects to the newest save. Lists follow when main is free.
+        /// Updates the registered objects to the newest save. Lists are updated later, when main is free.
         let mergeObjects: @MainActor @Sendable () -> Void
         /// Returns after all lists show the merged saves.
         let settleLists: @MainActor @Sendable () async -> Void
@@ -15,7 +15,7 @@ final class MainWaker: Sendable {
     private struct State {
         var main: Work?
         var isScheduled = false
-        /// The calls to make on main, in their order.
+        /// The calls to make on main, in the order of their arrival.
         var callbacks: [Callback] = []
         var isCallingBack = false
     }
@@ -40,7 +40,7 @@ final class MainWaker: Sendable {
         if isFirst { Task { @MainActor in merge() } }
     }
 
-    /// Merges all saves so far, and returns after all lists show them.
+    /// Merges all saves so far, and returns after all lists show these saves.
     @MainActor func mergeNow() async {
         merge()
         await state.withLock(\.main)?.settleLists()
@@ -49,7 +49,7 @@ final class MainWaker: Sendable {
     /// Merges all saves so far.
     @MainActor func merge() { takeMain()?.merge() }
 
-    /// Merges all saves so far into the objects of main. Lists follow when main is free.
+    /// Merges all saves so far into the objects of main. Lists are updated later, when main is free.
     @MainActor func mergeObjects() { takeMain()?.mergeObjects() }
 
     private func takeMain() -> Work? {

@@ -5,16 +5,17 @@ package import RowStore
 /// The shared parts of all contexts of one container: the model, the root, and the keys of new objects.
 package final class PersistentStack: Sendable {
     package let layout: ModelLayout
-    /// The consequences of deleting and linking objects.
+    /// The effects of deleting and linking objects.
     let graph: RelationshipGraph
     package let root: RootTier
     let mainWaker: MainWaker
     /// The most bytes of objects that a private context keeps registered between saves.
     let registeredObjectByteLimit: Int
-    /// A context that shares a uniqueness constraint with another context keeps this lock from the check of a save until the
-    /// root has accepted the save. Without the lock, two contexts that checked at once would both find the value free.
+    /// A context that shares a uniqueness constraint with another context locks this from the check of a save until the root
+    /// has accepted the save. Without the lock, two contexts could check the same value at the same time, and both would find
+    /// the value free.
     let sharedConstraints = NSLock()
-    /// The container, which the stack does not keep alive.
+    /// A weak reference to the container.
     let holder = Guarded(WeakReference())
     private let types: Guarded<[ManagedObject.Type]>
     /// The class name of the data source that owns each entity.
@@ -67,10 +68,10 @@ package final class PersistentStack: Sendable {
         }
     }
 
-    /// The class of an entity's objects; `ManagedObject` if the model names none.
+    /// The class of an entity's objects; `ManagedObject` if the model names no class.
     func type(ofEntity entity: Int) -> ManagedObject.Type { types.withLock { $0[entity] } }
 
-    /// Uses the class that a data source lists for an entity, if the model names none.
+    /// Uses the class that a data source lists for an entity, if the model names no class.
     func adopt(_ type: ManagedObject.Type, forEntity entity: Int) {
         types.withLock { types in
             if types[entity] == ManagedObject.self { types[entity] = type }
@@ -81,7 +82,7 @@ package final class PersistentStack: Sendable {
 
     func owner(ofEntity entity: Int) -> String? { owners.withLock { $0[entity] } }
 
-    /// Keeps a diagnostic of a data source, unless it is known already.
+    /// Adds a diagnostic of a data source, if it is new.
     func record(_ diagnostic: DataSourceDiagnostic, of owner: String) {
         noticed.withLock { noticed in
             let known = noticed[owner, default: []]
@@ -97,7 +98,7 @@ package final class PersistentStack: Sendable {
     }
 }
 
-/// A reference to an object that keeps the stack alive, and so must not be kept alive by the stack.
+/// A reference from the stack to an object that itself keeps the stack alive. The reference is weak to avoid a cycle.
 struct WeakReference: Sendable {
     weak let object: (any AnyObject & Sendable)?
 
@@ -111,7 +112,7 @@ struct WeakReference: Sendable {
 /// Two data sources have the same origin if a uniqueness constraint covers objects of both, or once a save has spanned both
 /// data sources.
 struct SaveOrigins {
-    /// A union-find structure: for each entity, another entity of the same origin or the entity itself.
+    /// A union-find structure. For each entity, it has another entity of the same origin, or the entity itself.
     private var parents: [Int]
     private var sources: [(source: SaveSource, entity: Int)] = []
 
@@ -124,7 +125,7 @@ struct SaveOrigins {
         }
     }
 
-    /// Adds a data source, and gives every data source its origin.
+    /// Adds a data source, and sets the origin of every data source.
     mutating func join(_ source: SaveSource, _ entities: Set<Int>) {
         guard let first = entities.min() else { return }
         for entity in entities { unite(first, entity) }

@@ -2,7 +2,7 @@ internal import RowStore
 
 /// The effects of deletions and links on other rows, by entity. The graph is derived from the model.
 final class RelationshipGraph: Sendable {
-    /// Rows that lead to objects of an entity through a relationship without an inverse.
+    /// Rows with links to objects of an entity, for a relationship without an inverse.
     struct Incoming: Sendable {
         let layout: Int
         let column: LinkColumn
@@ -10,7 +10,7 @@ final class RelationshipGraph: Sendable {
         let isPair: Bool
     }
 
-    /// A count rule of a relationship, for the rows that store its links.
+    /// A link column for whose relationship the model has a count rule.
     struct CountedColumn: Sendable {
         let column: LinkColumn
         /// The possible entities of the owner.
@@ -23,16 +23,16 @@ final class RelationshipGraph: Sendable {
     let incoming: [[Incoming]]
     /// By entity: the relationships with a count rule whose links are stored in other rows.
     let counted: [[Int]]
-    /// By layout, including layouts of links: the columns whose values change such a count.
+    /// By layout, including layouts of links: the columns whose values change the count of a relationship with a count rule.
     let countedColumns: [[CountedColumn]]
-    /// By layout: whether its rows, or the rows that they link, have rules for their relationships.
+    /// By layout: whether a change of its rows requires a check of relationship rules.
     let isChecked: [Bool]
-    /// Whether the model has any such rule.
+    /// Whether the model has any rule for relationships.
     var hasChecks: Bool { !checkedLayouts.isEmpty }
     private let checkedLayouts: [Int]
     /// By layout of links: the entities of both ends; empty for other layouts.
     private let linkEnds: [[Int]]
-    /// By layout: whether a relationship leads to its rows.
+    /// By layout: whether any relationship leads to rows of the layout.
     private let isDestination: [Bool]
     /// By layout: the columns with keys of other objects.
     let linkColumns: [[Int]]
@@ -40,9 +40,9 @@ final class RelationshipGraph: Sendable {
     private let columnsOfLinks: [[Int]]
     /// By entity: whether deleting an object affects other rows.
     let hasEffects: [Bool]
-    /// By entity: the layouts whose rows may change, or affect the result, when an object is deleted.
+    /// By entity: the layouts whose rows may change, or may affect the result, when an object of the entity is deleted.
     private let reach: [Set<Int>]
-    /// By layout: its relationships.
+    /// By layout: the relationships of the layout.
     private let relationships: [[RelationshipLayout]]
 
     init(_ layout: ModelLayout) {
@@ -72,8 +72,8 @@ final class RelationshipGraph: Sendable {
         relationships = layout.entities.map(\.relationships)
     }
 
-    /// The entities whose rows may change, or affect the result, when objects of the given entities are deleted. A layout of
-    /// links is replaced by the entities of both ends.
+    /// Returns the entities whose rows may change, or may affect the result, when objects of the given entities are deleted.
+    /// For a layout of links, the result has the entities of both ends instead.
     func reach(of entities: Set<Int>) -> Set<Int> {
         let layouts = entities.reduce(into: Set<Int>()) { $0.formUnion(reach[$1]) }
         return layouts.reduce(into: []) { $0.formUnion(linkEnds[$1].isEmpty ? [$1] : Set(linkEnds[$1])) }
@@ -82,9 +82,10 @@ final class RelationshipGraph: Sendable {
     /// Whether objects of an entity must be deleted one by one, because of delete rules or count rules.
     func needsObjects(toDelete entity: Int) -> Bool { hasEffects[entity] || !countedColumns[entity].isEmpty }
 
-    /// The entities whose rows a cascade can delete without making objects, when objects of the given entities are deleted.
+    /// Returns the entities whose rows a cascade can delete without making objects, when objects of the given entities are
+    /// deleted.
     ///
-    /// The deletion of such a row has no further effects, and only one delete rule reaches it.
+    /// Deleting a row of these entities has no further effects, and only one delete rule can delete the row.
     func entitiesDeletedAsRows(byDeleting entities: Set<Int>) -> Set<Int> {
         var (deleted, waiting) = (entities, Array(entities))
         var unlinked: Set<Int> = []
@@ -106,7 +107,7 @@ final class RelationshipGraph: Sendable {
     /// Whether a change of rows changes links.
     func changesLinks(_ changes: EntityChanges) -> Bool {
         let columns = columnsOfLinks[changes.entity]
-        // If a deletion is rolled back, the row appears as inserted. The links to that row come back, too.
+        // If a deletion is rolled back, the row appears as inserted, and the links to the row return.
         if !changes.inserted.isEmpty || !changes.deleted.isEmpty {
             return !columns.isEmpty || isDestination[changes.entity]
         }
@@ -159,7 +160,7 @@ final class RelationshipGraph: Sendable {
         return columns
     }
 
-    /// The entities of both ends of a layout of links; none for other layouts.
+    /// Returns the entities of both ends of a layout of links. Returns an empty array for other layouts.
     private static func linkEnds(of entity: EntityLayout, _ layout: ModelLayout) -> [Int] {
         guard let links = entity.links, let source = layout.entity(named: links.entity),
             let relationship = source.relationship(named: links.name)
@@ -199,7 +200,7 @@ extension EntityLayout {
 }
 
 extension RelationshipLayout {
-    /// Whether the deletion of a source affects other rows, or may be refused.
+    /// Whether deleting a source affects other rows, or may be refused.
     fileprivate var hasEffects: Bool {
         switch (storage, description.deleteRule) {
         case (.none, _): false
@@ -222,7 +223,7 @@ extension RelationshipLayout {
         if case .column = storage { !description.isOptional } else { false }
     }
 
-    /// The column with the source, in rows that store the links; nil if the source's own row stores them.
+    /// The column with the source's key, in the rows that store the links; nil if the source's own row stores the links.
     fileprivate var ownerColumn: LinkColumn? {
         switch storage {
         case .inverseColumn(let column): column
@@ -232,7 +233,7 @@ extension RelationshipLayout {
     }
 }
 
-/// The rows that store links, and their columns for the owner and for the other end.
+/// The rows that store the links of a relationship, with the columns of the owner and of the other end.
 struct LinkSource {
     let layout: Int
     /// The column with the owner's key.
@@ -240,7 +241,7 @@ struct LinkSource {
     /// The column of the other end; nil if the row itself is the other end.
     let other: LinkColumn?
     let position: Int?
-    /// The possible entities of the other end; a single entity if no column stores it.
+    /// The possible entities of the other end; a single entity if no column stores the entity.
     private let family: [Int]
 
     init(_ layout: Int, _ column: LinkColumn) {
@@ -268,7 +269,7 @@ struct LinkSource {
 }
 
 extension RelationshipLayout {
-    /// The rows with the links of the relationship; empty if the rows of its sources store them.
+    /// The rows that store the links of the relationship; empty if the rows of its sources store the links.
     var linkSources: [LinkSource] {
         switch storage {
         case .column, .none: []
@@ -279,14 +280,14 @@ extension RelationshipLayout {
 }
 
 extension ManagedObject {
-    /// The destination in a link column; nil if there is none.
+    /// Returns the destination in a link column; nil if there is none.
     final func end(_ column: LinkColumn, _ relationship: RelationshipLayout) -> LinkEnd? {
         row.end(column, relationship.destinationFamily)
     }
 }
 
 extension RowSnapshot {
-    /// The destination in a link column; nil if there is none, or if its entity is not in the family.
+    /// Returns the destination in a link column; nil if there is none, or if the destination's entity is not in the family.
     func end(_ column: LinkColumn, _ family: [Int]) -> LinkEnd? {
         if isNull(column.key) { return nil }
         let entity = column.entity.map { isNull($0) ? -1 : Int(integer($0)) } ?? family.first
@@ -296,7 +297,7 @@ extension RowSnapshot {
     }
 }
 
-/// One end of a link: an object, by the index of its entity and its key.
+/// One end of a link: the entity's index and the key of an object.
 struct LinkEnd: Hashable {
     let entity: Int
     let key: Int64

@@ -3,48 +3,48 @@ internal import Synchronization
 
 /// The keys of new objects.
 ///
-/// In a shared store, keys are reserved in the store: first when it is opened, and again on a queue when half of them are used.
-/// So an insert, even in a draft on main, finds reserved keys. It waits for the store only if keys are used faster than the
-/// store reserves more.
+/// In a shared store, this class reserves keys in the store. The first keys are reserved when the store is opened. More keys
+/// are reserved on a queue whenever half of the reserved keys are used. So an insert, even in a draft on main, usually finds
+/// reserved keys. The insert waits for the store only if keys are used faster than the store reserves more keys.
 package final class StoreKeys: Sendable {
     private let sharing: (any StoreSharing)?
     private let queue: (any WorkQueue)?
     private let lastKey: Atomic<Int64>
-    /// The greatest key that may be used here. Other members may use greater keys.
+    /// The greatest key that this container may use. Other members may use greater keys.
     private let keyLimit: Atomic<Int64>
-    /// The key at whose use more keys are reserved.
+    /// When this key is used, more keys are reserved.
     private let nextReservation: Atomic<Int64>
     private let reserve = Guarded(Reserve())
-    /// Whether a reservation runs on the queue or waits there.
+    /// Whether a reservation is running or waiting on the queue.
     private let isReserving = Atomic(false)
 
     private struct Reserve {
         /// The number of keys in the next reservation.
         var count = StoreKeys.firstCount
-        /// The keys to use after the present keys.
+        /// The keys to use after the current keys.
         var ahead: Reserved?
     }
 
     private struct Reserved {
         let keys: Range<Int64>
-        /// The generation when the keys were requested.
+        /// The value of `generation` when the keys were requested.
         let generation: Int
     }
 
-    /// The number of times that the reserved keys were forgotten.
+    /// How often the reserved keys were forgotten.
     private let generation = Atomic(0)
-    /// The greatest key used here that another program may also have used.
+    /// The greatest key used by this container that another program may also have used.
     private let lastDoubtful = Atomic<Int64>(0)
 
     private static let firstCount: Int64 = 4096
     private static let largestCount: Int64 = 65_536
-    /// The largest count for a batch that inserts many objects.
+    /// The largest number of keys for a batch that inserts many objects.
     private static let largestBatch: Int64 = 1 << 20
 
     init(_ store: any PersistentStore, _ scheduling: WorkScheduling) {
         sharing = store.sharing
         queue = sharing.map { _ in scheduling.makeQueue("CoreDataSource.keys", false) }
-        // Int64.max is no key, because the store keeps a bound above the greatest key.
+        // Int64.max is not used as a key, because the store keeps a bound above the greatest key.
         lastKey = Atomic(sharing == nil ? store.firstFreeKey - 1 : 0)
         keyLimit = Atomic(sharing == nil ? Int64.max - 1 : 0)
         nextReservation = Atomic(Int64.max)
@@ -52,7 +52,7 @@ package final class StoreKeys: Sendable {
         if sharing != nil { _ = try? refill() }
     }
 
-    /// Returns a key that no object of the store ever had.
+    /// Returns a key that no object of the store has ever had.
     ///
     /// - Throws: `keysExhausted`; in a shared store, errors of the store.
     func next() throws(DataSourceError) -> Int64 {
@@ -66,7 +66,7 @@ package final class StoreKeys: Sendable {
                 + "object, and open the store again.")
     }
 
-    /// Whether another program may also have used a key that was used here.
+    /// Whether another program may also have used a key of this container.
     func isDoubtful(_ key: Int64) -> Bool { key <= lastDoubtful.load(ordering: .acquiring) }
 
     private func nextReserved() -> Int64? {
@@ -83,7 +83,7 @@ package final class StoreKeys: Sendable {
         return nil
     }
 
-    /// Continues with keys from `firstFree` on, after another program has inserted rows.
+    /// Makes all new keys at least `firstFree`, after another program has inserted rows.
     func raise(to firstFree: Int64) {
         lastDoubtful.max(lastKey.load(ordering: .acquiring), ordering: .acquiringAndReleasing)
         // In a shared store, the next reservation is above the keys of other programs.
@@ -98,13 +98,13 @@ package final class StoreKeys: Sendable {
 
     // MARK: Reserving
 
-    /// Continues with the next reserved keys after the present keys are used.
+    /// Switches to the next reserved keys, after the current keys are used.
     ///
     /// - Returns: False if the store has no more keys.
     private func refill() throws(DataSourceError) -> Bool {
         try reserve.withLock { (reserve) throws(DataSourceError) in
             while true {
-                // Another thread may have refilled meanwhile.
+                // Another thread may have switched already.
                 if lastKey.load(ordering: .acquiring) < keyLimit.load(ordering: .acquiring) { return true }
                 let next = if let ahead = reserve.ahead { ahead } else { try reserved(&reserve) }
                 reserve.ahead = nil
@@ -125,7 +125,7 @@ package final class StoreKeys: Sendable {
         reserved.generation == generation.load(ordering: .sequentiallyConsistent)
     }
 
-    /// Stops using the reserved keys, because another process may use them too. Does not wait.
+    /// Stops using the reserved keys, because another process may use the same keys. Does not wait.
     private func forget() {
         generation.add(1, ordering: .sequentiallyConsistent)
         skipToLimit()
@@ -149,7 +149,7 @@ package final class StoreKeys: Sendable {
         return Reserved(keys: keys, generation: generation)
     }
 
-    /// Begins to reserve keys for a batch that may insert `count` objects, so that the batch need not wait for keys.
+    /// Begins to reserve keys for a batch that may insert `count` objects, so that the batch does not have to wait for keys.
     func reserve(for count: Int) {
         let count = min(Int64(count), StoreKeys.largestBatch)
         let reservation = nextReservation.load(ordering: .relaxed)
@@ -158,7 +158,8 @@ package final class StoreKeys: Sendable {
 
     /// - Parameter count: The number of keys that must be available before the next reservation begins.
     private func reserveAhead(for count: Int64 = 0) {
-        // Make one reservation at a time: if the store cannot be written, each would wait for its full timeout.
+        // Make only one reservation at a time, because each reservation waits for its full timeout if the store cannot be
+        // written.
         guard let queue, !isReserving.exchange(true, ordering: .acquiringAndReleasing) else { return }
         queue.async { [weak self] in
             self?.reserve.withLock { reserve in
