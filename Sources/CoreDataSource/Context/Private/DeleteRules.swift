@@ -12,7 +12,7 @@ struct DeleteRules {
     private let contexts: [EditingContext]
     /// Whether to apply only the rule Cascade.
     private let onlyCascades: Bool
-    /// Whether the context is a draft in which objects were just deleted.
+    /// Whether the contexts are drafts in which objects were just deleted.
     private let isOfDraft: Bool
     /// The entities whose leases the batch has; nil in a store that is not shared.
     private let leased: Set<Int>?

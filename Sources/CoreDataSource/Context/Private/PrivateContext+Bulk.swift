@@ -6,8 +6,8 @@ enum RowChangeWay {
     case rows
     /// There are too many rows for a change set, so the store must change the rows.
     case tooManyRows
-    /// The rows must become objects, because the predicate needs objects, values must be unique, delete rules apply, or the setter
-    /// of a property does more than set its attribute.
+    /// The rows must become objects, because the predicate needs objects, values must be unique, delete rules apply, or a
+    /// setter does more than set its attribute.
     case objects
 }
 
@@ -174,8 +174,8 @@ extension PrivateContext {
         }
     }
 
-    /// Whether the store can make the change. Not with a predicate over relationships, because such a predicate might depend on
-    /// rows that the same change has just modified.
+    /// Whether the store can make the change. A change with a predicate over relationships must be made here, because the
+    /// predicate might depend on rows that the same change has just modified.
     private func canChangeInStore(_ plan: FetchPlan) -> Bool {
         stack.root.bulkStore != nil && plan.query.joined.isEmpty
     }

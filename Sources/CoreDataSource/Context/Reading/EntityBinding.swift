@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// The rights of a context to the rows of an entity. They decide what the context can rely on.
+/// The rights of a context to the rows of an entity.
 enum EntityRights {
     /// The context only reads the rows.
     case read
-    /// The context edits the rows, as a draft does, while others write them.
+    /// The context edits the rows while other contexts write them. A draft has this right.
     case edit
-    /// Only this context writes the rows. It applies every change by others before its next batch.
+    /// Only this context edits the rows. Before each batch, it applies all changes that were made outside the context.
     case own
 }
 
@@ -23,20 +23,21 @@ final class EntityBinding {
     /// Whether the context may edit objects of this entity.
     let isOwned: Bool
 
-    /// The properties that the objects share. The context sets them.
+    /// The properties that the objects share. The context sets the properties.
     var home: ObjectHome
     let objects = ObjectTable()
     /// The bytes of the registered objects of an owned entity. An edited object counts with its last saved row.
     private(set) var registeredBytes = 0
-    // Only this library's code uses the tables below, on the queue of the context, so accesses cannot overlap.
+    // Accesses to the tables below cannot overlap, because only this library's code uses them, on the queue of the context.
     @exclusivity(unchecked) private var uniqueIndexes: [UniqueIndex]
     /// For each constraint, the keys of objects whose values are not in the unique index yet.
     @exclusivity(unchecked) private var unindexed: [[Int64]]
     /// Whether every row is registered, so that the store need not be read. Only ``recordAllRowsRegistered()`` sets it.
     private(set) var hasAllRows = false
-    /// Whether the context has read from the store if the entity has any rows, since it last forgot its objects.
+    /// Whether the context has checked in the store whether the entity has any rows. False again after the objects are
+    /// forgotten.
     var isEmptinessKnown = false
-    /// The number of look-ups since the last save that had to read from the store.
+    /// The number of look-ups that had to read from the store since the last save.
     var misses = 0
     /// The space for strings and blobs in new rows, in words.
     var spareWords = 16
@@ -53,22 +54,23 @@ final class EntityBinding {
     var earlyCount = 0
     /// Whether the batch has deleted any object, including an object that it had inserted.
     private(set) var hasDeletions = false
-    /// The indexes of columns that need not be unique.
+    /// The indexes of columns without a uniqueness constraint.
     private(set) var valueIndexes: [ValueIndex] = [] {
         didSet { home.hasValueIndexes = followsValues }
     }
     /// The results of predicates that this batch uses repeatedly.
     private var repeatedPredicates = RepeatedPredicates()
-    /// Whether new values of objects must be noted.
+    /// Whether new values of objects must be recorded.
     var followsValues: Bool { !valueIndexes.isEmpty || !repeatedPredicates.isEmpty }
-    /// For each column, the number of rows evaluated without an index. It decides when an index is worth its cost.
+    /// For each column, the number of rows that were evaluated without an index. An index is built when this number is high
+    /// enough.
     private var scannedRows: [Int: Int] = [:]
-    /// The order in which objects are looked up by unique values.
+    /// Predicts the next object that is looked up by a unique value.
     @exclusivity(unchecked) private var order = LookupOrder()
     /// For each constraint of one column, the values that no stored row had when this batch looked them up. If the batch gives
     /// such a value to a row, look-ups find the row in the unique index first.
     private var absentValues: [Int: Set<RowValue>] = [:]
-    /// Columns without an index whose look-up was noted as a diagnostic.
+    /// Columns without an index whose look-up was recorded as a diagnostic.
     var notedColumns = ColumnSet()
 
     init(_ layout: EntityLayout, type: ManagedObject.Type, rules: ValidationRules, rights: EntityRights) {
@@ -84,7 +86,7 @@ final class EntityBinding {
         unindexed = Array(repeating: [], count: layout.constraints.count)
     }
 
-    /// Uses a class for the entity if the model names none.
+    /// Uses a class for the entity if the model names no class.
     func adopt(_ type: ManagedObject.Type) {
         guard self.type == ManagedObject.self, type != self.type else { return }
         forgetObjects()
@@ -105,7 +107,6 @@ final class EntityBinding {
         if object.state == .saved { registeredBytes += object.row.byteCount + EntityBinding.objectBytes }
     }
 
-    /// Gives a registered object a newer row.
     func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
         let bytes = object.row.byteCount
         object.refresh(row, asOf: number)
@@ -134,7 +135,7 @@ final class EntityBinding {
         recordMatch(of: object)
     }
 
-    /// Call it after a changed object was saved.
+    /// Updates the state and the counts after the save of a changed object.
     func didSave(_ object: ManagedObject, asOf number: Int64) {
         switch object.state {
         case .inserted, .edited:
@@ -148,7 +149,7 @@ final class EntityBinding {
         }
     }
 
-    /// Removes a registered object whose row no longer exists. The object must not have edits to save.
+    /// Removes a registered object whose row no longer exists. The object must have no unsaved edits.
     func forget(_ object: ManagedObject) {
         if isOwned { registeredBytes -= object.savedRow.byteCount + EntityBinding.objectBytes }
         object.markGone()
@@ -175,21 +176,21 @@ final class EntityBinding {
         recordMatch(of: object)
     }
 
-    /// An object without edits is about to be edited or deleted.
+    /// Records that an object without edits is about to be edited or deleted.
     func recordTouch(_ object: ManagedObject) {
         touched.append(object)
         for index in valueIndexes { index.recordSaved(object) }
         recordMatch(of: object)
     }
 
-    /// Records that an object may match other predicates than before.
+    /// Records that an object may now match different predicates.
     func recordMatch(of object: ManagedObject) {
         if repeatedPredicates.isEmpty { return }
         repeatedPredicates.record(object, limit: 1024 + 2 * objects.count)
         if repeatedPredicates.isEmpty { home.hasValueIndexes = followsValues }
     }
 
-    /// The matching objects of a predicate that this batch has used before; nil for a new predicate.
+    /// Returns the objects that match a predicate that this batch has used before; nil for a new predicate.
     func repeated(_ predicate: RowPredicate, isOfRegistered: Bool) -> MatchingObjects? {
         defer { home.hasValueIndexes = followsValues }
         return repeatedPredicates.answer(to: predicate, self, isOfRegistered: isOfRegistered)
@@ -200,14 +201,13 @@ final class EntityBinding {
         hasDeletions = true
     }
 
-    /// Call it when all rows are registered. Only the owner can rely on that later: other contexts are not notified of new
-    /// rows.
+    /// Records that all rows are registered. Has no effect without the right `own`: only the owner is notified of new rows.
     func recordAllRowsRegistered() { hasAllRows = rights == .own }
 
-    /// Call it after a row was inserted without being registered.
+    /// Records that a row was inserted without being registered.
     func recordUnregisteredRow() { hasAllRows = false }
 
-    /// Forgets the edits, after all of them were saved or discarded.
+    /// Forgets the edits, after all edits were saved or discarded.
     func endBatch() {
         inserted.removeAll(keepingCapacity: inserted.count < 1024)
         touched.removeAll(keepingCapacity: touched.count < 1024)
@@ -220,13 +220,14 @@ final class EntityBinding {
         home.hasValueIndexes = followsValues
     }
 
-    /// Forgets the values that the store lacked, because others may have inserted them meanwhile.
+    /// Forgets which values were absent from the store, because others may have inserted these values.
     func forgetAbsence() {
         if !absentValues.isEmpty { absentValues = [:] }
         for index in valueIndexes { index.forgetStore() }
     }
 
-    /// Removes the objects that only this binding references. Value indexes reference objects, so they are removed before.
+    /// Removes the objects that only this binding references. Value indexes reference objects, so the indexes are removed
+    /// first.
     func removeUnreferenced() {
         forgetUniqueValues()
         valueIndexes.removeAll()
@@ -238,7 +239,7 @@ final class EntityBinding {
 
     // MARK: Values
 
-    /// The index of a column. It is built at the first call.
+    /// Returns the index of a column. The first call builds the index.
     func valueIndex(_ column: Int) -> ValueIndex {
         if let index = knownIndex(column) { return index }
         let index = ValueIndex(column, self)
@@ -246,7 +247,7 @@ final class EntityBinding {
         return index
     }
 
-    /// The index of a column if it exists, or if as many rows as it would contain were evaluated without it.
+    /// Returns the index of a column, or nil. Builds an index once as many rows as it would contain were evaluated without it.
     func valueIndex(_ column: Int, insteadOf count: Int) -> ValueIndex? {
         if let index = knownIndex(column) { return index }
         let scanned = scannedRows[column, default: 0]
@@ -257,7 +258,7 @@ final class EntityBinding {
 
     private func knownIndex(_ column: Int) -> ValueIndex? { valueIndexes.first { $0.column == column } }
 
-    /// Adds the present values of an object to the indexes, in one column or in all.
+    /// Adds the current values of an object to the index of one column, or to all indexes.
     func recordValues(of object: ManagedObject, _ column: Int? = nil) {
         for index in valueIndexes where column == nil || index.column == column { index.insert(object) }
         recordMatch(of: object)
@@ -271,7 +272,7 @@ final class EntityBinding {
         absentValues[constraint, default: []].formUnion(values)
     }
 
-    /// The registered object with a value in the only column of a uniqueness constraint.
+    /// Returns the registered object with the given value in the only column of a uniqueness constraint.
     func find(_ constraint: Int, _ column: Int, _ value: RowValue) -> ManagedObject? {
         if let key = order.nextKey, let object = objects[key], !object.isDeleted,
             object.row.holds(value, column: column)
@@ -289,7 +290,7 @@ final class EntityBinding {
         return found
     }
 
-    /// A registered object with the given values in the columns of a uniqueness constraint.
+    /// Returns a registered object with the given values in the columns of a uniqueness constraint.
     func find(_ constraint: Int, _ values: [RowValue], except other: ManagedObject? = nil) -> ManagedObject? {
         var hash = UniqueHash()
         for value in values { hash.combine(value) }
@@ -303,12 +304,11 @@ final class EntityBinding {
 
     /// Records that an object has new values in the columns of a constraint. The next look-up adds them to the index.
     ///
-    /// Most fetches are not followed by a look-up. And all new objects have the same default values at first, which would
-    /// collide.
+    /// Not at once: most fetches are not followed by a look-up, and the default values of new objects would collide.
     func indexLater(_ object: ManagedObject, _ constraint: Int) {
         if unindexed[constraint].last == object.key { return }
         unindexed[constraint].append(object.key)
-        // Some objects may have been noted many times.
+        // Some objects may have been recorded many times.
         if unindexed[constraint].count > 1024 + 2 * objects.count { settle(constraint) }
     }
 
@@ -332,7 +332,7 @@ final class EntityBinding {
         }
     }
 
-    /// Adds the object's present values in the columns of a uniqueness constraint to the index.
+    /// Adds the object's current values in the columns of a uniqueness constraint to the index.
     func index(_ object: ManagedObject, _ constraint: Int) {
         var hash = UniqueHash()
         for column in layout.constraints[constraint] {
@@ -342,7 +342,7 @@ final class EntityBinding {
         uniqueIndexes[constraint].insert(hash, object.key)
     }
 
-    /// The number of entries looked at to add values to the unique indexes. For tests.
+    /// The number of entries that were visited while values were added to the unique indexes. For tests.
     var uniqueIndexLooks: Int { uniqueIndexes.reduce(0) { $0 + $1.looks } }
 
     /// Whether an index has far more entries than there are objects, because values changed.
@@ -351,7 +351,7 @@ final class EntityBinding {
         return uniqueIndexes.contains { $0.count > most } || valueIndexes.contains { $0.count > most }
     }
 
-    /// Removes all objects without edits. Objects with edits stay, so that no row has two objects with edits.
+    /// Removes all objects without edits. Objects with edits stay, so that a row never has two edited objects.
     func forgetObjects() {
         let edited = [inserted, touched].joined().filter(\.hasChanges)
         objects.removeAll()

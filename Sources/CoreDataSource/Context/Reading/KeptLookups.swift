@@ -2,9 +2,9 @@ internal import RowStore
 
 /// The look-ups of one batch among objects of other data sources, with their results.
 ///
-/// The batch looks up each value once, and a later look-up gets the same result. Meanwhile other data sources may change the rows.
-/// Only the owner of rows hears of their changes, so the results are forgotten when the batch ends, as the objects are. A rollback
-/// forgets them, too: a delete rule may have deleted an object that nobody owns.
+/// The batch looks up each value once, and later look-ups get the same result. Other data sources may change the rows during
+/// the batch, and only the owner of a row is notified of its changes. So the results and their objects are forgotten when the
+/// batch ends. A rollback forgets the results too, because a delete rule may have deleted an object that no data source owns.
 struct KeptLookups {
     private struct Lookup: Hashable {
         let entity: Int
@@ -18,13 +18,14 @@ struct KeptLookups {
     }
 
     private var results: [Lookup: ManagedObject?] = [:]
-    /// The number of look-ups of each attribute that had to read.
+    /// For each attribute, the number of look-ups that had to read from the store.
     private var reads: [Attribute: Int] = [:]
 
-    /// The result of an earlier look-up: nil if there was none, and an inner nil if no object had the value.
+    /// Returns the result of an earlier look-up. The outer optional is nil if there was no look-up, and the inner optional is
+    /// nil if no object had the value.
     func result(_ entity: Int, _ column: Int, _ value: RowValue) -> ManagedObject?? {
         guard let result = results[Lookup(entity: entity, column: column, value: value)] else { return nil }
-        // A later read of the object may have brought a newer row.
+        // A later read may have given the object a newer row.
         if let object = result, object.isDeleted || !object.row.holds(value, column: column) { return nil }
         return .some(result)
     }
@@ -33,9 +34,9 @@ struct KeptLookups {
         results[Lookup(entity: entity, column: column, value: value)] = .some(result)
     }
 
-    /// Counts a look-up that reads.
+    /// Counts a look-up that reads from the store.
     ///
-    /// - Returns: The number of such look-ups of the attribute so far.
+    /// - Returns: The number of counted look-ups of the attribute so far.
     mutating func countRead(_ entity: Int, _ column: Int) -> Int {
         reads[Attribute(entity: entity, column: column), default: 0] += 1
         return reads[Attribute(entity: entity, column: column), default: 0]

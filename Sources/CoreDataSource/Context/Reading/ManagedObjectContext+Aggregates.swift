@@ -10,12 +10,12 @@ extension ManagedObjectContext {
     ///     ObjectRequest<ContactEntity>(), .count(), .max(\.age))
     /// ```
     ///
-    /// **Complexity**: the store calculates the results of a request for one entity without a limit, an offset or
-    /// relationships, unless saves or edits of the entity are pending. Otherwise all matching rows are read.
+    /// **Complexity**: the store calculates the results if the request is for one entity, has no limit, offset or
+    /// relationships, and if no saves or edits of the entity are pending. Otherwise all matching rows are read.
     ///
     /// - Parameters:
-    ///   - request: The request for the objects. Its limit and offset are applied first.
-    ///   - aggregates: The calculations; the results come in the same order.
+    ///   - request: The request for the objects. The limit and the offset are applied before the calculation.
+    ///   - aggregates: The calculations. The results come in the same order.
     /// - Throws: The errors of ``fetch(_:)``; `numberOverflow` for a sum beyond the range of its type; `damagedValue`.
     public func aggregate<Object: ManagedObject, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
@@ -65,7 +65,7 @@ extension ManagedObjectContext {
     /// - Parameters:
     ///   - request: The request for the objects.
     ///   - keyPath: The attribute whose value the objects of a group share.
-    ///   - aggregates: The calculations for each group; the results come in the same order.
+    ///   - aggregates: The calculations for each group. The results come in the same order.
     /// - Throws: The errors of ``aggregate(_:_:)``.
     public func aggregate<Object: ManagedObject, Key: AttributeStorable, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,
@@ -105,7 +105,8 @@ extension ManagedObjectContext {
         return results
     }
 
-    /// Adds all matching rows to a result, in order and with edits. Rows of the store are not kept.
+    /// Adds all matching rows to a result, in the order of the request and with the edits of the context. Rows of the store are
+    /// not kept.
     ///
     /// - Parameter columns: The columns to read; other columns may be null.
     private func gather<Result>(
@@ -146,7 +147,7 @@ struct AggregationSet {
         for index in aggregations.indices { aggregations[index].add(row) }
     }
 
-    /// The typed values of results.
+    /// Returns the results as values of the requested types.
     func values<each Result: AttributeStorable>(
         _ results: [RowValue], _ reader: RowValueReader
     ) throws(DataSourceError) -> (repeat each Result) {
@@ -157,7 +158,7 @@ struct AggregationSet {
         return values
     }
 
-    /// The results as the columns of one row.
+    /// Returns the results as the columns of one row.
     ///
     /// - Throws: `numberOverflow`, or `damagedValue` if a gathered value is not a number.
     func results(_ reader: RowValueReader) throws(DataSourceError) -> StoredRow {
@@ -202,14 +203,14 @@ private struct AggregationGroups {
 
 /// Values of rows, without objects.
 extension ManagedObjectContext {
-    /// The ids of the objects of a request, in its order.
+    /// Returns the ids of the objects of a request, in the order of the request.
     ///
     /// ```swift
     /// let ids = try context.ids(ObjectRequest(ContactEntity.self, where: \.age >= 18))
     /// ```
     ///
-    /// **Complexity**: makes no objects for a request of one entity whose predicate needs none. **Isolation**: the ids can be
-    /// sent anywhere.
+    /// **Complexity**: a request for one entity makes no objects if its predicate needs no objects. **Isolation**: the ids are
+    /// `Sendable`.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
     public func ids<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> [ManagedObjectID] {
@@ -223,7 +224,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Some attributes of the objects of a request, in its order. Only these attributes are read, and no objects are made.
+    /// Returns some attributes of the objects of a request, in the order of the request. Only these attributes are read, and no
+    /// objects are made.
     ///
     /// ```swift
     /// for (name, age) in try context.values(
@@ -234,7 +236,7 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - request: The request for the objects.
-    ///   - keyPaths: Attributes of the objects, or attributes beyond to-one relationships.
+    ///   - keyPaths: Attributes of the objects, or of objects that their to-one relationships lead to.
     /// - Throws: The errors of ``fetch(_:)``; `damagedValue`.
     public func values<Object: ManagedObject, each Value: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
@@ -253,7 +255,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// One attribute of the objects of a request, in its order. Only this attribute is read, and no objects are made.
+    /// Returns one attribute of the objects of a request, in the order of the request. Only this attribute is read, and no
+    /// objects are made.
     ///
     /// ```swift
     /// let known = Set(try context.values(ObjectRequest<ContactEntity>(), \.uid))
@@ -261,7 +264,7 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - request: The request for the objects.
-    ///   - keyPath: An attribute of the objects, or an attribute beyond to-one relationships.
+    ///   - keyPath: An attribute of the objects, or of objects that their to-one relationships lead to.
     /// - Throws: The errors of ``fetch(_:)``; `damagedValue`.
     public func values<Object: ManagedObject, Value: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ keyPath: KeyPath<Object, Value>
@@ -279,7 +282,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The rows of a request, the columns of the key paths, and the reader of their values.
+    /// Returns the rows of a request, the columns of the key paths, and a reader for the values in these columns.
     private func valueRows<Object: ManagedObject, each Value: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ keyPaths: repeat KeyPath<Object, each Value>
     ) throws(DataSourceError) -> (rows: [StoredRow], columns: [Int], reader: RowValueReader) {
@@ -303,13 +306,13 @@ extension ManagedObjectContext {
         }
     }
 
-    /// A resolver that can add joined columns to those of a query.
+    /// Returns a resolver that can add more joined columns to a query.
     func resolver(for query: RowQuery) -> PredicateResolver {
         PredicateResolver(
             bindings[query.entity].layout, in: stack.layout, joined: query.joined, withGoneObjects: withGoneObjects)
     }
 
-    /// The column or joined column that a key path leads to.
+    /// Returns the column or joined column that a key path leads to.
     func column(
         _ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ resolver: PredicateResolver
     ) throws(DataSourceError) -> Int {

@@ -2,11 +2,11 @@ internal import RowStore
 
 /// Queries over the edits of a batch and over registered objects.
 ///
-/// A query in a batch combines two results: the stored rows that the batch has not changed or deleted, and the edited objects
-/// that match. Its cost is that of the store plus the edits to evaluate. If the query looks for a few values of a column, only
-/// objects that have or had one of these values are evaluated.
+/// A query in a batch combines two results: matching stored rows that the batch has not changed or deleted, and edited objects
+/// that match. The cost of the query is the cost of the store plus the cost of evaluating the edits. If the query looks for a
+/// few values of a column, only objects that have or had one of these values are evaluated.
 extension ManagedObjectContext {
-    /// The matching inserted and edited objects, in any order.
+    /// Returns the matching inserted and edited objects, in any order.
     func editedObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
         if let repeated = try repeated(query, isOfRegistered: false) { return Array(repeated.objects) }
@@ -40,7 +40,7 @@ extension ManagedObjectContext {
         return count
     }
 
-    /// The number of rows of one entity that match now, minus the number of saved rows that match.
+    /// The number of matching rows of one entity with the edits, minus the number of matching saved rows.
     func countOfEdits(_ query: RowQuery) throws(DataSourceError) -> Int {
         let binding = bindings[query.entity]
         if !binding.hasEdits { return 0 }
@@ -49,7 +49,7 @@ extension ManagedObjectContext {
         return try editedObjects(query).count - countOfTouched(query)
     }
 
-    /// Whether an object is known to match, without a read of the store.
+    /// Whether a repeated predicate of this batch is known to have a matching object. Reads nothing from the store.
     func existsEdited(_ plan: FetchPlan) throws(DataSourceError) -> Bool {
         guard plan.objectPredicate == nil, plan.query.joined.isEmpty, plan.query.offset == 0, plan.query.limit != 0
         else {
@@ -64,8 +64,8 @@ extension ManagedObjectContext {
 
     // MARK: Registered objects
 
-    /// Whether a query runs over the registered objects. It runs in the store if not all objects are registered, or if the
-    /// store has a useful index and the batch has few edits.
+    /// Whether a query runs over the registered objects. If not all objects are registered, the query runs in the store. It
+    /// also runs in the store if the store has a useful index and the batch has few edits.
     func isRegistered(_ query: RowQuery) -> Bool {
         let binding = bindings[query.entity]
         guard binding.hasAllRows else { return false }
@@ -77,7 +77,7 @@ extension ManagedObjectContext {
         return !isIndexed || query.predicate.wantedValues(binding.layout) != nil
     }
 
-    /// The matching registered objects, in any order. Limit and offset are ignored.
+    /// Returns the matching registered objects, in any order. Limit and offset are ignored.
     func registeredObjects(_ query: RowQuery) throws(DataSourceError) -> [ManagedObject] {
         let binding = bindings[query.entity]
         if let keys = keys(query, insteadOf: binding.objects.count) {
@@ -104,7 +104,8 @@ extension ManagedObjectContext {
 
     // MARK: Parts
 
-    /// The matching objects of a predicate that this batch has used before. Nil for a new predicate, and for few objects.
+    /// Returns the objects that match a predicate that this batch has used before. Returns nil for a new predicate, and if
+    /// there are few objects.
     private func repeated(
         _ query: RowQuery, isOfRegistered: Bool
     ) throws(DataSourceError) -> MatchingObjects? {
@@ -117,12 +118,12 @@ extension ManagedObjectContext {
         return known
     }
 
-    /// The keys that a predicate looks for; nil if there are none, or as many as objects.
+    /// Returns the keys that a predicate looks for; nil if it looks for no keys, or for at least `count` keys.
     private func keys(_ query: RowQuery, insteadOf count: Int) -> Set<Int64>? {
         query.predicate.wantedKeys.flatMap { $0.count < count ? $0 : nil }
     }
 
-    /// An index for the values that a predicate looks for; nil if it is not worth its cost.
+    /// Returns an index for the values that a predicate looks for; nil if an index is not worth its cost.
     private func index(
         for query: RowQuery, insteadOf count: Int
     ) -> (index: ValueIndex, values: [RowValue])? {
@@ -161,7 +162,7 @@ extension ManagedObjectContext {
     }
 }
 
-/// The functions that an object calls when its values are edited.
+/// Functions that an object calls when its values are edited.
 extension ManagedObjectContext {
     func refuseEditOfDeleted(_ object: ManagedObject, _ column: Int) {
         refuse(
@@ -179,7 +180,7 @@ extension ManagedObjectContext {
                 entityName: object.layout.name, attributeName: object.layout.columns[column].name))
     }
 
-    /// An object has a new value in a column of a unique key.
+    /// Called when an object has a new value in a column of a uniqueness constraint.
     func indexUniqueValue(of object: ManagedObject, _ column: Int) {
         let binding = bindings[object.layout.index]
         for constraint in binding.layout.constraints.indices
@@ -188,7 +189,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// An object has a new value in a column.
+    /// Called when an object has a new value in a column.
     func indexValue(of object: ManagedObject, _ column: Int) {
         bindings[object.layout.index].recordValues(of: object, column)
     }
@@ -196,8 +197,8 @@ extension ManagedObjectContext {
 
 /// The objects that a context has changed, in the order of their first change.
 ///
-/// Each object is contained only once, even if it is added repeatedly. A context has one object for each key, and keeps an
-/// object with edits, so no save has a row twice.
+/// Each object is contained only once, even if it is added repeatedly. A context has only one object for each key, and does not
+/// release an object with edits. So no save contains a row twice.
 struct ChangedObjects: RandomAccessCollection {
     private var objects: [ManagedObject] = []
 
@@ -208,7 +209,7 @@ struct ChangedObjects: RandomAccessCollection {
 
     func makeIterator() -> IndexingIterator<[ManagedObject]> { objects.makeIterator() }
 
-    /// Adds an object, unless it is contained already.
+    /// Adds an object, if it is new.
     mutating func insert(_ object: ManagedObject) {
         if object.isAmongChanged { return }
         object.isAmongChanged = true

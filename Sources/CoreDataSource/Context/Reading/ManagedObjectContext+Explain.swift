@@ -1,11 +1,11 @@
 internal import RowStore
 
-/// Counts of the relationships and deferred values that are read for one object at a time.
+/// Counts how often relationships and deferred values are read for one object at a time.
 extension ManagedObjectContext {
-    /// A relationship is about to be read for an object that was not fetched with others.
+    /// Called before a relationship is read for an object that was fetched alone.
     func recordReadingOne(_ key: RelatedCache.Key) { readOneByOne[key, default: 0] += 1 }
 
-    /// An object is about to be read again for a deferred value.
+    /// Called before an object is read again for a deferred value.
     func recordDeferredRead(_ column: Int, of object: ManagedObject) {
         deferredReads[DeferredColumn(entity: object.layout.index, column: column), default: 0] += 1
     }
@@ -14,7 +14,7 @@ extension ManagedObjectContext {
     func explainDeferredReads(_ layout: EntityLayout, _ explanation: inout FetchExplanation) {
         for column in layout.deferredColumns {
             let count = deferredReads[DeferredColumn(entity: layout.index, column: column)] ?? 0
-            // One object alone is not reported.
+            // A single read is not reported.
             guard count > 1 else { continue }
             let name = layout.columns[column].name
             explanation.readOneByOne[name, default: 0] += count
@@ -24,8 +24,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The relationships of some entities that were read for one object at a time, by name, with the number of reads.
-    /// Relationships that were read for only one object are left out.
+    /// Returns the number of reads of each relationship that was read for one object at a time, by the name of the
+    /// relationship. Relationships that were read only once are left out.
     func relationshipsReadOneByOne(_ family: some Sequence<Int>) -> [String: Int] {
         if readOneByOne.isEmpty { return [:] }
         var counts: [String: Int] = [:]
@@ -38,7 +38,7 @@ extension ManagedObjectContext {
         return counts
     }
 
-    /// Adds the relationships that a request prefetches, and those that were read for one object at a time.
+    /// Adds the relationships that a request prefetches, and the relationships that were read for one object at a time.
     func explainRelationships<Object: ManagedObject>(
         _ request: ObjectRequest<Object>, _ family: [Int], _ explanation: inout FetchExplanation
     ) {
@@ -47,7 +47,7 @@ extension ManagedObjectContext {
             let layout = bindings[entity].layout
             for (index, relationship) in layout.relationships.enumerated() {
                 let count = readOneByOne[RelatedCache.Key(entity: entity, relationship: index)] ?? 0
-                // One object alone is not reported.
+                // A single read is not reported.
                 guard count > 1, !explanation.prefetched.contains(relationship.name) else { continue }
                 explanation.readOneByOne[relationship.name, default: 0] += count
                 explanation.warnings.append(
@@ -70,7 +70,7 @@ extension ObjectRequest {
 }
 
 extension ManagedObjectContext {
-    /// The way in which the store would find the objects of a request, with warnings about slow parts.
+    /// Explains how the store would find the objects of a request, with warnings about slow parts.
     ///
     /// ```swift
     /// let explanation = try container.main.explain(

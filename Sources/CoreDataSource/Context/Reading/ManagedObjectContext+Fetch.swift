@@ -3,8 +3,8 @@ internal import RowStore
 
 /// Fetching many objects.
 extension ManagedObjectContext {
-    /// The matching objects, including unsaved edits. They become one group, whose relationships are read for all objects at
-    /// once.
+    /// Returns the matching objects, including unsaved edits. The objects become one group: a relationship is read for all
+    /// objects of a group at once.
     func objects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         let objects = try ungroupedObjects(plan)
         FetchGroup.gather(objects)
@@ -38,9 +38,9 @@ extension ManagedObjectContext {
         return accepted
     }
 
-    /// The first objects that the object predicate accepts. Rows are read in batches until there are enough objects.
+    /// Returns the first objects that the object predicate accepts. Rows are read in batches until there are enough objects.
     ///
-    /// - Returns: Nil if other saves came in meanwhile, so that the batches may not fit together.
+    /// - Returns: Nil if another save was made during the reads, because the batches may then be inconsistent.
     private func first(
         _ count: Int, _ plan: FetchPlan, _ objectPredicate: ObjectPredicate
     ) throws(DataSourceError) -> [ManagedObject]? {
@@ -62,7 +62,7 @@ extension ManagedObjectContext {
         return Array(found.prefix(count))
     }
 
-    /// The result of a request that only looks up a unique value or a key; nil for other requests.
+    /// Returns the result of a request that only looks up a unique value or a key; nil for other requests.
     func known(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject]? {
         guard plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         let entity = plan.family[0]
@@ -97,10 +97,11 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The objects of committed rows. Each object is made while its row is read and is still in the processor's cache.
+    /// Returns the objects of committed rows. Each object is made as soon as its row is read, while the row is still in the
+    /// processor's cache.
     ///
     /// - Parameter linkColumns: See ``FetchPlan/linkColumns``.
-    /// - Returns: Nil if rows of newer saves must replace some of the rows.
+    /// - Returns: Nil if some of the rows must be replaced by rows of newer saves.
     private func readObjects(
         _ query: RowQuery, _ linkColumns: [Int]
     ) throws(DataSourceError) -> [ManagedObject]? {
@@ -120,7 +121,7 @@ extension ManagedObjectContext {
         return objects
     }
 
-    /// The matching objects, in any order. Limit and offset are ignored.
+    /// Returns the matching objects, in any order. Limit and offset are ignored.
     func unsortedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         guard plan.objectPredicate == nil, plan.family.count == 1, plan.query.joined.isEmpty,
             isRegistered(plan.query.of(entity: plan.family[0]))
@@ -138,8 +139,8 @@ extension ManagedObjectContext {
         return rows.map { object($0.stored, bindings[$0.entity], asOf: asOf) }
     }
 
-    /// The objects of the saved rows with the given keys, in any order. Registered objects have their edits. Deleted objects
-    /// are left out.
+    /// Returns the objects of the saved rows with the given keys, in any order. Registered objects keep their edits. Deleted
+    /// objects are left out.
     func readObjects(_ keys: [Int64], ofEntity entity: Int) throws(DataSourceError) -> [ManagedObject] {
         let (rows, asOf) = try source.rows(
             entity: entity, keys: keys, deferringValues: defersValues,
@@ -160,10 +161,11 @@ extension ManagedObjectContext {
             if isRegistered(query) {
                 total += try countOfRegistered(query)
             } else if editing == .inDraft, bindings[entity].hasEdits {
-                // Others may have changed the rows that were edited here, so the edits cannot be counted against saved rows.
+                // Other contexts may have changed the rows that were edited here, so the saved rows of the edited objects may
+                // be outdated.
                 total += try readRows(query.keysOnly).rows.count
             } else {
-                // The store counts saved rows; the edits are the difference.
+                // The store counts the saved rows, and the difference by the edits is added.
                 stored.append(entity)
                 total += try countOfEdits(query)
             }
@@ -177,9 +179,9 @@ extension RowQuery {
     fileprivate var isWhole: Bool { predicate == .constant(true) && limit == nil && offset == 0 }
 }
 
-/// Turns requests by class and key path into entities and columns, and results into objects of the class.
+/// Translates requests with classes and key paths to entities and columns, and casts results to the class.
 extension ManagedObjectContext {
-    /// The plan of a request: the request over the columns of the model.
+    /// Returns the plan of a request: the request, translated to the columns of the model.
     func plan<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws(DataSourceError) -> FetchPlan {
         var plan = try FetchPlan(
             request, entity: bindings[entity(of: Object.self)].layout, in: stack.layout,
@@ -189,14 +191,14 @@ extension ManagedObjectContext {
         return plan
     }
 
-    /// The matching objects, in any order.
+    /// Returns the matching objects, in any order.
     func scope<Object: ManagedObject>(
         _ type: Object.Type, _ predicate: FetchPredicate<Object>?
     ) throws(DataSourceError) -> [ManagedObject] {
         try unsortedObjects(plan(ObjectRequest(type, where: predicate)))
     }
 
-    /// The objects with the given ids, in the same order. Deleted objects are left out.
+    /// Returns the objects with the given ids, in the order of the ids. Deleted objects are left out.
     func registeredOrRead<Object: ManagedObject>(
         _ type: Object.Type, _ ids: some Sequence<ManagedObjectID>
     ) throws(DataSourceError) -> [Object] {
@@ -226,17 +228,17 @@ extension ManagedObjectContext {
         return typed
     }
 
-    /// Objects of an entity and its sub-entities, cast to the requested class.
+    /// Returns objects of an entity and its sub-entities, cast to the requested class.
     func typed<Object: ManagedObject>(
         _ objects: [ManagedObject], _ family: [Int]
     ) throws(DataSourceError) -> [Object] {
         try checkClass(Object.self, family)
-        // Every object has the class of its entity, and the check above has shown that all these classes are Object or a
-        // subclass. Casting each object would take longer than making it.
+        // Every object has the class of its entity, and `checkClass` has shown that each of these classes is Object or a
+        // subclass of Object. Casting each object separately would take longer than making the object.
         return unsafeBitCast(objects, to: [Object].self)
     }
 
-    /// Objects that a relationship leads to, cast to the requested class. Objects of other classes are left out.
+    /// Returns objects that a relationship leads to, cast to the requested class. Objects of other classes are left out.
     func typed<Object: ManagedObject>(_ objects: [ManagedObject], _ relationship: RelationshipLayout) -> [Object] {
         // See the cast above.
         let isTyped = relationship.destinationFamily.allSatisfy {
@@ -245,7 +247,7 @@ extension ManagedObjectContext {
         return isTyped ? unsafeBitCast(objects, to: [Object].self) : objects.compactMap { $0 as? Object }
     }
 
-    /// - Throws: `unknownEntity` unless the objects of all entities have the class.
+    /// - Throws: `unknownEntity` if the objects of any entity do not have the class.
     func checkClass<Object: ManagedObject>(_ type: Object.Type, _ family: [Int]) throws(DataSourceError) {
         for entity in family where !(bindings[entity].type is Object.Type) { throw wrongClass(entity, type) }
     }
@@ -267,8 +269,8 @@ extension ManagedObjectContext {
 
 /// The columns that key paths lead to.
 ///
-/// A look-up of a key path by value costs far more than by identity, and a key path literal is the same object at each use. So
-/// the table caches the last key paths by identity.
+/// Looking up a key path by value costs far more than looking it up by identity. A key path literal is the same object at each
+/// use, so the table caches the last key paths by identity.
 struct KeyPathTable {
     private struct Recent {
         var keyPath: AnyKeyPath?
@@ -279,7 +281,7 @@ struct KeyPathTable {
     private var columns: [ObjectIdentifier: [AnyKeyPath: Int]] = [:]
     private var recent = [Recent](repeating: Recent(), count: 16)
 
-    /// The column; nil if the key path does not lead to a stored attribute of the class.
+    /// Returns the column of a key path; nil if the key path does not lead to a stored attribute of the class.
     mutating func column(_ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout) -> Int? {
         let slot = Int(bitPattern: ObjectIdentifier(keyPath)) >> 5 & 15
         if recent[slot].keyPath === keyPath, recent[slot].type == ObjectIdentifier(type) { return recent[slot].column }

@@ -2,20 +2,20 @@ internal import RowStore
 
 /// Look-ups of one object.
 extension ManagedObjectContext {
-    /// The object with a key; nil if there is none.
+    /// Returns the object with the given key; nil if there is none.
     func find(entity: Int, key: Int64) throws(DataSourceError) -> ManagedObject? {
         if bindings[entity].isOwned {
             if let object = bindings[entity].objects[key] { return object.isDeleted ? nil : object }
             if bindings[entity].hasAllRows { return nil }
         } else if keptLookups != nil, let object = bindings[entity].objects[key] {
-            // The batch has read it.
+            // The batch has already read the object.
             return object.isDeleted ? nil : object
         }
         let (row, asOf) = try source.row(entity: entity, key: key, lookupIsolation)
         return row.map { object(StoredRow(key: key, row: $0), bindings[entity], asOf: asOf) }
     }
 
-    /// The first object, in the order of creation, whose column has the value.
+    /// Returns the first object, in the order of creation, whose column has the value.
     func find(entity: Int, column: Int, value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let family = bindings[entity].layout.concreteFamily
         if keptLookups != nil, isOfOthers(family) {
@@ -27,7 +27,7 @@ extension ManagedObjectContext {
     /// Whether other data sources own all entities of a family.
     final func isOfOthers(_ family: [Int]) -> Bool { !family.contains { bindings[$0].isOwned } }
 
-    /// Like ``find(entity:column:value:)``, for objects of other data sources in a batch.
+    /// Like ``find(entity:column:value:)``, but for objects of other data sources in a batch.
     private func findOfOthers(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject?
     {
         if let kept = keptLookups?.result(entity, column, value) { return kept }
@@ -40,15 +40,16 @@ extension ManagedObjectContext {
         return found
     }
 
-    /// The number of look-ups in one batch that is noted as a diagnostic, if each of them reads from the store: of one attribute
-    /// of others' objects, or of all attributes of an owned entity.
+    /// The number of look-ups in one batch, each with a read of the store, after which a diagnostic is recorded. For objects of
+    /// other data sources, each attribute has a separate count. For an owned entity, all attributes share one count.
     private static func lookupsUntilNoted(_ isRemote: Bool) -> Int { isRemote ? 16 : 1024 }
 
     private func find(
         _ entity: Int, _ family: [Int], _ column: Int, _ value: RowValue
     ) throws(DataSourceError) -> ManagedObject? {
         let isUnique = family.allSatisfy { bindings[$0].layout.constraint(onColumn: column) != nil }
-        // Read several entities that others write in one state: an object may be replaced by an object of another entity.
+        // If other contexts write the entities, read all entities in one state, because an object may be replaced by an object
+        // of another entity between two reads.
         let isOneState = family.count == 1 || family.allSatisfy { bindings[$0].isOwned }
         guard isUnique, value != .null, isOneState else { return try findFirst(entity, column, value) }
         for concrete in family {
@@ -67,7 +68,7 @@ extension ManagedObjectContext {
         return nil
     }
 
-    /// Like ``find(entity:column:value:)``, for a column without a uniqueness constraint.
+    /// Like ``find(entity:column:value:)``, but for a column without a uniqueness constraint.
     private func findFirst(_ entity: Int, _ column: Int, _ value: RowValue) throws(DataSourceError) -> ManagedObject? {
         let layout = bindings[entity].layout
         recordLookup(entity, column)
@@ -88,10 +89,10 @@ extension ManagedObjectContext {
         return first
     }
 
-    /// The object with the value and the lowest key.
+    /// Returns the object with the value and the lowest key.
     ///
-    /// The store is read only for rows that may come before the first registered object, and only once in a batch for each such
-    /// object.
+    /// The store is read only for rows that may come before the first registered object. In one batch, the store is read at
+    /// most once for each first object.
     private func findFirst(
         _ binding: EntityBinding, _ column: Int, _ value: RowValue
     ) throws(DataSourceError) -> ManagedObject? {
@@ -112,19 +113,19 @@ extension ManagedObjectContext {
             let (rows, asOf) = try source.rows(query, binding.layout)
             for row in rows { _ = object(row, binding, asOf: asOf) }
             index[registeredThrough: value] = rows.count < limit ? .max : rows[limit - 1].key
-            // The rows may include some that the batch has changed, so more rows may be needed.
+            // The batch may have changed some of the rows, so more rows may be needed.
             limit = min(limit * 4, 256)
         }
     }
 
-    /// The object with the given values of a uniqueness constraint; nil if there is none.
+    /// Returns the object with the given values in the columns of a uniqueness constraint; nil if there is none.
     func findUnique(_ entity: Int, constraint: Int, _ values: [RowValue]) throws(DataSourceError) -> ManagedObject? {
         let binding = bindings[entity]
         if let object = binding.find(constraint, values) { return object }
         return binding.hasAllRows ? nil : try findStored(binding, constraint, values)
     }
 
-    /// The object of the stored row with the given values of a uniqueness constraint.
+    /// Returns the object of the stored row with the given values in the columns of a uniqueness constraint.
     private func findStored(
         _ binding: EntityBinding, _ constraint: Int, _ values: [RowValue]
     ) throws(DataSourceError) -> ManagedObject? {
@@ -132,7 +133,7 @@ extension ManagedObjectContext {
             entity: binding.layout.index, constraint: constraint, values: values, binding.layout, lookupIsolation)
         guard let stored else { return nil }
         if let registered = binding.objects[stored.key], registered.state != .saved {
-            // The object was edited or deleted here. If it still matched, the index would have found it.
+            // The object was edited or deleted here. If the object still matched, the index would have found it.
             return nil
         }
         return object(stored, binding, asOf: asOf)
@@ -152,7 +153,7 @@ extension ManagedObjectContext {
 
     /// Registers all rows of an entity after many misses, if the rows are few enough to stay registered.
     ///
-    /// An empty entity counts as registered from the first miss on.
+    /// If the entity is empty, the first miss already finds that all its rows are registered.
     ///
     /// - Parameter column: The column of the look-up.
     /// - Returns: Whether all rows are registered.
@@ -173,7 +174,8 @@ extension ManagedObjectContext {
         return binding.hasAllRows
     }
 
-    /// Registers all rows of an entity, part by part. Stops if they would use more bytes than may stay registered.
+    /// Registers all rows of an entity, part by part. Stops if the objects would use more bytes than the limit for registered
+    /// objects.
     ///
     /// - Parameter count: The number of rows.
     private func registerAll(_ binding: EntityBinding, _ count: Int) throws(DataSourceError) {
@@ -194,11 +196,10 @@ extension ManagedObjectContext {
     }
 }
 
-/// A prediction of the object that is looked up next. A list from a server mostly has the order in which its objects were
-/// inserted.
+/// Predicts the object that is looked up next. Usually, a list from a server has the order in which its objects were inserted.
 ///
-/// A predicted object is near the previous object in memory, while the unique index leads to a random address. If look-ups have
-/// no regular order, nothing is predicted.
+/// A predicted object is near the previous object in memory, but a look-up in the unique index accesses a random address. If
+/// look-ups have no regular order, nothing is predicted.
 package struct LookupOrder {
     private var lastKey: Int64 = 0
     /// The difference of the last two keys.
@@ -226,7 +227,7 @@ extension ManagedObjectContext {
         do {
             try readDeferredValues(of: object)
         } catch {
-            // The deferred values of a deleted object are deleted with it, as its links are. That is no failure.
+            // The deferred values of a deleted object are deleted together with the object. This is not a failure.
             if (error as? DataSourceError)?.code != .objectGone { recordReadFailure(error) }
         }
     }
@@ -237,7 +238,7 @@ extension ManagedObjectContext {
     func readDeferredValues(of object: ManagedObject) throws {
         guard object.hasDeferredValues else { return }
         try reading { () throws(DataSourceError) in
-            // A save that was merged just now may have brought the values.
+            // A save that was merged just now may have set the values.
             guard object.hasDeferredValues else { return }
             let (row, asOf) =
                 object.isDeleted ? (nil, 0) : try source.row(entity: object.layout.index, key: object.key)

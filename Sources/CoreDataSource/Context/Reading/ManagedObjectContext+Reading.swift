@@ -12,11 +12,11 @@ extension ManagedObjectContext {
     /// let grown = try context.fetch(request)
     /// ```
     ///
-    /// **Ordering**: that of the request. Objects that compare equal come in the order of creation.
+    /// **Ordering**: the order of the request. Objects that compare equal come in the order of creation.
     ///
     /// **Cancellation**: off the main actor, a long fetch ends when its task is cancelled.
     ///
-    /// **Complexity**: one query for each entity with such objects, and one or more for each prefetched relationship.
+    /// **Complexity**: one query for each entity of the request, and one or more queries for each prefetched relationship.
     ///
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `invalidRequest`, `unsupportedQuery`,
     ///   `predicateFailed`; errors of the store; `CancellationError`.
@@ -37,16 +37,17 @@ extension ManagedObjectContext {
     ///     ContactEntity.self, where: \.age >= 18, order: [.ascending(\.name)])
     /// ```
     ///
-    /// **Complexity**: that of ``fetch(_:)``.
+    /// **Complexity**: the same as for ``fetch(_:)``.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: The predicate; nil, the default, for all objects. Wrap a predicate of Foundation or a format:
-    ///     `FetchPredicate(#Predicate { $0.age >= 18 })`.
+    ///   - predicate: The predicate; nil, the default, for all objects. To use a predicate of Foundation or a format string,
+    ///     wrap it: `FetchPredicate(#Predicate { $0.age >= 18 })`.
     ///   - order: The sort order, the most significant attribute first. Objects that compare equal come in the order of
     ///     creation.
-    ///   - limit: The most objects; nil, the default, for all.
-    ///   - offset: The number of objects to skip; 0 by default. Skipped rows are read too; ``ObjectRequest/after`` avoids that.
+    ///   - limit: The largest number of objects; nil, the default, for all objects.
+    ///   - offset: The number of objects to skip; 0 by default. Skipped rows are read too. To avoid this, use
+    ///     ``ObjectRequest/after``.
     /// - Throws: The errors of ``fetch(_:)``.
     public func fetch<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil, order: [FetchOrder<Object>] = [],
@@ -62,13 +63,13 @@ extension ManagedObjectContext {
     ///     ContactEntity.self, order: [SortDescriptor(\.name)])
     /// ```
     ///
-    /// **Complexity**: that of ``fetch(_:)``.
+    /// **Complexity**: the same as for ``fetch(_:)``.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
     ///   - predicate: The predicate; nil, the default, for all objects.
-    ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
-    ///   - limit: The most objects; nil, the default, for all.
+    ///   - order: The sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
+    ///   - limit: The largest number of objects; nil, the default, for all objects.
     ///   - offset: The number of objects to skip; 0 by default.
     /// - Throws: The errors of ``fetch(_:)``.
     @_disfavoredOverload
@@ -85,7 +86,7 @@ extension ManagedObjectContext {
     /// let oldest = try context.first(ContactEntity.self, order: [.descending(\.age)])
     /// ```
     ///
-    /// **Complexity**: that of a fetch with the limit 1.
+    /// **Complexity**: the same as for a fetch with the limit 1.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
@@ -99,7 +100,7 @@ extension ManagedObjectContext {
         try fetch(type, where: predicate, order: order, limit: 1).first
     }
 
-    /// Finds the first object, in the order of creation, whose attribute has a value; nil if there is none.
+    /// Finds the first object, in the order of creation, whose attribute has the given value; nil if there is none.
     ///
     /// ```swift
     /// let contact = try container.main.first(
@@ -107,8 +108,8 @@ extension ManagedObjectContext {
     /// ```
     ///
     /// **Complexity**: in a private context, the look-up of a registered object by an attribute with a uniqueness constraint
-    /// takes constant time and reads nothing from the store. Other look-ups may query the store. Without an index in the
-    /// model, the store then reads every row.
+    /// takes constant time and reads nothing from the store. Other look-ups may query the store. Without an index in the model,
+    /// such a query reads every row.
     ///
     /// - Parameters:
     ///   - type: The class of the object.
@@ -132,7 +133,7 @@ extension ManagedObjectContext {
     /// let count = try context.count(request)  // at most 100
     /// ```
     ///
-    /// **Complexity**: the store counts the rows. No objects are made, unless the predicate needs them.
+    /// **Complexity**: the store counts the rows. Objects are made only if the predicate needs objects.
     ///
     /// - Throws: The errors of ``fetch(_:)``.
     public func count<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int {
@@ -143,13 +144,13 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Counts the objects that match a predicate. No objects are made, unless the predicate needs them.
+    /// Counts the objects that match a predicate. Objects are made only if the predicate needs objects.
     ///
     /// ```swift
     /// let minors = try context.count(ContactEntity.self, where: \.age < 18)
     /// ```
     ///
-    /// **Complexity**: that of ``count(_:)``.
+    /// **Complexity**: the same as for ``count(_:)``.
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
@@ -177,7 +178,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Whether any object matches a predicate. At most one row is read, unless the predicate needs objects.
+    /// Whether any object matches a predicate. If the predicate needs no objects, at most one row is read.
     ///
     /// ```swift
     /// if try context.exists(ContactEntity.self, where: \.phone == "110") {
@@ -195,7 +196,7 @@ extension ManagedObjectContext {
         try exists(ObjectRequest(type, where: predicate))
     }
 
-    /// Finds the object with an id; nil if the object has been deleted.
+    /// Finds the object with the given id; nil if the object has been deleted.
     ///
     /// ```swift
     /// let contact = try contacts.main.object(ContactEntity.self, id: id)
@@ -214,7 +215,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Finds the objects with the given ids, in the same order. Deleted objects are left out.
+    /// Finds the objects with the given ids, in the order of the ids. Deleted objects are left out.
     ///
     /// ```swift
     /// let ids = try context.ids(ObjectRequest(ContactEntity.self, where: \.age >= 18))
@@ -225,7 +226,7 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - ids: Ids of objects of the same store. A repeated id returns its object again.
+    ///   - ids: The ids of objects of the same store. If an id occurs twice, the result contains its object twice.
     /// - Throws: `unknownEntity` for an object of another class; errors of the store.
     public func objects<Object: ManagedObject>(
         _ type: Object.Type, ids: some Sequence<ManagedObjectID>
@@ -233,19 +234,19 @@ extension ManagedObjectContext {
         try reading { () throws(DataSourceError) in try registeredOrRead(type, ids) }
     }
 
-    /// Fetches the objects of a request, and makes a value from each.
+    /// Fetches the objects of a request, and makes a value from each object.
     ///
     /// ```swift
     /// let grown = try context.fetch(
     ///     as: ContactValue.self, ObjectRequest(where: \.age >= 18))
     /// ```
     ///
-    /// **Complexity**: that of ``fetch(_:)``, and one call of the initializer for each object.
+    /// **Complexity**: the same as for ``fetch(_:)``, and one call of the initializer for each object.
     ///
     /// - Parameters:
     ///   - type: The type of the values.
     ///   - request: The request for the objects; by default all objects, in the order of creation.
-    /// - Throws: The errors of ``fetch(_:)`` and of the value's initializer.
+    /// - Throws: The errors of ``fetch(_:)``, and any error that the value's initializer throws.
     public func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: ObjectRequest<Value.Object> = ObjectRequest()
     ) throws -> [Value] {
@@ -254,7 +255,7 @@ extension ManagedObjectContext {
 
     // MARK: Entering and leaving
 
-    /// Runs a read that the app has called.
+    /// Runs a read that the app has requested.
     ///
     /// - Throws: `CancellationError`; errors of the body.
     func reading<R>(
@@ -271,7 +272,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Runs a read of rows that become no objects, unless the predicate needs objects.
+    /// Runs a read that makes objects from rows only if the predicate needs objects.
     func reading<Object: ManagedObject, R>(
         _ request: ObjectRequest<Object>, _ body: () throws(DataSourceError) -> R
     ) throws -> R {
@@ -281,12 +282,12 @@ extension ManagedObjectContext {
 
 /// Queries that follow relationships.
 extension ManagedObjectContext {
-    /// The matching objects, in order and within limit and offset.
+    /// Returns the matching objects, in order and within limit and offset.
     func joinedObjects(_ plan: FetchPlan) throws(DataSourceError) -> [ManagedObject] {
         try joined(plan, columns: nil).map(\.object)
     }
 
-    /// The matching rows, in order and within limit and offset.
+    /// Returns the matching rows, in order and within limit and offset.
     func joinedRows(
         _ plan: FetchPlan, columns: [Int]?
     ) throws(DataSourceError) -> [(entity: Int, stored: StoredRow)] {
@@ -327,17 +328,17 @@ extension ManagedObjectContext {
         return plan.objectPredicate == nil ? found : plan.query.window(found)
     }
 
-    /// The matching rows of several entities, including edits, and the number of the newest save in them.
+    /// Returns the matching rows of several entities, including edits, and the number of the newest save that the rows include.
     private func joinedRows(
         _ query: RowQuery, _ family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
         guard hasEdits(query, family) else { return try source.joinedRows(query, family, stack.layout) }
-        // The rows include at least this save.
+        // The rows include this save, and maybe newer saves.
         let asOf = source.newestSave
         return (try Join(ContextView(context: self), query.budget).rows(query, family), asOf)
     }
 
-    /// The entities with deleted objects to which links of this context may still lead.
+    /// The entities with deleted objects that links of this context may still refer to.
     var withGoneObjects: Set<Int> {
         guard editing != .not else { return [] }
         return Set(bindings.indices.filter(mayHaveGoneObjects))
@@ -348,7 +349,7 @@ extension ManagedObjectContext {
         query.entities(family).contains { editor(ofEntity: $0).bindings[$0].hasEdits }
     }
 
-    /// Makes a query continue after a cursor. The joined columns of the cursor get their present values.
+    /// Makes a query continue after a cursor. The joined columns of the cursor get their current values.
     func follow(_ cursor: FetchCursor, _ query: inout RowQuery) throws(DataSourceError) {
         let start = try filled([cursor.stored], query.joined)[0]
         query = query.following(RowCursor(start, query.sort, cursor.layout))

@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// Relationships, from an object to the objects that it leads to.
+/// Reads relationships of objects.
 ///
-/// Unregistered destinations are read at once for all objects that were fetched together.
+/// Unregistered destinations are read together for all objects that were fetched together.
 extension ManagedObjectContext {
-    /// The destination of a to-one relationship; nil if there is none, or if it was deleted.
+    /// Returns the destination of a to-one relationship; nil if there is none, or if the destination was deleted.
     func destination(of object: ManagedObject, at index: Int) throws -> ManagedObject? {
         let relationship = object.layout.relationships[index]
         guard case .column(let column) = relationship.storage else {
@@ -29,7 +29,8 @@ extension ManagedObjectContext {
         return object.end(column, relationship).flatMap { known($0) ?? nil }
     }
 
-    /// The objects of a relationship, in its order. Without an order of its own: in the order of creation.
+    /// Returns the objects of a relationship, in the order of the relationship. If the relationship is not ordered, the objects
+    /// come in the order of creation.
     func relatedObjects(of object: ManagedObject, at index: Int) throws -> [ManagedObject] {
         if case .column = object.layout.relationships[index].storage {
             return try destination(of: object, at: index).map { [$0] } ?? []
@@ -44,11 +45,11 @@ extension ManagedObjectContext {
         return ends.compactMap { known($0) ?? nil }
     }
 
-    /// The ends of a to-many relationship, without objects.
+    /// Returns the ends of a to-many relationship, without making objects.
     func ends(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
         let ends = try linkedEnds(of: object, at: index)
         let relationship = object.layout.relationships[index]
-        // Only links in pair rows can lead to deleted objects; other links are deleted with their rows.
+        // Only links in pair rows can refer to deleted objects. Other links are deleted together with their rows.
         guard editing != .not, case .pairs = relationship.storage,
             relationship.destinationFamily.contains(where: mayHaveGoneObjects)
         else { return ends }
@@ -57,7 +58,7 @@ extension ManagedObjectContext {
         return ends.filter { (known($0) ?? nil) != nil }
     }
 
-    /// Like ``ends(of:at:)``, including ends whose objects this batch has deleted.
+    /// Like ``ends(of:at:)``, but includes ends whose objects this batch has deleted.
     private func linkedEnds(of object: ManagedObject, at index: Int) throws -> [LinkEnd] {
         let key = RelatedCache.Key(entity: object.layout.index, relationship: index)
         if let known = related[key, object.key] { return known }
@@ -67,17 +68,17 @@ extension ManagedObjectContext {
                 if near.count == 1 { recordReadingOne(key) }
                 let owners = near.filter { related[key, $0.key] == nil }
                 if try readEnds(of: owners, index, key) { break }
-                // There are so many ends that they must be read for fewer objects at once.
+                // There are too many ends, so read the ends of fewer objects at once.
                 object.group?.endWindow = owners.count / 8
             }
             return related[key, object.key] ?? []
         }
     }
 
-    /// The most repetitions of a read whose result has changed meanwhile.
+    /// How often a read is repeated at most if its result has changed during the read.
     private static let tries = 8
 
-    /// Runs a read of relationships, again if the cache of links was cleared meanwhile.
+    /// Runs a read of relationships. Repeats the read if the cache of links was cleared during the read.
     private func following<R>(_ body: () throws(DataSourceError) -> R) throws -> R {
         isFollowing = true
         defer { isFollowing = false }
@@ -91,15 +92,15 @@ extension ManagedObjectContext {
         return result
     }
 
-    /// Uses the class of a relationship's destination for its entity if the model names none.
+    /// Uses the class of a relationship's destination for the destination's entity if the model names no class.
     func adopt(_ type: ManagedObject.Type, _ relationship: RelationshipLayout) throws(DataSourceError) {
         let editor = editor(ofEntity: relationship.destination)
         guard editor.bindings[relationship.destination].type == ManagedObject.self else { return }
         if type != ManagedObject.self, !type.entityName.isEmpty { _ = try editor.entity(of: type) }
     }
 
-    /// The registered object of an end. The outer optional is nil if the store must be read, the inner optional if the object
-    /// does not exist.
+    /// Returns the registered object of an end. The outer optional is nil if the store must be read. The inner optional is nil
+    /// if the object does not exist.
     func known(_ end: LinkEnd) -> ManagedObject?? {
         let binding = editor(ofEntity: end.entity).bindings[end.entity]
         if let object = binding.objects[end.key] { return .some(object.isDeleted ? nil : object) }
@@ -107,7 +108,7 @@ extension ManagedObjectContext {
         return nil
     }
 
-    /// The object, and registered objects of its entity that were fetched with it.
+    /// Returns the object, and registered objects of the same entity that were fetched together with the object.
     private func neighbours(of object: ManagedObject, _ window: Int = FetchGroup.window) -> [ManagedObject] {
         guard let group = object.group, window > 1 else { return [object] }
         var found = [object]
@@ -123,7 +124,7 @@ extension ManagedObjectContext {
 
     // MARK: Reading
 
-    /// Reads the prefetched relationships of a request for all its objects.
+    /// Reads the prefetched relationships of a request, for all objects of the request.
     func prefetch<Object: ManagedObject>(
         _ request: ObjectRequest<Object>, _ objects: [ManagedObject]
     ) throws(DataSourceError) {
@@ -146,7 +147,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The columns of the prefetched to-one relationships that lead to one entity.
+    /// Returns the link columns of the request's prefetched to-one relationships that lead to exactly one entity.
     func linkColumns<Object: ManagedObject>(_ request: ObjectRequest<Object>, _ entity: EntityLayout) -> [Int] {
         request.prefetch.compactMap { keyPath in
             guard let name = Object.relationshipKeyPaths[keyPath], let index = entity.relationship(named: name),
@@ -169,7 +170,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Reads the ends of a to-many relationship for objects of one entity, for as many objects at once as possible.
+    /// Reads the ends of a to-many relationship for objects of one entity. Each read covers as many objects as possible.
     ///
     /// - Parameter body: Called with the objects of each read.
     func readEnds(
@@ -210,7 +211,8 @@ extension ManagedObjectContext {
 
     /// Registers the objects of the given ends, with one query for each entity.
     ///
-    /// - Parameter group: The group that needs the objects. Main keeps them as long as any object of the group exists.
+    /// - Parameter group: The group that needs the objects. Main keeps the objects alive as long as any object of the group
+    ///   exists.
     func readObjects(_ ends: some Sequence<LinkEnd>, for group: FetchGroup? = nil) throws(DataSourceError) {
         var wanted: [Int: Set<Int64>] = [:]
         for end in ends where known(end) == nil { wanted[end.entity, default: []].insert(end.key) }
@@ -225,7 +227,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Registers the objects of the given ends, and some destinations of the objects near `object`.
+    /// Registers the objects of the given ends, and some destinations of objects that were fetched together with `object`.
     private func readObjects(
         _ ends: [LinkEnd], andThoseNear object: ManagedObject, _ index: Int
     ) throws(DataSourceError) {
@@ -239,7 +241,7 @@ extension ManagedObjectContext {
 
     /// Reads the ends of a to-many relationship for some objects.
     ///
-    /// - Returns: False if there are too many ends to read them for several objects at once.
+    /// - Returns: False if there are too many ends to read the ends of several objects at once.
     private func readEnds(
         of owners: [ManagedObject], _ index: Int, _ key: RelatedCache.Key
     ) throws(DataSourceError) -> Bool {
@@ -254,10 +256,11 @@ extension ManagedObjectContext {
         return true
     }
 
-    /// The most ends that are read for several objects at once, about 8 MB.
+    /// The largest number of ends that are read for several objects at once, about 8 MB.
     private static let endLimit = 1 << 17
 
-    /// The ends of a relationship by the keys of their owners, in the order of the relationship; nil if the limit is reached.
+    /// Returns the ends of a relationship by the keys of their owners, in the order of the relationship; nil if the limit is
+    /// reached.
     func readEnds(
         _ relationship: RelationshipLayout, _ predicate: (_ column: Int) -> RowPredicate, limit: Int?
     ) throws(DataSourceError) -> [Int64: [LinkEnd]]? {
@@ -287,14 +290,14 @@ extension ManagedObjectContext {
     }
 }
 
-/// The links of to-many relationships that a context has read. They stay until a link changes.
+/// A cache of the links of to-many relationships that a context has read. Links stay in the cache until a link changes.
 struct RelatedCache {
     struct Key: Hashable {
         let entity: Int
         let relationship: Int
     }
 
-    /// Destinations that were read for a group, kept alive as long as the group.
+    /// Destinations that were read for a group. They are kept alive as long as the group exists.
     private struct Kept {
         weak var group: FetchGroup?
         let objects: [ManagedObject]
@@ -305,12 +308,12 @@ struct RelatedCache {
     /// Ends whose objects do not exist.
     private var missing: Set<LinkEnd> = []
     private var count = 0
-    /// The number of times that the whole cache was cleared.
+    /// How often the whole cache was cleared.
     private(set) var removals = 0
-    /// The last position that was assigned in each ordered relationship of an owner.
+    /// The last position that was assigned in each ordered relationship, by the key of the owner.
     private var lastPositions: [Key: [Int64: Int64]] = [:]
 
-    /// The most ends in the cache.
+    /// The largest number of ends in the cache.
     private static let limit = 1 << 20
 
     var knowsEnds: Bool { !ends.isEmpty }
@@ -324,14 +327,14 @@ struct RelatedCache {
         for (owner, own) in found { ends[key, default: [:]][owner] = own }
     }
 
-    /// Keeps objects alive as long as the group for which they were read.
+    /// Keeps objects alive as long as the group exists for which they were read.
     mutating func keep(_ objects: [ManagedObject], for group: FetchGroup) {
         if !objects.isEmpty { kept.append(Kept(group: group, objects: objects)) }
     }
 
     func isMissing(_ end: LinkEnd) -> Bool { missing.contains(end) }
 
-    /// Records an end without an object, such as after a deletion with the rule No Action.
+    /// Records an end whose object does not exist, for example after a deletion with the rule No Action.
     mutating func recordMissing(_ end: LinkEnd) {
         if missing.count >= RelatedCache.limit { missing.removeAll() }
         missing.insert(end)
@@ -346,7 +349,7 @@ struct RelatedCache {
         lastPositions[key, default: [:]][owner] = position
     }
 
-    /// Forgets the links of some owners, after a link has changed.
+    /// Forgets the links of the given owners, after a link has changed.
     mutating func removeEnds(of owners: [Int64]) {
         for key in ends.keys {
             for owner in owners {

@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// Queries for rows, without objects.
+/// Queries for rows, without making objects.
 extension ManagedObjectContext {
-    /// The matching rows, in order and with edits, for requests that return values.
+    /// Returns the matching rows, in order and with edits, for requests that return values.
     ///
-    /// - Parameter columns: The columns to read, nil for all; other columns may be null.
+    /// - Parameter columns: The columns to read; nil for all columns. Other columns may be null.
     func rows(_ plan: FetchPlan, columns: [Int]?) throws(DataSourceError) -> [StoredRow] {
         var query = plan.query
         query.columns = columns
@@ -19,7 +19,7 @@ extension ManagedObjectContext {
         return sorted(try registeredObjects(query), query).map { StoredRow(key: $0.key, row: $0.row) }
     }
 
-    /// The matching rows of one entity, including edits, and the number of the newest save in them.
+    /// Returns the matching rows of one entity, including edits, and the number of the newest save that the rows include.
     func readRows(_ query: RowQuery) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
         let binding = bindings[query.entity]
         guard binding.hasEdits else { return try source.rows(query, binding.layout) }
@@ -27,7 +27,8 @@ extension ManagedObjectContext {
         return (query.window(first[0].rows), asOf)
     }
 
-    /// The matching rows of several entities, including edits, each with its entity; and the number of the newest save in them.
+    /// Returns the matching rows of several entities, including edits, each row with its entity. Also returns the number of the
+    /// newest save that the rows include.
     func rows(
         _ query: RowQuery, ofEntities family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64) {
@@ -40,7 +41,7 @@ extension ManagedObjectContext {
         return (query.window(all), asOf)
     }
 
-    /// At least the first `offset + limit` rows of each entity, including edits.
+    /// Returns at least the first `offset + limit` rows of each entity, including edits.
     private func firstRows(
         _ query: RowQuery, _ family: [Int]
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
@@ -57,8 +58,8 @@ extension ManagedObjectContext {
         }
     }
 
-    /// The query, if the store alone can run it; nil if objects of this context affect the result, or if the plan has several
-    /// entities or relationships.
+    /// Returns the query if the store alone can run the query. Returns nil if objects of this context affect the result, or if
+    /// the plan has several entities or relationships.
     func committedQuery(_ plan: FetchPlan, columns: [Int]?) -> RowQuery? {
         guard plan.objectPredicate == nil, plan.family.count == 1, plan.query.joined.isEmpty else { return nil }
         var query = plan.query.of(entity: plan.family[0])
@@ -79,7 +80,7 @@ extension ManagedObjectContext {
         guard let limit = query.limit, query.offset + limit <= 256, objects.count > 512 else {
             return query.window(objects.sorted(by: precedes))
         }
-        // Keep only the first few of many objects sorted.
+        // Keep only the first objects in a sorted array, because there are many more objects than the limit.
         var first: [ManagedObject] = []
         let wanted = query.offset + limit
         for object in objects {
@@ -93,7 +94,7 @@ extension ManagedObjectContext {
     }
 }
 
-/// The edits of a batch, as rows.
+/// The edits of a batch as rows.
 private struct EditedRows: NewerRows {
     let context: ManagedObjectContext
     let entity: Int
@@ -107,14 +108,14 @@ private struct EditedRows: NewerRows {
     }
 }
 
-/// The objects of a batch that match a repeated predicate.
+/// The objects that match a repeated predicate of a batch.
 ///
-/// Only objects that were edited since the last query are evaluated. So a batch that inserts and counts alternately evaluates
-/// each object once.
+/// Only objects that were edited since the last query are evaluated. So if a batch alternates between inserting and counting,
+/// each object is evaluated once.
 final class MatchingObjects {
     let predicate: RowPredicate
-    /// Whether the predicate is evaluated on all registered objects, which are all objects of the entity. If false, only on the
-    /// inserted and edited objects.
+    /// Whether the predicate is evaluated on all registered objects, which are then all objects of the entity. If false, the
+    /// predicate is evaluated only on the inserted and edited objects.
     let isOfRegistered: Bool
     /// The matching objects by key.
     private var matching: [Int64: ManagedObject] = [:]
@@ -136,14 +137,14 @@ final class MatchingObjects {
 
     /// Records an object that was inserted, edited, deleted or registered.
     ///
-    /// - Parameter limit: The most objects that may wait for evaluation.
-    /// - Returns: False if more than `limit` objects wait. The caller must then discard this instance.
+    /// - Parameter limit: The largest number of objects that may wait for evaluation.
+    /// - Returns: False if more than `limit` objects are waiting. In this case, the caller must discard this instance.
     func record(_ object: ManagedObject, limit: Int) -> Bool {
         if untested.last !== object { untested.append(object) }
         return untested.count <= limit
     }
 
-    /// Evaluates the predicate on the noted objects.
+    /// Evaluates the predicate on the recorded objects.
     ///
     /// - Returns: The number of evaluated rows.
     func update(_ binding: EntityBinding, _ budget: QueryBudget) throws(DataSourceError) -> Int {
@@ -169,20 +170,20 @@ final class MatchingObjects {
     }
 }
 
-/// The last predicates that a batch has used on the objects of one entity, with the matching objects of the repeated
-/// predicates.
+/// The last predicates that a batch has used on the objects of one entity, with the matching objects of each repeated
+/// predicate.
 struct RepeatedPredicates {
     private static let limit = 4
 
     private var asked: [RowPredicate] = []
     private(set) var known: [MatchingObjects] = []
 
-    /// Whether no repeated predicate is known. While true, ``record(_:limit:)`` has no effect.
+    /// Whether no predicate was repeated. While true, ``record(_:limit:)`` has no effect.
     var isEmpty: Bool { known.isEmpty }
     /// Whether no predicate was used.
     var isUnused: Bool { asked.isEmpty }
 
-    /// The matching objects of a predicate; nil if the predicate was not used before.
+    /// Returns the matching objects of a predicate; nil if the predicate was not used before.
     mutating func answer(
         to predicate: RowPredicate, _ binding: EntityBinding, isOfRegistered: Bool
     ) -> MatchingObjects? {

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// A working set of managed objects, with all functions to read them.
+/// A set of managed objects, with all functions to read objects.
 ///
 /// ```swift
 /// func adultNames(in context: ManagedObjectContext) throws -> [String] {
@@ -14,12 +14,12 @@ internal import RowStore
 /// - the ``MainContext``, which the user interface reads,
 /// - the ``PrivateContext`` of a data source, in which objects are edited,
 /// - the ``DraftContext`` of a ``Draft``, whose edits can be discarded,
-/// - the ``ReadContext`` of ``PersistentContainer/read(_:)``, which sees one state of all rows.
+/// - the ``ReadContext`` of ``PersistentContainer/read(_:)``, which reads a consistent snapshot of all rows.
 ///
-/// A fetch includes saves that are not in the store yet, and the edits of its own context.
+/// A fetch includes saves that are not in the store yet, and unsaved edits of the same context.
 ///
-/// **Isolation**: a context and its objects stay where they are. Neither is `Sendable`, and the compiler does not let them
-/// leave a hook, `perform`, `read` or the main actor.
+/// **Isolation**: a context and its objects are not `Sendable`, so they cannot leave the hook, `perform`, `read` or the main
+/// actor to which they belong. The compiler checks this.
 public class ManagedObjectContext {
     let stack: PersistentStack
     /// The source of the rows.
@@ -30,9 +30,9 @@ public class ManagedObjectContext {
     var changed = ChangedObjects()
     /// The changes of the next save to rows that did not become objects.
     var bulkChanges: [EntityChanges] = []
-    /// The first edit that was refused since the last save; the save throws it.
+    /// The error of the first edit that was refused since the last save. The next save throws the error.
     private(set) var refusal: DataSourceError?
-    /// Whether a hook or `perform` is running, whose edits will be saved.
+    /// Whether a hook or `perform` is running. Its edits will be saved.
     var isInBatch = false
     /// The position of the feed up to which the context has applied all events.
     var position: FeedPosition
@@ -42,13 +42,13 @@ public class ManagedObjectContext {
     var keptLookups: KeptLookups?
     /// Whether relationships are being read.
     var isFollowing = false
-    /// The number of times that each relationship was read for one object alone.
+    /// For each relationship, the number of reads for one object at a time.
     var readOneByOne: [RelatedCache.Key: Int] = [:]
     /// Whether a long query ends when its task is cancelled.
     var isCancellable = false
     /// Whether fetched rows may have deferred values. Rows that are edited or compared must not have any.
     var defersValues = false
-    /// The number of times that an object was read again for a deferred value, by the column of the value.
+    /// For each column, how often an object was read again for a deferred value.
     var deferredReads: [DeferredColumn: Int] = [:]
     /// The name of the data source's class; nil for a read-only context.
     let owner: String?
@@ -58,7 +58,7 @@ public class ManagedObjectContext {
     private var keyPaths = KeyPathTable()
     /// Whether any entity has a ``ValueIndex``.
     var hasValueIndexes = false
-    /// The number of rows that predicates were evaluated on here, not in the store. For tests.
+    /// The number of rows on which predicates were evaluated in this context instead of the store. For tests.
     package var rowsTested = 0
 
     /// - Parameter rights: Returns the rights to the rows of an entity.
@@ -103,7 +103,7 @@ public class ManagedObjectContext {
 
     // MARK: Entities and attributes
 
-    /// The index of the entity of a class.
+    /// Returns the index of a class's entity.
     func entity(of type: ManagedObject.Type) throws(DataSourceError) -> Int {
         let identity = ObjectIdentifier(type)
         if let lastType, lastType.type == identity { return lastType.entity }
@@ -127,7 +127,7 @@ public class ManagedObjectContext {
         return layout.index
     }
 
-    /// The column of a stored attribute; nil for other key paths.
+    /// Returns the column of a stored attribute; nil for other key paths.
     func storedColumn(_ keyPath: AnyKeyPath, of type: ManagedObject.Type, _ layout: EntityLayout) -> Int? {
         keyPaths.column(keyPath, of: type, layout)
     }
@@ -145,12 +145,12 @@ public class ManagedObjectContext {
             entityName: layout.name)
     }
 
-    /// - Throws: `entityNotOwned` unless this context may insert and change objects of the entity.
+    /// - Throws: `entityNotOwned` if this context may not insert and change objects of the entity.
     func checkOwned(_ entity: Int) throws(DataSourceError) {
         if !mayEdit(entity) { throw notOwned(bindings[entity].layout) }
     }
 
-    /// Like ``checkOwned(_:)``; of an abstract entity, all concrete sub-entities are checked.
+    /// Like ``checkOwned(_:)``. For an abstract entity, checks all concrete sub-entities.
     func checkMayChange(_ entity: Int) throws(DataSourceError) {
         let layout = bindings[entity].layout
         guard layout.isAbstract else { return try checkOwned(entity) }
@@ -160,16 +160,18 @@ public class ManagedObjectContext {
     /// Whether this context may insert and change objects of the entity.
     func mayEdit(_ entity: Int) -> Bool { bindings[entity].isOwned }
 
-    /// The context with the edited objects of an entity. In a batch over several data sources, it may be another context.
+    /// Returns the context in which objects of an entity are edited. In a batch over several data sources, the result may be
+    /// another context.
     func editor(ofEntity entity: Int) -> ManagedObjectContext { self }
 
-    /// Whether links of this context may lead to deleted objects of an entity, because only the save applies delete rules.
+    /// Whether links of this context may refer to deleted objects of an entity, because only the save applies delete rules.
     func mayHaveGoneObjects(_ entity: Int) -> Bool { editor(ofEntity: entity).bindings[entity].hasDeletions }
 
-    /// Whether read failures of accessors are reported by the container. If false, the next save or the read throws them.
+    /// Whether the container reports read failures of accessors. If false, the next save, or ``PersistentContainer/read(_:)``,
+    /// throws the error.
     var reportsReadFailures: Bool { false }
 
-    /// Handles the error of a relationship or a deferred value that could not be read, because an accessor cannot throw it.
+    /// Handles an error from reading a relationship or a deferred value, because the accessor cannot throw the error.
     func recordReadFailure(_ error: any Error) {
         let error =
             error as? DataSourceError
@@ -195,7 +197,7 @@ public class ManagedObjectContext {
 
     // MARK: Edits
 
-    /// Traps outside of a batch: the edit would be saved with the wrong batch.
+    /// Traps outside of a batch, because the edit would be saved with the wrong batch.
     func checkInBatch() {
         precondition(
             isInBatch,
@@ -215,7 +217,7 @@ public class ManagedObjectContext {
         binding.recordTouch(object)
     }
 
-    /// Makes the next save throw the error, unless an earlier edit was refused.
+    /// Makes the next save throw the error. If an earlier edit was refused, its error is thrown instead.
     func refuse(_ error: DataSourceError) {
         if refusal == nil { refusal = error }
     }
@@ -228,13 +230,13 @@ public class ManagedObjectContext {
 
     func forgetRefusal() { refusal = nil }
 
-    /// The index of a column. It is built at the first call.
+    /// Returns the index of a column. The first call builds the index.
     func valueIndex(_ binding: EntityBinding, _ column: Int) -> ValueIndex {
         hasValueIndexes = true
         return binding.valueIndex(column)
     }
 
-    /// The index of a column; nil if it does not exist and is not worth its cost.
+    /// Returns the index of a column; nil if the index does not exist and is not worth its cost.
     func valueIndex(_ binding: EntityBinding, _ column: Int, insteadOf count: Int) -> ValueIndex? {
         guard binding.layout.columns[column].isStored,
             let index = binding.valueIndex(column, insteadOf: count)
@@ -245,7 +247,6 @@ public class ManagedObjectContext {
 
     // MARK: Rows
 
-    /// Gives a registered object a newer row.
     func refresh(_ object: ManagedObject, _ row: RowSnapshot, asOf number: Int64) {
         let binding = bindings[object.layout.index]
         binding.layout.check(row)
@@ -260,9 +261,9 @@ extension ManagedObjectContext: ObjectContext {}
 @available(*, unavailable, message: "A context stays in its isolation. Pass its container or data source instead.")
 extension ManagedObjectContext: Sendable {}
 
-/// Objects from rows, one object for each row.
+/// Makes objects from rows, one object for each row.
 extension ManagedObjectContext {
-    /// The registered object of a row. If there is none, a new object is registered.
+    /// Returns the registered object of a row. If there is none, registers a new object.
     func object(_ stored: StoredRow, _ binding: EntityBinding, asOf number: Int64) -> ManagedObject {
         if let object = binding.objects[stored.key] {
             if object.state == .saved { refresh(object, stored.row, asOf: number) }
@@ -303,7 +304,7 @@ extension ManagedObjectContext {
             bindings[object.layout.index].endEdits(of: object)
             guard object.state == .saved else { continue }
             if hasValueIndexes { bindings[object.layout.index].recordValues(of: object) }
-            // The unique indexes may have only the edited values of the object.
+            // The unique indexes may contain only the edited values of the object.
             let binding = bindings[object.layout.index]
             if binding.isOwned { binding.indexLater(object) }
         }
@@ -320,7 +321,8 @@ extension ManagedObjectContext {
     /// The bytes of the registered objects of owned entities.
     var registeredBytes: Int { bindings.reduce(0) { $0 + $1.registeredBytes } }
 
-    /// Ends the batch, and forgets registered objects beyond the limit and objects that another data source may change.
+    /// Ends the batch, and forgets objects that another data source may change. Then forgets registered objects until the rest
+    /// is within the limit.
     func trim() {
         related.removeAll()
         for binding in bindings {
@@ -329,7 +331,7 @@ extension ManagedObjectContext {
             if !binding.isOwned || binding.isIndexStale { binding.forgetObjects() }
         }
         var bytes = registeredBytes
-        // Start with the largest entity, so that entities with few objects keep theirs.
+        // Start with the largest entity, so that the objects of small entities stay registered.
         while bytes > stack.registeredObjectByteLimit,
             let largest = bindings.max(by: { $0.registeredBytes < $1.registeredBytes })
         {

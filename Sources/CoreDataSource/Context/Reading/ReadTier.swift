@@ -25,7 +25,7 @@ actor ReadTier {
             Swift.Result {
                 let context = ReadContext(stack, .snapshot(snapshot))
                 let result = try body(context)
-                // A relationship that could not be read was nil in the body. Throw its error now.
+                // If a relationship could not be read, its value was nil in the body. Throw the error now.
                 if let refusal = context.refusal {
                     throw refusal.code == .cancelled ? CancellationError() : refusal
                 }
@@ -36,10 +36,11 @@ actor ReadTier {
     }
 }
 
-/// The queues for reads that belong to no data source. Each queue runs one read at a time. Reads wait in the order of their
+/// The queues for reads outside of data sources. Each queue runs one read at a time. Waiting reads run in the order of their
 /// calls.
 package final class ReadQueue: Sendable {
-    /// The largest number of reads at once. The store has more readers, so that some remain for private contexts.
+    /// The largest number of simultaneous reads. The store has more readers than this number, so that some readers remain for
+    /// private contexts.
     static let limit = 6
 
     private struct State {
@@ -55,7 +56,7 @@ package final class ReadQueue: Sendable {
 
         var isIdle: Bool { waiting.isEmpty && idle.count == made }
 
-        /// Removes and returns the calls that wait for the last read, if it has ended.
+        /// Removes and returns the calls that wait for the last read, if that read has ended.
         mutating func takeClosing() -> [CheckedContinuation<Void, Never>] {
             guard isIdle else { return [] }
             defer { closing = [] }
@@ -70,9 +71,9 @@ package final class ReadQueue: Sendable {
         self.stack = stack
     }
 
-    /// Waits for a queue. Return it with ``give(back:)``.
+    /// Waits for a queue. Return the queue with ``give(back:)``.
     ///
-    /// - Throws: `CancellationError` if the task is cancelled while it waits; `storeClosed`.
+    /// - Throws: `CancellationError` if the task is cancelled during the wait; `storeClosed`.
     func take() async throws -> ReadTier {
         try Task.checkCancellation()
         let number = try state.withLock { (state) throws(DataSourceError) in
@@ -148,7 +149,7 @@ package final class ReadQueue: Sendable {
     }
 }
 
-/// The context of ``PersistentContainer/read(_:)``: one state of all rows, which no later save changes.
+/// The context of ``PersistentContainer/read(_:)``: a consistent snapshot of all rows. Later saves do not change the snapshot.
 ///
 /// ```swift
 /// let (count, names) = try await container.read { context in
@@ -159,7 +160,7 @@ package final class ReadQueue: Sendable {
 /// }
 /// ```
 ///
-/// **Isolation**: the body of the read, which runs on a queue of its own.
+/// **Isolation**: the body of the read, which runs on a separate queue.
 public final class ReadContext: ManagedObjectContext {
     /// - Parameter defersValues: False if fetched rows must have all values.
     init(_ stack: PersistentStack, _ source: RowSource, defersValues: Bool = true) {

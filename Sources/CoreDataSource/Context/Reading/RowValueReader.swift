@@ -1,7 +1,7 @@
 internal import QueryLanguage
 internal import RowStore
 
-/// Reads the values of rows as the types of attributes. All rows use one object.
+/// Reads the values of rows as the types of attributes. All rows share one object.
 struct RowValueReader {
     private let object: RowObject
     private let layout: EntityLayout
@@ -9,13 +9,13 @@ struct RowValueReader {
     private let joined: [RelatedCell]
     private let current = CurrentRow()
 
-    /// The present row.
+    /// The joined columns of the current row.
     private final class CurrentRow {
         var joined: RowSnapshot?
     }
 
-    /// - Parameter hasAggregateResults: Whether the rows contain results of aggregates, whose types differ from those of the
-    ///   columns.
+    /// - Parameter hasAggregateResults: Whether the rows contain results of aggregates, whose types differ from the types of
+    ///   the columns.
     init(
         _ context: ManagedObjectContext, _ layout: EntityLayout, _ joined: [JoinedColumn] = [],
         hasAggregateResults: Bool
@@ -51,7 +51,7 @@ struct RowValueReader {
         throw damaged(column)
     }
 
-    /// The error for a column with a value that does not have its attribute's type.
+    /// Returns the error for a value that does not have the type of its column's attribute.
     func damaged(_ column: Int) -> DataSourceError {
         if JoinedColumn.isJoined(column) { return joined[JoinedColumn.index(column)].damaged }
         layout.recordDamage(column)
@@ -72,8 +72,8 @@ private struct RelatedCell {
         object = RowObject.make(self.layout, context, storesAnyValue: true)
     }
 
-    /// The entity and the column of the attribute. A number that is calculated from many objects has no attribute, so it uses
-    /// the first column, which every row has.
+    /// Returns the entity and the column of the attribute. A number that is calculated from many objects has no attribute. It
+    /// uses the first column, because every row has a first column.
     private static func attribute(
         _ joined: JoinedColumn, _ layout: EntityLayout, _ model: ModelLayout
     ) -> (EntityLayout, Int) {
@@ -91,7 +91,7 @@ private struct RelatedCell {
     }
 
     func read<Value: AttributeStorable>(_ type: Value.Type, _ row: RowSnapshot?, _ index: Int) -> Value {
-        // Use a new row: a row that is written repeatedly would grow.
+        // Use a new row, because a row that is written repeatedly would grow.
         object.row = RowSnapshot(columnCount: object.row.columnCount)
         object.row.setValue(row?.value(index, storage) ?? .null, column)
         return Value.read(from: object, at: column)
@@ -111,24 +111,25 @@ private struct RelatedCell {
 
 /// Attributes that are derived from other objects, such as `category.name` and `articles.@count`.
 extension ManagedObject {
-    /// The value of a column that is derived along relationships, by its index in `ManagedObjectModel.columns(of:)`. For
-    /// generated code.
+    /// Returns the value of a column that is derived along relationships. For generated code.
     ///
     /// ```swift
     /// var messageCount: Int64 { calculatedAttribute(at: 0) }
     /// ```
     ///
-    /// The value is calculated at each read, from the objects in the context. It is not stored. In predicates, orders and
-    /// `values`, the attribute stands for its path, and the store calculates it.
+    /// The value is not stored. Each read calculates the value from the objects in the context. In predicates, sort orders and
+    /// `values`, the attribute stands for its path, and the store calculates the value.
     ///
-    /// If the objects cannot be read, the result is nil or zero, and the save or the read then throws the error; on main,
-    /// ``PersistentContainer/failures`` reports it. After the container is deinitialized, the result is nil or zero. A
-    /// ``ListRow`` has no other objects to calculate from, so it traps.
+    /// If the objects cannot be read, the result is nil or zero. The save, or ``PersistentContainer/read(_:)``, then throws the
+    /// error. On main, ``PersistentContainer/failures`` reports the error. After the container is deinitialized, the result is
+    /// nil or zero. The call traps for the object of a ``ListRow``, because that object has no related objects.
     ///
-    /// **Isolation**: that of the object's context.
+    /// **Isolation**: the isolation of the object's context.
     ///
-    /// - Complexity: At the first read, one query for each relationship of the path and up to 1,000 objects that were fetched
-    ///   together; then constant. A sum, an average, a minimum or a maximum is one query at each read.
+    /// - Complexity: The first read makes one query for each relationship of the path, for up to 1,000 objects that were
+    ///   fetched together. Later reads take constant time. A sum, an average, a minimum or a maximum makes one query at each
+    ///   read.
+    /// - Parameter column: The index of the column in `ManagedObjectModel.columns(of:)`.
     public final func calculatedAttribute<Value: AttributeStorable>(at column: Int) -> Value {
         guard let path = layout.calculatedPaths[column] else { refuseColumn(column, Value.self) }
         if context == nil { home.uncalculatedColumn = column }
@@ -137,7 +138,8 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-    /// The value of a derived column, which is calculated when it is read if it is derived along relationships. For the macro.
+    /// Returns the value of a derived column. If the column is derived along relationships, the value is calculated at each
+    /// read. For the macro.
     public final func derivedAttribute<Value: AttributeStorable>(at column: Int) -> Value {
         layout.calculatedPaths[column] == nil ? attribute(at: column) : calculatedAttribute(at: column)
     }
@@ -178,13 +180,13 @@ extension ManagedObjectContext {
 }
 
 extension ObjectHome {
-    /// The value that a type reads from null.
+    /// Returns the value that a type reads from null.
     fileprivate func nothing<Value: AttributeStorable>(_ column: Int) -> Value {
         scratch.row = RowSnapshot(columnCount: layout.columns.count)
         return Value.read(from: scratch, at: column)
     }
 
-    /// A number as the type of a column.
+    /// Returns a number as a value of the column's type.
     fileprivate func integer<Value: AttributeStorable>(_ number: Int, _ column: Int) -> Value {
         scratch.row = RowSnapshot(columnCount: layout.columns.count)
         scratch.row.setValue(.integer(Int64(number)), column)
@@ -193,10 +195,10 @@ extension ObjectHome {
 }
 
 extension ManagedObject {
-    /// The context of the object. Nil after the container is deinitialized, and for the object that ``ListRow`` makes for one
+    /// The context of the object. Nil after the container is deinitialized, and for the object that ``ListRow`` creates for one
     /// read.
     public final var context: ManagedObjectContext? {
-        // Only a context makes a home with a context.
+        // Only a context creates a home with a context.
         home.context.map { unsafeDowncast($0, to: ManagedObjectContext.self) }
     }
 }

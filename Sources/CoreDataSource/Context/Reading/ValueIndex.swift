@@ -1,10 +1,11 @@
 internal import RowStore
 
-/// An index of the registered objects of one entity by their value in one column. For each value, the object with the lowest
-/// key comes first.
+/// An index of the registered objects of one entity by their value in one column. For each value, the first object is the
+/// object with the lowest key.
 ///
-/// The first look-up of the column builds the index, and edits update it. An object is added whenever it gets a value, and an
-/// outdated entry is removed when a look-up meets it. The present value of each registered object is always in the index.
+/// The first look-up of the column builds the index, and edits update the index. Whenever an object gets a value, an entry is
+/// added. An outdated entry is removed when a look-up finds it. The current value of each registered object is always in the
+/// index.
 final class ValueIndex {
     let column: Int
     let storage: ColumnStorage
@@ -13,7 +14,7 @@ final class ValueIndex {
     private var entries: [RowValue: ObjectHeap] = [:]
     /// The edited and deleted objects by their last saved value.
     private var saved: [RowValue: [ManagedObject]] = [:]
-    /// For each value that this batch looked up in the store, a key. All stored rows with the value and keys up to this key are
+    /// For each value that this batch looked up in the store, the key up to which all stored rows with the value are
     /// registered.
     private var registeredThrough: [RowValue: Int64] = [:]
 
@@ -37,18 +38,18 @@ final class ValueIndex {
         saved[object.savedRow.value(column, storage), default: []].append(object)
     }
 
-    /// Forgets edits and the state of the store, after a batch.
+    /// Forgets the edits, and which stored rows are registered, after a batch.
     func endBatch() {
         saved.removeAll()
         registeredThrough.removeAll()
     }
 
-    /// Forgets the state of the store, because others may have changed it.
+    /// Forgets which stored rows are registered, because others may have changed the store.
     func forgetStore() { registeredThrough.removeAll() }
 
     // MARK: Looking up
 
-    /// The object with the value and the lowest key.
+    /// Returns the object with the value and the lowest key.
     func first(_ value: RowValue) -> ManagedObject? {
         while let object = entries[value]?.first {
             if holds(object, value) { return object }
@@ -58,7 +59,7 @@ final class ValueIndex {
         return nil
     }
 
-    /// All objects with the value, in the order of their keys.
+    /// Returns all objects with the value, in the order of their keys.
     func all(_ value: RowValue) -> [ManagedObject] {
         guard let heap = entries[value] else { return [] }
         var objects: [ManagedObject] = []
@@ -70,10 +71,10 @@ final class ValueIndex {
         return objects
     }
 
-    /// The edited and deleted objects whose last saved value is the value.
+    /// Returns the edited and deleted objects whose last saved value is `value`.
     func wereSaved(with value: RowValue) -> [ManagedObject] { saved[value] ?? [] }
 
-    /// An upper bound of the number of objects with the value.
+    /// Returns an upper bound for the number of objects with the value.
     func bound(_ value: RowValue) -> Int { entries[value]?.objects.count ?? 0 }
 
     private func holds(_ object: ManagedObject, _ value: RowValue) -> Bool {
@@ -91,7 +92,7 @@ final class ValueIndex {
 
 /// A binary heap of objects. The object with the lowest key is first.
 private struct ObjectHeap {
-    /// The object at position n has no lower key than the object at position (n - 1) / 2.
+    /// The key of the object at position n is at least the key of the object at position (n - 1) / 2.
     private(set) var objects: [ManagedObject] = []
 
     init() {}
@@ -130,8 +131,8 @@ private struct ObjectHeap {
 
 /// An index of unique values: hashes of values, each with the key of an object that has or had the values.
 ///
-/// An entry may be outdated: it stays when the value changes, the object is forgotten or the edit is discarded. So a look-up
-/// checks the row of each candidate. The present value of each registered object is always in the index.
+/// An entry may be outdated, because it stays when the value changes, the object is forgotten or the edit is discarded. So a
+/// look-up checks the row of each candidate. The current value of each registered object is always in the index.
 struct UniqueIndex {
     private struct Entry {
         /// 0 for a free slot.
@@ -140,15 +141,15 @@ struct UniqueIndex {
     }
 
     private var slots: [Entry] = []
-    /// The further keys of a hash with many entries, so that these entries do not fill the slots of other hashes.
+    /// More keys of a hash with many entries. They are stored here so that they do not fill the slots of other hashes.
     private var crowded: [UInt64: [Int64]] = [:]
     private(set) var count = 0
-    /// The number of entries that insertions looked at. For tests.
+    /// The number of entries that insertions have visited. For tests.
     private(set) var looks = 0
-    /// The most entries with one hash in the slots.
+    /// The largest number of entries with the same hash in the slots.
     private static let crowd = 16
 
-    /// The first registered object of a hash for which the closure returns true.
+    /// Returns the first registered object with the hash for which the closure returns true.
     @inline(__always)
     func first(
         _ hash: UniqueHash, in objects: ObjectTable, where isMatch: (ManagedObject) -> Bool
