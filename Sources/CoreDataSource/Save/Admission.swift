@@ -1,8 +1,8 @@
 package import RowStore
 
-/// Admits calls one after the other, and makes them wait while too many bytes or values are pending.
+/// Admits calls one after the other. Calls wait while too many bytes or values are pending.
 ///
-/// Calls wait before their batch begins, never on the queue of a private context, so that admitted batches can continue.
+/// A call waits before its batch begins, and never on the queue of a private context. So admitted batches can continue.
 package final class Admission: Sendable {
     private let limits: RootLimits
     private let scheduling: WorkScheduling
@@ -29,22 +29,22 @@ package final class Admission: Sendable {
     /// The number of waiting calls.
     package var waitingCount: Int { state.withLock { $0.waiting.count } }
 
-    /// The number of values of the admitted calls whose batch has not ended.
+    /// The number of values in the admitted calls whose batch has not ended.
     package var queuedValueCount: Int { state.withLock { $0.queuedValues } }
 
     // MARK: Entering
 
     /// Admits a call without waiting.
     ///
-    /// - Parameter values: The number of values of the call; 0 for a call that only reads, which never waits.
-    /// - Throws: `storeClosed`; `storeUnavailable` if there is no room.
+    /// - Parameter values: The number of values of the call; 0 for a call that only reads. A call that only reads never waits.
+    /// - Throws: `storeClosed`; `storeUnavailable` if the limits are reached.
     package func enterNow(_ values: Int) throws(DataSourceError) {
         if try !enterIfRoom(values) { throw Admission.unavailable }
     }
 
-    /// Admits a call as soon as there is room.
+    /// Admits a call as soon as the limits allow.
     ///
-    /// - Throws: `storeClosed`; `storeUnavailable` if there is no room for ``RootLimits/patience``; `CancellationError`.
+    /// - Throws: `storeClosed`; `storeUnavailable` if the limits are reached for ``RootLimits/patience``; `CancellationError`.
     package func enter(_ values: Int) async throws {
         if try enterIfRoom(values) { return }
         let id = nextID()
@@ -73,13 +73,13 @@ package final class Admission: Sendable {
         try outcome.withLock { $0 }.get()
     }
 
-    /// Call it when the batch of an admitted call has ended.
+    /// Records that the batch of an admitted call has ended.
     package func leave(_ values: Int) {
         forgetValues(values)
         endBatch()
     }
 
-    /// Call it when a batch has ended and its callback has not been called yet. The values of the call still count.
+    /// Records that a batch has ended whose callback has not been called yet. The values of the call still count.
     func endBatch() {
         let ended = state.withLock { state in
             state.callCount -= 1
@@ -99,8 +99,8 @@ package final class Admission: Sendable {
 
     /// Updates the number of bytes in pending saves.
     ///
-    /// - Parameter bytes: Returns the present number. The closure runs under the lock, so that the later of two calls has the
-    ///   newer number.
+    /// - Parameter bytes: Returns the current number. The closure runs under the lock, so that the later of two calls records
+    ///   the newer number.
     func recordPending(_ bytes: () -> Int) {
         let admitted = state.withLock { state in
             state.pendingBytes = bytes()

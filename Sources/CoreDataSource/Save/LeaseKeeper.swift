@@ -3,11 +3,13 @@ package import RowStore
 
 /// The leases of one container in a shared store.
 ///
-/// A batch uses the leases of all entities that it can change, from before it begins until it ends. The container keeps an
-/// unused lease until another member requests the lease. When the turn of this container ends, or when the container pauses, no
-/// new batch uses the lease, its pending saves are committed, and the lease is handed over.
+/// A batch uses the leases of all entities that it can change, for its whole duration. The container keeps an unused lease
+/// until another member requests the lease. When the turn of this container ends, or when the container pauses, the lease is
+/// handed over in three steps: no new batch uses the lease, the pending saves under the lease are committed, and the lease is
+/// released.
 ///
-/// The store decides which member has a lease. The state here follows the store, in the order of the store's versions.
+/// The store decides which member has a lease. The state here is a copy of the state in the store, and is updated in the order
+/// of the store's versions.
 package final class LeaseKeeper: Sendable {
     let sharing: any StoreSharing
     private let layout: ModelLayout
@@ -34,7 +36,8 @@ package final class LeaseKeeper: Sendable {
 
     // MARK: Batches
 
-    /// Takes the leases of entities for a batch, and waits for them if necessary. Call ``endUse(_:)`` at the end of the batch.
+    /// Takes the leases of entities for a batch, and waits for the leases if necessary. Call ``endUse(_:)`` at the end of the
+    /// batch.
     ///
     /// - Throws: `leaseUnavailable` if another member does not hand over a lease in time; errors of the store.
     func use(_ entities: LeaseSet, for source: String) throws(DataSourceError) -> LeaseUse {
@@ -62,10 +65,10 @@ package final class LeaseKeeper: Sendable {
 
     /// Reads the saves of the earlier holders of the leases, so that hooks work on the newest rows.
     ///
-    /// Other members cannot change the entities of the batch any more. If reading their saves costs a round trip, the store
-    /// says how long the last read remains valid: ``StoreSharing/trust``.
+    /// At this point, other members can no longer change the entities of the batch. If reading their saves costs a round trip,
+    /// ``StoreSharing/trust`` of the store says how long the last read remains valid.
     ///
-    /// - Returns: Whether the container still has the leases. If not, take them again.
+    /// - Returns: Whether the container still has the leases. If false, take the leases again.
     /// - Throws: Errors of the store.
     func follow(before use: LeaseUse) throws(DataSourceError) -> Bool {
         let trust = sharing.trust
@@ -78,7 +81,7 @@ package final class LeaseKeeper: Sendable {
         }
     }
 
-    /// Reads the saves of other members before a batch that only reads, unless this container has all the leases.
+    /// Reads the saves of other members before a batch that only reads. Skips the read if this container has all the leases.
     ///
     /// - Throws: Errors of the store.
     func follow(beforeReading entities: Set<Int>) throws(DataSourceError) {
@@ -89,15 +92,15 @@ package final class LeaseKeeper: Sendable {
     private func isTrusted(_ trust: LeaseTrust?, _ isFollowed: (LeaseState, Int) -> Bool) -> Bool {
         guard let trust else { return false }
         let now = ContinuousClock.now
-        // After this time without an answer, another member gets the lease that it requested, even if this container does not
-        // know.
+        // If this container does not answer for this time, another member gets the requested lease, even if this container does
+        // not notice.
         let unanswered = sharing.leaseTimes.answer * 3 / 4
         return state.withLock {
             now < trust.end && $0.isConfirmed(since: now - unanswered) && isFollowed($0, trust.number)
         }
     }
 
-    /// Checks in the store that a batch still has its leases. If the store cannot be read, its last answer counts.
+    /// Checks in the store that a batch still has its leases. If the store cannot be read, uses the last answer of the store.
     ///
     /// - Throws: `leaseLost` if a lease is lost.
     func checkLeases(of use: LeaseUse) throws(DataSourceError) {
@@ -106,17 +109,17 @@ package final class LeaseKeeper: Sendable {
         throw DataSourceError(lostLeaseOf: layout.entities[lost].name)
     }
 
-    /// Call it when the batch has ended.
+    /// Ends the use of leases, after the batch has ended.
     func endUse(_ use: LeaseUse) {
         if state.withLock({ $0.endUse(use) }) { handOverSoon() }
     }
 
-    /// The longest time between two checks whether the holders are alive.
+    /// The time between two checks whether the holders of the leases are alive.
     private static let lookInterval = DispatchTimeInterval.milliseconds(250)
 
-    /// Blocks until the leases are given, or until they must be requested again.
+    /// Blocks until the leases are given, or until the leases must be requested again.
     ///
-    /// - Throws: `leaseUnavailable` after the end of the wait; `storeClosed`.
+    /// - Throws: `leaseUnavailable` if the wait lasts until `end`; `storeClosed`.
     private func waitFor(_ wait: LeaseWait, until end: ContinuousClock.Instant) throws(DataSourceError) {
         while wait.arrived.wait(timeout: .now() + LeaseKeeper.lookInterval) != .success {
             var failure: DataSourceError?
@@ -131,7 +134,7 @@ package final class LeaseKeeper: Sendable {
                 failure = error
             } catch {}
             guard let failure, state.withLock({ $0.remove(wait) }) else { continue }
-            // If the withdrawal fails, the ticket stays until it is served, and its leases are handed on.
+            // If the withdrawal fails, the ticket stays until it is served. Then its leases are handed on.
             if let ticket = wait.ticket {
                 _ = try? take { () throws(DataSourceError) in
                     try sharing.settleLeases(answered: [], withdrawn: ticket)
@@ -189,7 +192,7 @@ package final class LeaseKeeper: Sendable {
     /// Forgets all leases, after a reset of the store.
     func forget() { state.withLock { $0.forget() } }
 
-    /// Accepts the next answer of the store whatever its version, because the store may have lost its newest state.
+    /// Accepts the next answer of the store, whatever its version is, because the store may have lost its newest state.
     func doubt() { state.withLock { $0.doubt() } }
 
     /// Reads the leases from the store.
@@ -215,7 +218,8 @@ package final class LeaseKeeper: Sendable {
         answerWhileFlushing()
     }
 
-    /// Answers tickets repeatedly while a commit runs: it may last longer than other members wait for a sign of life.
+    /// Answers tickets repeatedly while a commit runs, because the commit may last longer than other members wait for an
+    /// answer.
     private func answerWhileFlushing() {
         scheduling.after(sharing.leaseTimes.answer / 8) { [weak self] in
             guard let self else { return }
@@ -234,7 +238,7 @@ package final class LeaseKeeper: Sendable {
         for batch in step.longBatches { root?.failures.report(StoreFailure(batch)) }
     }
 
-    /// Releases leases after a flush. If saves under them are still pending, all leases are kept.
+    /// Releases leases after a flush. If saves under these leases are still pending, keeps all the leases.
     private func release(_ leaving: [Int], _ root: RootTier) {
         let isPending = root.hasPendingSaves(of: Set(leaving))
         let released = state.withLock { $0.confirm(leaving, isPending: isPending) }
@@ -251,7 +255,7 @@ package final class LeaseKeeper: Sendable {
         stop(delay)
     }
 
-    /// The wait after the store could not be written.
+    /// The delay before the next try after the store could not be written.
     private static let retryDelay = Duration.milliseconds(100)
 
     private func answer(_ tickets: [Int64]) {
@@ -273,7 +277,7 @@ package final class LeaseKeeper: Sendable {
     }
 }
 
-/// The entities that a batch can change. The batch needs their leases.
+/// The entities that a batch can change. The batch needs the leases of these entities.
 final class LeaseSet: Sendable {
     /// In ascending order.
     let entities: [Int]
@@ -302,7 +306,7 @@ final class LeaseWait: Sendable {
     let source: String
     /// The ticket of the wait; nil if the leases were given at once.
     let ticket: Int64?
-    /// Signaled when the leases are given, or when they must be requested again.
+    /// Signaled when the leases are given, or when the leases must be requested again.
     let arrived = DispatchSemaphore(value: 0)
     private let taken = Guarded<LeaseUse?>(nil)
 
@@ -312,7 +316,7 @@ final class LeaseWait: Sendable {
         self.ticket = ticket
     }
 
-    /// The leases of the batch; nil if they must be requested again.
+    /// The leases of the batch; nil if the leases must be requested again.
     var use: LeaseUse? { taken.withLock { $0 } }
 
     func end(_ use: LeaseUse?) {

@@ -6,7 +6,7 @@ package import RowStore
 package struct LeaseState {
     /// The last answer of the store.
     private(set) var table = LeaseTable(version: -1, leases: [], tickets: [])
-    /// The number of resets of the store. Answers from before a reset are ignored.
+    /// The number of resets of the store. Answers that were requested before a reset are ignored.
     package private(set) var generation = 0
     var leases: [Int: HeldLease] = [:]
     /// The entities whose leases other members wait for.
@@ -28,15 +28,15 @@ package struct LeaseState {
     struct HeldLease {
         let epoch: Int64
         let since: ContinuousClock.Instant
-        /// The last time at which a batch ended its use, or at which a save under the lease was pending.
+        /// The last time at which a batch stopped using the lease, or at which a save under the lease was pending.
         var lastUse: ContinuousClock.Instant
         /// The number of batches that use the lease.
         var users = 0
-        /// The batch that uses the lease, or the first of several batches; nil after the batch was reported as long.
+        /// The batch that uses the lease, or the first of several such batches; nil after the batch was reported as long.
         var batch: LongBatch?
-        /// Whether the lease is being handed over, so that no batch may use it.
+        /// Whether the lease is being handed over. If true, no batch may use the lease.
         var isLeaving = false
-        /// The ``LeaseTrust/number`` at which the saves of the earlier holders were read; nil if they were not read.
+        /// The ``LeaseTrust/number`` at which the saves of the earlier holders were read; nil if these saves were not read.
         var followed: Int?
     }
 
@@ -44,7 +44,7 @@ package struct LeaseState {
 
     // MARK: Batches
 
-    /// Lets a batch use leases, if the container has all of them.
+    /// Lets a batch use leases, if the container has all the leases.
     ///
     /// A lease that another member waits for can be used until this container's turn ends.
     package mutating func use(
@@ -83,9 +83,9 @@ package struct LeaseState {
     /// - Returns: Whether other members wait for one of the leases.
     package mutating func endUse(_ use: LeaseUse) -> Bool {
         var isAsked = false
-        // A reset store starts its epochs again.
+        // After a reset, the epochs of the store start again.
         guard use.generation == generation else { return false }
-        // If the lease was lost and taken again, the new epoch belongs to other batches.
+        // If a lease was lost and taken again, its new epoch belongs to other batches.
         for lease in use.epochs where leases[lease.entity]?.epoch == lease.epoch {
             leases[lease.entity]?.users -= 1
             leases[lease.entity]?.lastUse = .now
@@ -94,22 +94,22 @@ package struct LeaseState {
         return isAsked
     }
 
-    /// Whether the saves of all earlier holders of the leases were read, and that read is still valid.
+    /// Whether the saves of all earlier holders of the leases were read, and whether this read is still valid.
     ///
-    /// - Parameter trust: The present ``LeaseTrust/number``.
+    /// - Parameter trust: The current ``LeaseTrust/number``.
     package func isFollowed(_ use: LeaseUse, trust: Int) -> Bool {
         use.generation == generation
             && use.epochs.allSatisfy { leases[$0.entity]?.epoch == $0.epoch && leases[$0.entity]?.followed == trust }
     }
 
-    /// Whether the container has the leases of all these entities, with the saves of their earlier holders read.
+    /// Whether the container has the leases of all these entities, and has read the saves of the earlier holders.
     package func isFollowed(_ entities: Set<Int>, trust: Int) -> Bool {
         entities.allSatisfy { leases[$0]?.followed == trust }
     }
 
     /// Records that the saves of the earlier holders of the leases were read.
     ///
-    /// - Parameter trust: The ``LeaseTrust/number`` from before the read.
+    /// - Parameter trust: The ``LeaseTrust/number`` before the read.
     package mutating func didFollow(_ use: LeaseUse, trust: Int) {
         guard use.generation == generation else { return }
         for lease in use.epochs where leases[lease.entity]?.epoch == lease.epoch {
@@ -123,20 +123,20 @@ package struct LeaseState {
         if version == table.version { confirmed = max(confirmed ?? asked, asked) }
     }
 
-    /// Whether the store has, or may have, a newer table.
+    /// Whether the store has a newer table, or may have one.
     package var isBehind: Bool { table.version < newest }
 
     /// Whether the container still has the leases that the batch uses.
     func holds(_ use: LeaseUse) -> Bool { use.generation == generation && lost(of: use) == nil }
 
-    /// An entity whose lease the batch uses and the container has lost. Nil if no lease is lost, and for a batch from before a
-    /// reset.
+    /// Returns an entity whose lease the batch uses but the container has lost. Nil if no lease is lost, and for a batch that
+    /// began before a reset.
     func lost(of use: LeaseUse) -> Int? {
         if use.generation != generation { return nil }
         return use.epochs.first { leases[$0.entity]?.epoch != $0.epoch }?.entity
     }
 
-    /// Whether the store confirmed the table after a time.
+    /// Whether the store has confirmed the table after the given time.
     package func isConfirmed(since time: ContinuousClock.Instant) -> Bool { confirmed.map { $0 > time } ?? false }
 
     // MARK: Waiting
@@ -153,11 +153,11 @@ package struct LeaseState {
         return true
     }
 
-    /// Lets each batch continue whose ticket was served.
+    /// Lets each batch with a served ticket continue.
     mutating func serve() {
         for wait in waits where !isWaiting(wait) {
             let wanted = wait.entities.map { leases[$0] }
-            // A lease that was given and lost must be requested again.
+            // A lease that was given and then lost must be requested again.
             let isLost = wanted.contains { $0 == nil }
             if !isLost, wanted.contains(where: { $0?.isLeaving ?? false }) { continue }
             wait.end(isLost ? nil : begin(wait.entities, for: wait.source))
@@ -171,14 +171,15 @@ package struct LeaseState {
         return table.tickets.contains { $0.number == ticket }
     }
 
-    /// Whether a batch has the lease and has not begun.
+    /// Whether the lease was given to a batch that has not begun.
     func isPromised(_ entity: Int) -> Bool {
         waits.contains { $0.entities.contains(entity) && !isWaiting($0) }
     }
 
     // MARK: Following
 
-    /// Applies an answer of the store, unless a newer answer is known, or the store was reset after the read began.
+    /// Applies an answer of the store. Ignores the answer if a newer answer is known, or if the store was reset after the read
+    /// began.
     ///
     /// - Parameters:
     ///   - generation: The generation just before the read.
@@ -208,7 +209,7 @@ package struct LeaseState {
         serve()
     }
 
-    /// Accepts the next table whatever its version, and makes the saves of earlier holders be read again.
+    /// Accepts the next table, whatever its version is. The saves of earlier holders must be read again.
     package mutating func doubt() {
         table = LeaseTable(version: -1, leases: table.leases, tickets: table.tickets)
         (newest, confirmed) = (max(newest, 0), nil)
@@ -229,7 +230,7 @@ package struct LeaseState {
 extension LeaseState {
     /// Begins a hand-over if other members wait for a lease of this container.
     ///
-    /// - Returns: Whether to begin. If false, nobody waits, or the running hand-over will check once more.
+    /// - Returns: Whether to begin. If false, no member waits for a lease, or the running hand-over will check once more.
     mutating func beginHandOver() -> Bool {
         guard asked.contains(where: { leases[$0] != nil }) else { return false }
         isMoreToDo = isHandingOver
@@ -237,23 +238,23 @@ extension LeaseState {
         return !isHandingOver
     }
 
-    /// - Returns: Whether another hand-over was requested meanwhile.
+    /// - Returns: Whether another hand-over was requested during this hand-over.
     mutating func endHandOver() -> Bool {
         isHandingOver = false
         defer { isMoreToDo = false }
         return isMoreToDo
     }
 
-    /// The entities whose leases this container has and other members wait for.
+    /// The entities whose leases this container has while other members wait for these leases.
     var askedHere: Set<Int> { asked.filter { leases[$0] != nil } }
 
     /// The next actions for the members that wait.
     package struct Step {
-        /// The leases to hand over: no batch uses them, and no batch may begin to use them.
+        /// The leases to hand over. No batch uses these leases, and no batch may begin to use them.
         package var leaving: [Int] = []
         /// Tickets of other members that must be answered now.
         var unanswered: [Int64] = []
-        /// The batches that these tickets wait for, each reported only once.
+        /// The batches that these tickets wait for. Each batch is reported only once.
         var longBatches: [LongBatch] = []
         /// The time until the next check; nil to wait for a change.
         package var delay: Duration?
@@ -286,7 +287,7 @@ extension LeaseState {
     /// Whether any lease is being handed over. Saves under such a lease are committed first.
     var isLeaving: Bool { leases.values.contains { $0.isLeaving } }
 
-    /// The answers that are due, and the long batches to report.
+    /// Returns the answers that are due, and the long batches to report.
     mutating func nextAnswers(at now: ContinuousClock.Instant, _ times: LeaseTimes) -> Step {
         var step = Step()
         for (ticket, since) in unanswered {
@@ -313,9 +314,9 @@ extension LeaseState {
         return batches
     }
 
-    /// Returns the leases that can be released now, and keeps the others.
+    /// Returns the leases that can be released now, and keeps all other leases.
     ///
-    /// - Parameter isPending: Whether saves under the leases could not be committed, so that all leases are kept.
+    /// - Parameter isPending: Whether any saves under the leases are still pending. If true, all leases are kept.
     mutating func confirm(_ leaving: [Int], isPending: Bool) -> [Int] {
         let given = isPending ? [] : leaving.filter { asked.contains($0) && leases[$0] != nil && !isPromised($0) }
         keep(leaving.filter { !given.contains($0) })
@@ -331,7 +332,7 @@ extension LeaseState {
         serve()
     }
 
-    /// - Returns: Whether the caller must schedule a check at `time`. If false, a check at that time or before is already
+    /// - Returns: Whether the caller must schedule a check at `time`. If false, a check at `time` or earlier is already
     ///   scheduled.
     mutating func setTimer(_ time: ContinuousClock.Instant) -> Bool {
         if let timer, timer <= time { return false }

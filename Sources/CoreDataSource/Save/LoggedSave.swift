@@ -3,21 +3,21 @@ package import RowStore
 /// A save in the log.
 package struct LoggedSave: Sendable {
     package internal(set) var changes: ChangeSet
-    /// The data source that made the save; nil for a save of another member, and for a save that undoes others.
+    /// The data source that made the save; nil for a save of another member, and for a save that undoes other saves.
     package let source: SaveSource?
-    /// Whether the caller waits for the store and gets the outcome. If false, the caller waits for main only.
+    /// Whether the caller waits for the store and gets the outcome. If false, the caller waits only for main.
     package let isAwaited: Bool
-    /// Whether the save must be committed: it is not in the store and was not rolled back.
+    /// Whether the save must be committed, because it is not in the store and was not rolled back.
     package internal(set) var isPending: Bool
     /// Whether the save is in the group that is being committed.
     package internal(set) var isCommitting = false
     /// Whether the store could not write the save because another program had locked its rows.
     package internal(set) var isLocked = false
-    /// The time since which commits leave out the save; nil if they do not.
+    /// The time since which commits leave out the save; nil if commits include the save.
     package internal(set) var waitsSince: ContinuousClock.Instant?
     /// Whether the save was rolled back, so that its rows are no longer visible.
     package internal(set) var isRolledBack = false
-    /// Whether reads find rows in the store that are newer than those of the save.
+    /// Whether the store has newer rows than the save, so that reads ignore the rows of the save.
     package internal(set) var isForgotten = false
     /// Whether the data source was notified that the save is delayed.
     package internal(set) var isDelayed = false
@@ -40,7 +40,7 @@ package struct LoggedSave: Sendable {
         byteCount = changes.byteCount
     }
 
-    /// A save of another member. It is already in the store.
+    /// Makes a save of another member, which is already in the store.
     init(ofOtherMember changes: ChangeSet) {
         self.changes = changes
         source = nil
@@ -49,7 +49,7 @@ package struct LoggedSave: Sendable {
         byteCount = changes.byteCount
     }
 
-    /// A save that undoes other saves, for contexts that have shown them. It is never committed.
+    /// Makes a save that undoes other saves in the contexts that have shown these saves. The new save is never committed.
     init(undoing saves: [ChangeSet]) {
         changes = ChangeSet(undoing: saves)
         source = nil
@@ -60,7 +60,7 @@ package struct LoggedSave: Sendable {
 }
 
 extension ChangeSet {
-    /// The changes that undo several saves.
+    /// Makes the changes that undo several saves.
     ///
     /// - Parameter saves: The saves, the oldest first.
     init(undoing saves: [ChangeSet]) {
@@ -84,7 +84,7 @@ extension ChangeSet {
     }
 }
 
-/// A row before and after some saves; nil where the row does not exist.
+/// A row before and after some saves; nil if the row does not exist at that time.
 private struct RowHistory {
     let before: RowSnapshot?
     var now: RowSnapshot?
@@ -107,7 +107,7 @@ extension EntityChanges {
     }
 }
 
-/// The saves of a log by their numbers. Numbers begin with 1 and have no gaps.
+/// The saves of a log, by number. The numbers begin with 1 and have no gaps.
 struct LoggedSaves {
     /// The number of the newest save.
     private(set) var newest: Int64 = 0
@@ -116,7 +116,7 @@ struct LoggedSaves {
     /// The numbers of the saves.
     var numbers: Range<Int64> { newest + 1 - Int64(saves.count)..<newest + 1 }
 
-    /// The numbers of the saves after a number.
+    /// Returns the numbers of the saves after the given number.
     func numbers(after number: Int64) -> Range<Int64> {
         numbers.clamped(to: number + 1..<max(number, newest) + 1)
     }
@@ -131,7 +131,7 @@ struct LoggedSaves {
         saves[saves.count - Int(newest + 1 - numbers.lowerBound)..<saves.count - Int(newest + 1 - numbers.upperBound)]
     }
 
-    /// The newest save for which the closure returns true.
+    /// Returns the newest save for which the closure returns true.
     func last(where isWanted: (LoggedSave) -> Bool) -> LoggedSave? { saves.last(where: isWanted) }
 
     /// Adds a save, and gives it the next number.
@@ -141,7 +141,7 @@ struct LoggedSaves {
         saves[saves.count - 1].changes.number = newest
     }
 
-    /// Removes all saves up to a number.
+    /// Removes all saves up to the given number.
     mutating func removeAll(through number: Int64) {
         if number >= numbers.lowerBound { saves.removeFirst(saves.count - numbers(after: number).count) }
     }
@@ -149,8 +149,8 @@ struct LoggedSaves {
 
 /// The numbers of the saves that must be committed, in ascending order.
 ///
-/// Saves that no commit takes for now can be passed over. A commit then looks only at the other saves, however many are
-/// pending.
+/// Saves that commits leave out for now can be marked as passed over. Then a commit visits only the other saves, no matter how
+/// many saves are pending.
 struct PendingNumbers {
     private(set) var all: [Int64] = []
     /// The highest number that is passed over.
@@ -169,15 +169,15 @@ struct PendingNumbers {
         return low
     }
 
-    /// - Parameter number: Must be higher than all before.
+    /// - Parameter number: A number that is higher than all earlier numbers.
     mutating func append(_ number: Int64) { all.append(number) }
 
-    /// Passes over all numbers up to a number.
+    /// Passes over all numbers up to the given number.
     mutating func pass(through number: Int64) { passed = max(passed, number) }
 
     mutating func passOverNone() { passed = 0 }
 
-    /// Removes saves that are no longer pending. Numbers that are passed over stay, unchecked.
+    /// Removes saves that are no longer pending. Numbers that are passed over are not checked, and stay.
     mutating func keepForCommit(_ isPending: (Int64) -> Bool) {
         let first = firstForCommit
         all.replaceSubrange(first..., with: all[first...].filter(isPending))

@@ -2,10 +2,10 @@ package import RowStore
 
 /// Commits of the pending saves.
 extension RootTier {
-    /// Commits the pending saves on this thread, unless a commit is running.
+    /// Commits the pending saves on the calling thread, if no commit is running.
     ///
-    /// - Returns: Whether the outcome of the save with the number is known. If not, the save is in the running commit or in the
-    ///   next.
+    /// - Returns: Whether the outcome of the save with the number is known. If false, the save is in the running commit or in
+    ///   the next commit.
     /// - Throws: The error with which the save was refused.
     package func commitInPlace(_ number: Int64) throws(DataSourceError) -> Bool {
         if let group = state.withLock({ $0.log.takeForCommit() }) {
@@ -31,14 +31,14 @@ extension RootTier {
         upkeep()
     }
 
-    /// Lets the store do its postponed upkeep, unless saves are pending again.
+    /// Lets the store do its postponed upkeep, if no saves are pending.
     private func upkeep() {
         if store.needsUpkeep, pendingSaveCount == 0 { store.upkeep() }
     }
 
     /// Commits a group, notifies the waiters, and rolls back refused saves.
     ///
-    /// - Returns: Whether the group was written, except for refused saves; and whether new saves came in meanwhile.
+    /// - Returns: Whether the group was written, except for refused saves; and whether new saves were added during the commit.
     func commit(_ group: [ChangeSet]) -> (isWritten: Bool, isMoreWaiting: Bool) {
         let result = Result { () throws(DataSourceError) in try store.commit(group) }
         let outcome = result.map { GroupOutcome($0, of: group, lockPatience) }
@@ -48,8 +48,7 @@ extension RootTier {
             if outcome.foundOutsideWrites { didFindOutsideWrites() }
         }
         didRollBack()
-        // Notify all waiters of this commit before the next commit begins, so that waiters are notified in the order of the
-        // saves.
+        // Notify all waiters of this commit before the next commit begins. So waiters are notified in the order of the saves.
         var isMoreWaiting: Bool?
         while isMoreWaiting == nil {
             let (notifications, ended) = state.withLock { $0.endCommit() }
@@ -68,7 +67,8 @@ extension RootTier {
         }
     }
 
-    /// Wakes main after saves were rolled back. All followers then undo these saves, or reload rows that other programs wrote.
+    /// Notifies main after saves were rolled back. Then all followers undo these saves, or reload rows that other programs
+    /// wrote.
     func didRollBack() {
         state.withLock { $0.readAgainAfterOutsideWrites() }
         wakeMainIfListening()
@@ -79,7 +79,7 @@ extension RootTier {
 
     /// Schedules another commit if saves are still pending. No call waits for these saves.
     private func retryLater(after error: DataSourceError) {
-        // If the outcome is unknown, only a shared store can be asked for it. An exclusive file must be opened again.
+        // An unknown outcome can be read only from a shared store. An exclusive file must be opened again.
         guard error.code != .storeClosed, error.code != .outcomeUnknown || store.sharing != nil else { return }
         let delay = state.withLock { state -> Duration? in
             guard state.log.pendingCount > 0, !state.isRetryScheduled, !state.isClosed else { return nil }
@@ -94,8 +94,8 @@ extension RootTier {
         }
     }
 
-    /// Schedules another try of saves whose rows another program has locked. Each try delays other saves, so tries become
-    /// rarer.
+    /// Schedules another try for saves whose rows another program has locked. Each try delays other saves, so the delay between
+    /// tries grows.
     private func resumeLater() {
         let delay = state.withLock { state -> Duration? in
             if state.isResumeScheduled { return nil }
@@ -115,13 +115,13 @@ extension RootTier {
 
     private static let longestPauseForLocks = Duration.seconds(2)
 
-    /// The wait after a number of failed commits in a row: from a tenth of a second to 30 seconds.
+    /// Returns the delay after a number of failed commits in a row: from a tenth of a second to 30 seconds.
     private static func pause(beforeTry failureCount: Int) -> Duration {
         .milliseconds(min(30_000, 100 << min(failureCount - 1, 10)))
     }
 }
 
-/// The outcome of a group of saves, by their numbers.
+/// The outcome of a group of saves, by the numbers of the saves.
 struct GroupOutcome {
     /// The errors of the refused saves.
     let refused: [Int64: DataSourceError]
@@ -131,7 +131,7 @@ struct GroupOutcome {
     let cause: DataSourceError?
     /// The time at which the commit ended.
     let end = ContinuousClock.now
-    /// Calls stop waiting for saves that have been postponed since this time or longer.
+    /// Calls stop waiting for saves that were first postponed at this time or earlier.
     let lockLimit: ContinuousClock.Instant
 
     init(_ outcome: CommitOutcome, of group: [ChangeSet], _ lockPatience: Duration) {

@@ -2,8 +2,9 @@ package import RowStore
 
 /// Waiting for the store.
 ///
-/// A call to another executor returns a `Result`, and the caller throws its error. If the other executor threw the error
-/// itself, optimized code of Swift 6.3 would not return to the caller's actor: https://github.com/swiftlang/swift/issues/88259.
+/// A call to another executor returns a `Result`, and the caller throws the error of the `Result`. If the called function threw
+/// the error, optimized code of Swift 6.3 would not return to the caller's actor:
+/// https://github.com/swiftlang/swift/issues/88259.
 extension RootTier {
     /// Waits for the outcome of a save.
     ///
@@ -33,12 +34,12 @@ extension RootTier {
         }
     }
 
-    /// Commits all pending saves, and blocks until their outcome is known.
+    /// Commits all pending saves, and blocks until the outcome of all these saves is known.
     package func flushAndWait() throws(DataSourceError) {
         try block(flush)
     }
 
-    /// Commits all pending saves, also after a failure. Calls the waiter when their outcome is known.
+    /// Commits all pending saves, even after a failure. Calls the waiter when the outcome of all these saves is known.
     func flush(_ waiter: @escaping CommitWaiters.Waiter) {
         let isDone = state.withLock { state in
             state.forgetFailure()
@@ -46,7 +47,7 @@ extension RootTier {
             let begun = state.log.commitCount
             state.waiters.add(state.log.newest, .flush) { result in
                 if case .failure = result, self.isCommitting(begun) {
-                    // The failed commit began before this call, so it may lack the newest saves.
+                    // The failed commit began before this call, so it may not include the newest saves.
                     self.queue.async { self.flush(waiter) }
                 } else {
                     waiter(result)
@@ -72,8 +73,8 @@ extension RootTier {
         if state.withLock({ $0.isClosed }) { throw RootTier.closed }
     }
 
-    /// Runs an attempt on the queue, again after each commit, until the attempt returns a value. Then runs the body with the
-    /// value. No thread is blocked meanwhile.
+    /// Runs an attempt on the queue, and repeats it after each commit until the attempt returns a value. Then runs the body
+    /// with the value. No thread is blocked during the wait.
     func betweenCommits<R: Sendable>(
         _ attempt: @escaping @Sendable (inout State) -> R?, then body: @escaping @Sendable (R) -> Void
     ) {
@@ -107,15 +108,15 @@ private final class Outcome: Sendable {
     func get() throws(DataSourceError) { try result.withLock { $0 }.get() }
 }
 
-/// The early write: rows of a large save are written while its hooks still run.
+/// Early writes: rows of a large save are written while its hooks still run.
 ///
-/// The rows go into an open transaction, which no reader sees. The save itself takes the same way as other saves, but its
-/// commit finds these rows already written. Any other write rolls the open transaction back first.
+/// The rows are written in an open transaction, which no reader sees. The save itself is handled like other saves, but at its
+/// commit these rows are already written. Any other write first rolls back the open transaction.
 extension RootTier {
     /// The longest time without progress before an open transaction is rolled back. Other programs cannot write to the file
     /// while the transaction is open.
     private static let longestPause = Duration.milliseconds(250)
-    /// The longest duration of an open transaction, in pauses.
+    /// The longest duration of an open transaction, as a multiple of `longestPause`.
     private static let longestTime = 20
 
     /// Writes rows early, on the queue, until another save must be written.
@@ -123,13 +124,13 @@ extension RootTier {
         if earlyWrite.add(rows) { writeNext(earlyWrite) }
     }
 
-    /// Writes the next piece of added rows. Enqueues the following piece behind other work on the queue.
+    /// Writes the next part of the added rows, and then enqueues the following part behind other work on the queue.
     private func writeNext(_ earlyWrite: EarlyWrite) {
         queue.async {
             guard let store = self.earlyWriteStore, let rows = earlyWrite.next(of: store.rowsWrittenEarly) else {
                 return
             }
-            // Once this or another save is pending, stop: the commit of this save writes the remaining rows.
+            // Stop as soon as this save or another save is pending, because the commit of this save writes the remaining rows.
             guard self.pendingSaveCount == 0, store.write(rows, for: earlyWrite) else { return earlyWrite.end() }
             if earlyWrite.watch() { self.watch(earlyWrite, seen: earlyWrite.progress, turnsLeft: Self.longestTime) }
             self.writeNext(earlyWrite)
@@ -156,20 +157,20 @@ extension RootTier {
     package func waitForQueue() { queue.sync {} }
 }
 
-/// Bulk changes: the store changes rows itself, without their being read.
+/// Bulk changes: the store changes rows without reading them into a context.
 extension RootTier {
-    /// Makes a bulk change. All contexts then reload the rows of its entities.
+    /// Makes a bulk change. Afterwards all contexts reload the rows of the changed entities.
     ///
-    /// The caller runs on the queues of all contexts that may change these entities, so no context saves them meanwhile.
-    /// Earlier saves of these entities are committed first. Other data sources save as usual.
+    /// The caller runs on the queues of all contexts that may change these entities, so no context saves the entities during
+    /// the call. Earlier saves of these entities are committed first. Other data sources save as usual.
     ///
     /// - Parameters:
     ///   - source: The data source that makes the change.
     ///   - basis: The feed position of the caller's context when it decided what to change.
     /// - Returns: The number of changed rows.
-    /// - Throws: `storeClosed`; `storeReset`; `saveRolledBack` if an earlier save of the data source was refused meanwhile; the
-    ///   errors of earlier saves of these entities that cannot be committed; errors of the store. If the call throws, it
-    ///   changes nothing, except for `storeReset`: a reset during the call empties the store.
+    /// - Throws: `storeClosed`; `storeReset`; `saveRolledBack` if an earlier save of the data source was refused in the
+    ///   meantime; the errors of earlier saves of these entities that cannot be committed; errors of the store. If the call
+    ///   throws, it changes nothing, except for `storeReset`: a reset during the call empties the store.
     package func make(
         _ change: BulkChange, from source: SaveSource, basis: FeedPosition
     ) throws(DataSourceError) -> Int {
@@ -182,7 +183,7 @@ extension RootTier {
             state.bulkChangeCount += 1
         }
         let count = try store.make(change)
-        // Notify all followers, also if a reset has begun meanwhile: it may still fail.
+        // Notify all followers even if a reset has begun, because the reset may still fail.
         let isReset = state.withLock { state in
             if count > 0 {
                 state.feed.append(.unknown(entities))
@@ -200,7 +201,7 @@ extension RootTier {
         let isPending = state.withLock { state in
             state.log.pending.contains { $0.changes.entities.contains { entities.contains($0.entity) } }
         }
-        // Errors of saves of other entities go to the callers of those saves.
+        // The callers of saves of other entities get the errors of those saves.
         if isPending { try flushed.get() }
     }
 }

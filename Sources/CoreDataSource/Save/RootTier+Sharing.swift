@@ -1,16 +1,16 @@
 package import RowStore
 
-/// Following the other members that have the store open.
+/// Applying the saves of the other members that have the store open.
 extension RootTier {
     /// Adds the saves of other members to the log, so that all contexts apply them.
     ///
-    /// - Parameter wanted: The position to reach at least; nil for the newest position.
+    /// - Parameter wanted: The lowest position to reach; nil for the newest position.
     /// - Throws: Errors of the store.
     package func follow(to wanted: Int64? = nil) throws(DataSourceError) {
         guard let sharing = store.sharing, isBehind(wanted) else { return }
         let asked = ContinuousClock.now
         let known = try following.withLockInTime { leaseVersion throws(DataSourceError) -> Int64? in
-            // Another thread may have followed meanwhile.
+            // Another thread may have read the saves already.
             while isBehind(wanted) {
                 let (position, generation) = state.withLock { ($0.followed, $0.log.generation) }
                 let page = try sharing.readFeed(after: position)
@@ -44,7 +44,7 @@ extension RootTier {
         if page.foundOutsideWrites { didFindOutsideWrites() } else if !events.isEmpty { wakeMainIfListening() }
     }
 
-    /// Begins to follow the saves of other members at each of their notifications.
+    /// Begins to apply the saves of other members at each notification from a member.
     func listenToOthers() {
         guard let sharing = store.sharing else { return }
         leases?.connect(self)
@@ -52,9 +52,9 @@ extension RootTier {
     }
 
     /// Makes all followers reload rows, after saves were refused because another member has taken over a lease. The rows may
-    /// differ from those before these saves.
+    /// differ from the rows before these saves.
     func didLoseLease() {
-        // Read the leases before callers are notified, so that their next try requests the lease.
+        // Read the leases before callers are notified, so that the next try of a caller requests the lease.
         leases?.doubt()
         _ = try? leases?.current()
         try? follow()
@@ -91,12 +91,12 @@ extension RootTier.State {
 
 /// Events that contexts must apply before they continue.
 extension RootTier {
-    /// The present position of the feed.
+    /// The current position of the feed.
     package var feedPosition: FeedPosition {
         state.withLock { FeedPosition(generation: $0.log.generation, number: $0.feed.position) }
     }
 
-    /// The events since a position; nil if there are none.
+    /// Returns the events since a position; nil if there are none.
     package func events(since known: FeedPosition) -> (position: FeedPosition, events: [FeedEvent])? {
         state.withLock { state in
             let position = FeedPosition(generation: state.log.generation, number: state.feed.position)
@@ -108,12 +108,13 @@ extension RootTier {
 
     /// Checks whether another program has written to the store, and makes all followers apply its writes.
     ///
-    /// A shared server is not checked, because it sends notifications. In addition, each read follows up to its own position
-    /// (``follow(to:)``), and each batch follows before it begins (``LeaseKeeper/follow(before:)``).
+    /// A shared store on a server is not checked, because the server sends notifications. In addition, each read applies the
+    /// saves up to its own position (``follow(to:)``), and each batch applies the saves before it begins
+    /// (``LeaseKeeper/follow(before:)``).
     package func noticeOutsideWrites() {
         if store.isRemote, store.sharing != nil { return }
         if store.sharing != nil {
-            // If following fails, the next read or commit throws the error.
+            // If `follow` fails, the next read or commit throws the error.
             try? follow()
         } else if store.canBeWrittenOutside, store.noticeOutsideWrites() {
             didFindOutsideWrites()
@@ -126,7 +127,7 @@ extension RootTier {
         wakeMainIfListening()
     }
 
-    /// Checks for writes of other programs repeatedly, as long as main merges saves.
+    /// Repeatedly checks for writes of other programs, as long as main merges saves.
     func followOutsideWrites() {
         guard store.canBeWrittenOutside else { return }
         let isFirst = state.withLock { state in
@@ -150,14 +151,14 @@ extension RootTier {
     }
 }
 
-/// The state of noticed writes by other programs.
+/// The state of writes by other programs that were noticed.
 struct OutsideWriteState {
-    /// The position of the feed after the last event about such writes.
+    /// The position of the feed after the last event about writes of other programs.
     fileprivate(set) var position: Int64 = 0
-    /// The newest pending save whose rows may lack such writes; nil if there is none.
+    /// The newest pending save whose rows may not include the writes of other programs; nil if there is none.
     fileprivate(set) var lacking: Int64?
 
-    /// Records that unknown rows have changed, and that pending saves up to a number may lack the changes.
+    /// Records that unknown rows have changed, and that pending saves up to a number may not include the changes.
     mutating func wait(for number: Int64?) {
         if let number { lacking = number }
     }
@@ -166,9 +167,9 @@ struct OutsideWriteState {
 extension RootTier.State {
     /// Makes all followers reload the rows that another program may have written.
     ///
-    /// A pending save has whole rows, but the store writes only their changed columns. As long as the save is pending, reads
-    /// replace the rows of the other program by the rows of the save. So all followers reload once more after the save is
-    /// settled.
+    /// A pending save has complete rows, but the store writes only the changed columns. As long as the save is pending, reads
+    /// replace the rows of the other program with the rows of the save. So all followers reload the rows once more after the
+    /// save was committed or rolled back.
     mutating func recordOutsideWrites() {
         feed.append(.unknown(nil))
         log.forgetForMain(.outsideWrites)
@@ -177,22 +178,23 @@ extension RootTier.State {
         outsideWrites.lacking = lacking?.changes.number
     }
 
-    /// Records a save that is based on rows from before the last event about outside writes.
+    /// Records the save, if it is based on rows from before the last event about writes of other programs.
     mutating func recordBasis(of number: Int64, _ basis: FeedPosition) {
         if basis.number < outsideWrites.position { outsideWrites.lacking = number }
     }
 
-    /// Makes all followers reload after all saves that may lack the writes of another program are settled.
+    /// Makes all followers reload rows, once no pending save may be missing the writes of another program.
     mutating func readAgainAfterOutsideWrites() {
         guard let lacking = outsideWrites.lacking, log.committed >= lacking else { return }
         recordOutsideWrites()
     }
 }
 
-/// The changes that did not come from the saves of the contexts here. Each context applies these events before it continues.
+/// A list of events about changes that were not saves of this container's contexts. Each context applies the events before it
+/// continues.
 ///
-/// The feed keeps a bounded number of events and bytes. A follower at an older position gets one event: anything may have
-/// changed.
+/// The feed keeps a limited number of events and bytes. A follower at an older position gets a single event, which says that
+/// all rows may have changed.
 package struct Feed: Sendable {
     /// The number of events so far.
     package private(set) var position: Int64 = 0
@@ -200,14 +202,14 @@ package struct Feed: Sendable {
     private var events: [(event: FeedEvent, byteCount: Int)] = []
     /// The memory of the events, in bytes.
     package private(set) var byteCount = 0
-    /// The position after the last event that rolled back saves of an origin, by the origin.
+    /// For each origin, the position after the last event that rolled back saves of this origin.
     private var rollbacks: [Int: Int64] = [:]
 
-    /// The most events.
+    /// The largest number of events.
     package static let limit = 64
-    /// The most memory of the events, in bytes. A larger event only names the entities that it affects.
+    /// The largest memory of the events, in bytes. A larger event contains only the affected entities.
     package static let byteLimit = 16 << 20
-    /// The most rows of an event that rolls saves back. A larger event only names the entities that it affects.
+    /// The largest number of rows in an event that rolls back saves. A larger event contains only the affected entities.
     package static let rowLimit = 4096
 
     package init() {}
@@ -231,9 +233,9 @@ package struct Feed: Sendable {
         for origin in origins { rollbacks[origin] = position }
     }
 
-    /// Replaces origins.
+    /// Replaces origins with new origins.
     ///
-    /// - Parameter moved: The new origins by the old origins.
+    /// - Parameter moved: A map from each old origin to its new origin.
     mutating func move(_ moved: [Int: Int]) {
         for (old, new) in moved {
             guard let position = rollbacks.removeValue(forKey: old) else { continue }
@@ -241,7 +243,7 @@ package struct Feed: Sendable {
         }
     }
 
-    /// The events after a position.
+    /// Returns the events after a position.
     package func events(after start: Int64) -> [FeedEvent] {
         let count = Int(position - start)
         return count <= events.count ? events.suffix(count).map(\.event) : [.unknown(nil)]

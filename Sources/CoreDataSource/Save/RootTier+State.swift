@@ -1,7 +1,7 @@
 internal import RowStore
 
 extension RootTier {
-    /// The log, and the callers that wait for it.
+    /// The log, and the callers that wait for its saves.
     struct State {
         var log: SaveLog
         var feed = Feed()
@@ -25,9 +25,9 @@ extension RootTier {
         /// Whether a repeated check for writes of other programs is scheduled.
         var isFollowingOutsideWrites = false
         var outsideWrites = OutsideWriteState()
-        /// The number of bulk changes that have begun. A read during which this number changes is repeated.
+        /// The number of bulk changes that have begun. If this number changes during a read, the read is repeated.
         var bulkChangeCount = 0
-        /// A read during which this value changes is repeated.
+        /// If this value changes during a read, the read is repeated.
         var readBasis: ReadBasis { ReadBasis(generation: log.generation, bulkChangeCount: bulkChangeCount) }
         /// The position up to which the saves of other members are in the log.
         var followed: Int64
@@ -39,7 +39,7 @@ extension RootTier {
 
         // MARK: Outcomes
 
-        /// Removes and returns the outcome of a save. Nil if the outcome is unknown, or if its commit is still notifying
+        /// Removes and returns the outcome of a save. Nil if the outcome is unknown, or if the save's commit is still notifying
         /// waiters.
         mutating func takeOutcome(_ number: Int64) -> Result<Void, DataSourceError>? {
             log.committing?.contains(number) == true ? nil : outcome(number)
@@ -50,7 +50,7 @@ extension RootTier {
             return log.committed >= number || !log.isPending(number) ? .success(()) : nil
         }
 
-        /// The result of a flush up to a save; nil if the flush must wait longer.
+        /// Returns the result of a flush up to a save; nil if the flush must wait longer.
         private func flushed(_ number: Int64) -> Result<Void, DataSourceError>? {
             if let refusal, refusal.number <= number { return .failure(refusal.error) }
             if log.committed >= number { return .success(()) }
@@ -85,7 +85,7 @@ extension RootTier {
             }
         }
 
-        /// Postpones saves whose rows other programs have locked. Fails the saves that have waited too long.
+        /// Postpones saves whose rows other programs have locked. Stops waiting for saves that have waited too long.
         private mutating func postpone(_ outcome: GroupOutcome) -> [StoreFailure.Report] {
             guard let error = outcome.cause else {
                 postponeCount = 0
@@ -96,8 +96,8 @@ extension RootTier {
             return late.isEmpty ? [] : fail(late, error)
         }
 
-        /// Ends the wait for saves of the ending commit that cannot be written now: awaited saves are rolled back, others are
-        /// delayed.
+        /// Ends the wait for saves of the ending commit that cannot be written now. Awaited saves are rolled back, and all
+        /// other saves are delayed.
         private mutating func fail(_ numbers: [Int64], _ error: DataSourceError) -> [StoreFailure.Report] {
             let through = log.committing?.upperBound ?? 0
             failure = (through, error)
@@ -113,9 +113,9 @@ extension RootTier {
             return reports + delayed
         }
 
-        /// Rolls back saves, and all later saves of their origins.
+        /// Rolls back the given saves, and all later saves of their origins.
         ///
-        /// - Parameter cause: Returns the error of a save. Its second argument is the error of a save that depends on a taken
+        /// - Parameter cause: Returns the error of a save. Its second argument is the error for a save that depends on a rolled
         ///   back save.
         /// - Returns: The failures to report.
         mutating func rollBack(
@@ -140,7 +140,7 @@ extension RootTier {
 
         /// Returns waiters to notify, or ends the commit if there are none.
         ///
-        /// - Returns: The waiters with their results; after the end, whether new saves came in meanwhile.
+        /// - Returns: The waiters with their results. At the end of the commit, also whether another commit must follow.
         mutating func endCommit() -> (notifications: [Notification], isMoreWaiting: Bool?) {
             let notifications = takeNotifications()
             if !notifications.isEmpty { return (notifications, nil) }
@@ -165,7 +165,7 @@ extension RootTier {
 
         // MARK: Ends
 
-        /// Rolls back all pending saves, unless a commit is running.
+        /// Rolls back all pending saves, if no commit is running.
         ///
         /// - Returns: The number of rolled back saves, and the waiters to notify; nil if a commit is running.
         mutating func discardPending() -> (count: Int, notifications: [Notification])? {
@@ -189,7 +189,8 @@ extension RootTier {
             return (takeNotifications(), reports)
         }
 
-        /// The error of a save that is based on rows from a position of the feed; nil if the save can be accepted.
+        /// Returns the error of a save that is based on rows from the given position of the feed; nil if the save can be
+        /// accepted.
         func refusal(_ origin: Int, basedOn basis: FeedPosition) -> DataSourceError? {
             if log.isResetting || basis.generation < log.generation { return RootTier.storeReset }
             guard feed.hasRolledBack(origin, after: basis.number) else { return nil }
@@ -198,13 +199,14 @@ extension RootTier {
     }
 }
 
-/// As long as this value stays equal, pending rows can replace rows that a read finds in the store.
+/// The state on which a read is based. If it changes, pending rows may no longer replace the rows that the read finds in the
+/// store.
 struct ReadBasis: Equatable {
     let generation: Int
     let bulkChangeCount: Int
 }
 
-/// A position of the feed, up to which a follower has applied the events.
+/// A position in the feed. A follower has applied the events up to its position.
 package struct FeedPosition: Sendable, Equatable {
     /// The number of resets of the store.
     package var generation: Int
@@ -220,7 +222,7 @@ struct OpenReads {
     /// The start of the oldest running fetch; nil if no fetch is running.
     var oldest: Int64? { starts.first?.number }
 
-    /// - Parameter number: Must not be lower than in the call before.
+    /// - Parameter number: A number that is not lower than in the previous call.
     mutating func begin(at number: Int64) {
         if let last = starts.last, last.number == number {
             starts[starts.count - 1].count += 1

@@ -1,12 +1,12 @@
 package import RowStore
 
-/// The lowest tier. It writes saves to the store in their order, all waiting saves in one transaction.
+/// The lowest tier. It writes saves to the store in their order. All waiting saves are written in one transaction.
 ///
-/// Only one exception changes the order: saves that wait for rows locked by another program, and saves that depend on them, are
-/// written later.
+/// There is one exception to the order: saves that wait for rows locked by another program, and saves that depend on these
+/// saves, are written later.
 ///
-/// A call that saves while the store is idle commits at once, on its own thread. A call that saves during a commit leaves its
-/// changes in the log. All such saves are committed together as soon as the running commit has ended.
+/// If the store is idle, a call commits its save at once, on its own thread. During a commit, a call only adds its save to the
+/// log. All these saves are committed together as soon as the running commit has ended.
 package final class RootTier: Sendable {
     package let store: any PersistentStore
     /// The store, if it supports early writes.
@@ -17,23 +17,24 @@ package final class RootTier: Sendable {
     let state: Guarded<State>
     let queue: any WorkQueue
     let scheduling: WorkScheduling
-    /// The most bytes of saves that may wait for main or for a list. Beyond the limit, main or the list reloads from the store.
+    /// The largest number of bytes of saves that may wait for main or for a list. Beyond the limit, main or the list reloads
+    /// from the store.
     let unmergedByteLimit: Int
     /// The longest wait of main for a server.
     private let mainPatience: Duration
     /// The longest wait of a call for rows that another program has locked.
     let lockPatience: Duration
-    /// Limits the calls that may begin.
+    /// Limits the calls that may begin their batch.
     package let admission: Admission
     package let failures: FailureReporter
-    /// Called after a save was logged, to wake main.
+    /// Called after a save was logged, to schedule the merge into main.
     private let wakeMain: @Sendable () -> Void
     /// Called with the first free key of the store after another program inserted rows.
     let raiseKeys = Guarded<(@Sendable (_ firstFree: Int64) -> Void)?>(nil)
-    /// The leases; nil unless the store is shared.
+    /// The leases; nil if the store is not shared.
     package let leases: LeaseKeeper?
-    /// The version of the leases in the newest page. Lock it while events of other members are read and added to the log, so
-    /// that they keep their order.
+    /// The version of the leases in the newest page. Lock this value while events of other members are read and added to the
+    /// log, so that the events keep their order.
     let following = Guarded<Int64?>(nil)
 
     package init(
@@ -69,7 +70,7 @@ package final class RootTier: Sendable {
     /// The number of the newest save.
     package var newestSave: Int64 { state.withLock { $0.log.newest } }
 
-    /// The number of pending rows that reads have looked at so far. For tests.
+    /// The number of pending rows that reads have examined so far. For tests.
     package var examinedPendingRows: Int { state.withLock { $0.log.rows.examined.value } }
 
     /// The number of rows in the largest part of an entity's pending rows. After a snapshot was taken, adding a row copies one
@@ -84,7 +85,7 @@ package final class RootTier: Sendable {
     /// Accepts a save. Every fetch sees the save from now on, although it is not in the store yet.
     ///
     /// - Parameters:
-    ///   - basis: The feed position of the context when it read the rows that the save is based on; nil for the present
+    ///   - basis: The feed position of the context when it read the rows that the save is based on; nil for the current
     ///     position.
     ///   - isAwaited: Whether the caller takes the outcome.
     /// - Returns: The number of the save.
@@ -108,9 +109,9 @@ package final class RootTier: Sendable {
         return accepted.number
     }
 
-    /// Replaces origins, also of pending saves, so that saves of several origins get a common origin.
+    /// Replaces origins, so that saves of several origins get a common origin. Also replaces the origins of pending saves.
     ///
-    /// - Parameter unite: Gives data sources their new origins, and returns the new origins by the old origins.
+    /// - Parameter unite: Gives data sources their new origins, and returns a map from each old origin to its new origin.
     func unite(_ unite: () -> [Int: Int]) {
         state.withLock { state in
             let moved = unite()
@@ -163,7 +164,7 @@ package final class RootTier: Sendable {
 
     package func stopMerging() { state.withLock { $0.log.stopMerging() } }
 
-    /// Takes the saves that main has not merged yet, the present generation, and the reason if main must reload.
+    /// Takes the saves that main has not merged yet. Also returns the current generation and, if main must reload, the reason.
     package func takeForMain() -> (saves: [ChangeSet], lastReset: Int, staleness: SaveLog.Staleness?) {
         state.withLock { ($0.log.takeForMain(), $0.log.generation, $0.log.takeStaleness()) }
     }
@@ -174,11 +175,11 @@ package final class RootTier: Sendable {
 
     func hasPendingRows(_ entity: Int) -> Bool { state.withLock { !$0.log.rows.isEmpty(entity) } }
 
-    /// Reads from the store, then looks up the pending rows that the read may lack. Repeats both if a reset or a bulk change
-    /// began meanwhile.
+    /// Reads from the store, and then looks up the pending rows that the store may not have yet. Repeats both steps if a reset
+    /// or a bulk change began in the meantime.
     ///
-    /// - Parameter pending: Looks up pending rows of saves after the given number.
-    /// - Returns: Both results, and the number of the newest save in them.
+    /// - Parameter pending: Looks up the pending rows of saves after the given number.
+    /// - Returns: Both results, and the number of the newest save that they include.
     func read<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
@@ -190,8 +191,8 @@ package final class RootTier: Sendable {
 
     /// Like ``read(_:_:pending:)``, but returns nil instead of repeating.
     ///
-    /// After a reset, the log has dropped saves that the result may lack. After the begin of a bulk change, pending rows from
-    /// before would replace rows that the bulk change has changed.
+    /// After a reset, the log no longer has some of the saves that the result must include. After the begin of a bulk change,
+    /// older pending rows would replace rows that the bulk change has changed.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
@@ -217,7 +218,8 @@ package final class RootTier: Sendable {
         let read = try store.read(isolation) { reader throws(DataSourceError) in
             (result: try body(reader), position: reader.position)
         }
-        // The log must have all saves of other members that the read has seen, because later saves replace these rows.
+        // The log must have all saves of other members that the read has seen, because rows in the log replace rows of the
+        // store.
         try follow(to: read.position)
         return read.result
     }
@@ -234,11 +236,11 @@ extension RootTier {
 
 /// The limits of a container.
 package struct RootLimits: Sendable {
-    /// The bytes of pending saves at which further calls must wait.
+    /// The number of bytes of pending saves from which on further calls must wait.
     package var pendingBytes: Int
-    /// The values of admitted calls at which further calls must wait.
+    /// The number of values of admitted calls from which on further calls must wait.
     package var queuedValues: Int
-    /// The most bytes of saves that may wait for main. Beyond the limit, main reloads from the store.
+    /// The largest number of bytes of saves that may wait for main. Beyond the limit, main reloads from the store.
     package var unmergedBytes: Int
     /// The longest wait of a call for admission.
     package var patience: Duration
@@ -261,7 +263,7 @@ package struct RootLimits: Sendable {
     }
 }
 
-/// Closing.
+/// Closing the store.
 extension RootTier {
     /// Closes the store after the running commit has ended. Call ``stopAccepting()`` before.
     func closeStore() async {
@@ -277,14 +279,14 @@ extension RootTier {
 
     /// Commits the pending saves, and closes the store.
     ///
-    /// The deinitializer of a container calls this function, on any thread, maybe inside a commit, a read or a hook. So the
-    /// function waits for nothing. The root's queue does later what cannot be done at once.
+    /// The deinitializer of a container calls this function on any thread, maybe inside a commit, a read or a hook. So the
+    /// function does not wait. Work that cannot be done at once is done later on the root's queue.
     package func shutDown() {
         stopAccepting()
         store.willClose()
         failures.finish()
         while let group = state.withLock({ $0.log.takeForCommit() }) {
-            // No caller is left to report a failure to.
+            // No caller is left that could receive a failure.
             guard commit(group).isWritten else { break }
         }
         if !isCommitting, store.closeIfIdle() { return }
@@ -296,7 +298,8 @@ extension RootTier {
         }
     }
 
-    /// Commits all saves that can be committed. Saves with locked rows are tried as long as a call would wait for them.
+    /// Commits all saves that can be committed. Tries saves with locked rows again for as long as a call would wait for these
+    /// saves.
     private func commitLast() {
         var isMore = true
         while isMore {
@@ -313,8 +316,8 @@ extension RootTier {
 
 /// Emptying the store while the app runs.
 extension RootTier {
-    /// Empties the store after the running commit has ended. Pending saves are lost. Later saves that are based on older rows
-    /// are refused.
+    /// Empties the store after the running commit has ended. Pending saves are lost. Later saves that are based on rows from
+    /// before the reset are refused.
     ///
     /// - Throws: Errors of the store. If the call throws, it changes nothing.
     package func reset() async throws -> StoreStartup {
@@ -332,7 +335,7 @@ extension RootTier {
     private func resetOnQueue() -> Result<StoreStartup, DataSourceError> {
         var ended: (notifications: [State.Notification], reports: [StoreFailure.Report]) = ([], [])
         let result = Result { () throws(DataSourceError) in
-            // Empty the log while reads wait: no read of the new store may replace its rows by older rows.
+            // Empty the log while reads wait, so that no read of the new store replaces new rows with older rows.
             try store.reset {
                 ended = state.withLock { $0.empty() }
                 leases?.forget()

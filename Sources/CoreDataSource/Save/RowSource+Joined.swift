@@ -1,9 +1,9 @@
 internal import RowStore
 
-/// Queries along relationships. Pending rows replace rows of the store.
+/// Queries that follow relationships. Pending rows replace rows of the store.
 extension RowSource {
-    /// The matching rows of several entities, each with its entity, in order and within limit and offset; and the number of the
-    /// newest save in them.
+    /// Returns the matching rows of several entities, each row with its entity, in order and within limit and offset. Also
+    /// returns the number of the newest save that the rows include.
     ///
     /// The store runs the query if none of the entities has pending rows. Otherwise the query runs here, over a snapshot.
     package func joinedRows(
@@ -20,7 +20,7 @@ extension RowSource {
         }
     }
 
-    /// The number of matching rows; nil if pending rows may affect it.
+    /// Returns the number of matching rows; nil if pending rows may affect the number.
     func countJoined(_ query: RowQuery, _ family: [Int]) throws(DataSourceError) -> Int? {
         let entities = query.entities(family)
         if entities.contains(where: hasPendingRows) { return nil }
@@ -34,7 +34,7 @@ extension RowSource {
         return isCommitted ? count : nil
     }
 
-    /// The matching rows in the store; nil if pending rows may affect them.
+    /// Returns the matching rows in the store; nil if pending rows may affect the result.
     private func committedRows(
         _ query: RowQuery, _ family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, stored: StoredRow)], asOf: Int64)? {
@@ -69,7 +69,7 @@ struct SourceView: RowView {
 }
 
 extension RowQuery {
-    /// All entities whose rows affect the query: the family, and the entities along joined relationships.
+    /// Returns all entities whose rows affect the query: the family, and the entities along joined relationships.
     func entities(_ family: [Int]) -> Set<Int> {
         var entities = Set(family)
         for column in joined { column.related?.collectEntities(&entities) }

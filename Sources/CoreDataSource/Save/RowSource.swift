@@ -1,11 +1,11 @@
 package import RowStore
 
-/// The source of a context's rows: the root, which always has the newest rows, or a snapshot of the root.
+/// The source of a context's rows: the root or a snapshot of the root. The root always has the newest rows.
 package enum RowSource {
     case root(RootTier)
     case snapshot(RootSnapshot)
 
-    /// The number of the newest save that a read can see.
+    /// The number of the newest save that a read from this source can see.
     var newestSave: Int64 {
         switch self {
         case .root(let root): root.newestSave
@@ -28,10 +28,11 @@ package enum RowSource {
         }
     }
 
-    /// Reads from the store, then looks up the pending rows that the read may lack; see ``RootTier/read(_:_:pending:)``.
+    /// Reads from the store, and then looks up the pending rows that the store may not have yet; see
+    /// ``RootTier/read(_:_:pending:)``.
     ///
-    /// - Parameter pending: Looks up pending rows of saves after the given number.
-    /// - Returns: Both results, and the number of the newest save in them.
+    /// - Parameter pending: Looks up the pending rows of saves after the given number.
+    /// - Returns: Both results, and the number of the newest save that they include.
     func read<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
@@ -43,7 +44,7 @@ package enum RowSource {
         }
     }
 
-    /// Like ``read(_:_:pending:)``, but returns nil if a reset or a bulk change began meanwhile.
+    /// Like ``read(_:_:pending:)``, but returns nil if a reset or a bulk change began during the read.
     func readOnce<R, P>(
         _ isolation: ReadIsolation, _ body: (any StoreReader) throws(DataSourceError) -> R,
         pending: (borrowing PendingRows, Int64) -> P
@@ -59,7 +60,7 @@ package enum RowSource {
 package struct RootSnapshot {
     fileprivate let reader: any StoreReader
     fileprivate let pending: PendingRows
-    /// Only pending rows of saves after this number may be missing in the store.
+    /// The store has the rows of all saves up to this number. Rows of later saves may be missing in the store.
     fileprivate let start: Int64
     fileprivate let newestSave: Int64
     fileprivate let generation: Int
@@ -75,9 +76,9 @@ package struct RootSnapshot {
 extension RootTier {
     package var rows: RowSource { .root(self) }
 
-    /// Calls the body with a snapshot of all rows, which no later save changes.
+    /// Calls the body with a snapshot of all rows. Later saves do not change the snapshot.
     ///
-    /// Writers continue meanwhile. The write-ahead log cannot be restarted before the body returns.
+    /// Writers continue during the call. The write-ahead log cannot be restarted before the body returns.
     func withSnapshot<R>(
         _ body: (RootSnapshot) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R {
@@ -88,7 +89,7 @@ extension RootTier {
 
     /// Like ``withSnapshot(_:)``, but returns nil if a reset or a bulk change began before the snapshot was complete.
     ///
-    /// After a reset, the log has dropped pending rows that the read of the store lacks.
+    /// After a reset, the log no longer has pending rows that the snapshot must include.
     private func withSnapshotOnce<R>(
         _ body: (RootSnapshot) throws(DataSourceError) -> R
     ) throws(DataSourceError) -> R? {
@@ -96,14 +97,14 @@ extension RootTier {
         var isReading = true
         defer { if isReading { state.withLock { $0.log.endRead(from: start) } } }
         return try store.read(.snapshot) { reader throws(DataSourceError) -> R? in
-            // A transaction sees the state at its first read. Copy the pending rows after this read, so that no save is missing
-            // in both.
+            // A transaction sees the state at its first read. Copy the pending rows after this read, so that each save is in
+            // the store or in the copy.
             if let entity = layout.entities.first(where: { !$0.isAbstract }) {
                 _ = try reader.row(entity: entity.index, key: 0)
             }
             try follow(to: reader.position)
             let (pending, newest, basis) = state.withLock { state in
-                // Copy before the read ends in the log: afterwards the log may drop rows that the read lacks.
+                // Copy the rows before the read ends in the log, because the log may then drop rows that the snapshot needs.
                 defer { state.log.endRead(from: start) }
                 return (state.log.rows, state.log.newest, state.readBasis)
             }
@@ -118,12 +119,12 @@ extension RootTier {
 
 /// The rows that contexts see. Pending rows replace rows of the store.
 extension RowSource {
-    /// The matching rows of one entity, and the number of the newest save in them.
+    /// Returns the matching rows of one entity, and the number of the newest save that the rows include.
     package func rows(
         _ query: RowQuery, _ layout: EntityLayout
     ) throws(DataSourceError) -> (rows: [StoredRow], asOf: Int64) {
-        // With an offset, let the store skip the rows before the window. The result is valid only if no newer rows are pending.
-        // Without an offset, one read is enough, because newer rows can replace its rows.
+        // For a query with an offset, let the store skip the rows before the window. This result is valid only if no newer rows
+        // are pending. A query without an offset needs only one read, because newer rows can replace the rows that were read.
         if query.offset > 0, !hasPendingRows(query.entity) {
             var rows: [StoredRow] = []
             let (_, isNewest, asOf) = try read(.statement) { reader throws(DataSourceError) in
@@ -137,10 +138,10 @@ extension RowSource {
         return (query.window(first[0].rows), asOf)
     }
 
-    /// Calls the body for each matching row of one entity, as soon as the row is read.
+    /// Calls the body with each matching row of one entity, as soon as the row is read.
     ///
-    /// - Returns: The number of the newest save in the rows. Nil if the rows may not be the newest, because saves were pending
-    ///   or came in, or because a reset or a bulk change began; then read them with ``rows(_:_:)``.
+    /// - Returns: The number of the newest save that the rows include. Nil if there may be newer rows, because a save was
+    ///   pending or added, or because a reset or a bulk change began. In this case, read the rows with ``rows(_:_:)``.
     func forEachCommittedRow(
         _ query: RowQuery, _ body: (StoredRow) -> Void
     ) throws(DataSourceError) -> Int64? {
@@ -156,7 +157,7 @@ extension RowSource {
     /// Aggregates the matching rows of one entity in the store.
     ///
     /// - Returns: Nil if the results must be calculated from rows: if the store cannot aggregate, if the query has a limit or
-    ///   an offset, or in the cases of ``forEachCommittedRow(_:_:)``.
+    ///   an offset, or if ``forEachCommittedRow(_:_:)`` would return nil.
     func committedResults(
         _ aggregations: [Aggregation], of query: RowQuery
     ) throws(DataSourceError) -> [RowValue]? {
@@ -169,14 +170,14 @@ extension RowSource {
         return read.flatMap { $0.pending ? $0.result : nil }
     }
 
-    /// The matching rows of several entities, all as of the same save. Limit and offset are ignored.
+    /// Returns the matching rows of several entities, all as of the same save. Limit and offset are ignored.
     func rows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
         try firstRows(query.unlimited, ofEntities: family, layout)
     }
 
-    /// At least the first `offset + limit` matching rows of each entity, all as of the same save.
+    /// Returns at least the first `offset + limit` matching rows of each entity, all as of the same save.
     func firstRows(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [(entity: Int, rows: [StoredRow])], asOf: Int64) {
@@ -217,7 +218,7 @@ extension RowSource {
         return try isNewer.any ? rows(query, layout).rows.isEmpty : !isStored
     }
 
-    /// The number of matching rows of several entities, all as of the same save. Limit and offset are ignored.
+    /// Returns the number of matching rows of several entities, all as of the same save. Limit and offset are ignored.
     func count(
         _ query: RowQuery, ofEntities family: [Int], _ layout: ModelLayout
     ) throws(DataSourceError) -> Int {
@@ -235,7 +236,7 @@ extension RowSource {
         if let entity = family.first, family.count == 1 {
             return try rows(query.of(entity: entity).keysOnly, layout.entities[entity]).rows.count
         }
-        // Count each entity alone, so that rows are read only of entities with pending rows.
+        // Count each entity separately, so that rows are read only for entities with pending rows.
         func sum(_ source: RowSource) throws(DataSourceError) -> Int {
             var count = 0
             for entity in family { count += try source.count(query, ofEntities: [entity], layout) }
@@ -245,7 +246,7 @@ extension RowSource {
         return try root.withSnapshot { snapshot throws(DataSourceError) in try sum(.snapshot(snapshot)) }
     }
 
-    /// The row with a key; nil if there is none.
+    /// Returns the row with the given key; nil if there is none.
     package func row(
         entity: Int, key: Int64, _ isolation: ReadIsolation = .statement
     ) throws(DataSourceError) -> (row: RowSnapshot?, asOf: Int64) {
@@ -257,7 +258,7 @@ extension RowSource {
         return (pending.map(\.row) ?? row, asOf)
     }
 
-    /// The rows with the given keys, in any order.
+    /// Returns the rows with the given keys, in any order.
     ///
     /// **Complexity**: one query and one look-up of a pending row for each key, no matter how many small saves are pending.
     func rows(
@@ -279,9 +280,9 @@ extension RowSource {
         )
     }
 
-    /// Reads the rows of any number of keys, a thousand at a time.
+    /// Reads the rows with the given keys, a thousand keys at a time.
     ///
-    /// - Parameter body: Called with each key, its row or nil, and the number of the newest save in the result.
+    /// - Parameter body: Called with each key, the row or nil, and the number of the newest save that the read includes.
     func forEachRow(
         entity: Int, keys: [Int64], deferringValues: Bool = false,
         _ body: (_ key: Int64, RowSnapshot?, _ asOf: Int64) -> Void
@@ -295,7 +296,7 @@ extension RowSource {
         }
     }
 
-    /// The row with the given values in the columns of a uniqueness constraint; nil if there is none.
+    /// Returns the row with the given values in the columns of a uniqueness constraint; nil if there is none.
     package func row(
         entity: Int, constraint: Int, values: [RowValue], _ layout: EntityLayout,
         _ isolation: ReadIsolation = .statement
@@ -313,7 +314,7 @@ extension RowSource {
 }
 
 extension RowQuery {
-    /// The same rows in any order, without their values.
+    /// The query for the same rows in any order, without the values of the rows.
     var keysOnly: RowQuery {
         var query = self
         query.isOrdered = false

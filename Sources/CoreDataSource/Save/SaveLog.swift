@@ -1,16 +1,16 @@
 package import RowStore
 
-/// All saves that are still needed, in their order. The log only decides; ``RootTier`` acts.
+/// All saves that are still needed, in their order. The log only makes decisions; ``RootTier`` carries them out.
 ///
-/// Each save has a number; numbers begin with 1. The root commits the saves of the log, and main merges them. A fetch replaces
-/// rows of the store by the rows of all saves that may have been committed after it began. A save leaves the log when neither
-/// the root, nor main, nor a fetch can need it.
+/// Each save has a number. The numbers begin with 1. The root commits the saves of the log, and main merges the saves. In the
+/// result of a fetch, the rows of saves that may have been committed after the fetch began replace the rows of the store. A
+/// save leaves the log when the root, main and all fetches no longer need it.
 ///
-/// A save that cannot be committed is rolled back. It is never committed, and another save, which undoes it, is added for main.
+/// A save that cannot be committed is rolled back: it is never committed, and another save that undoes it is added for main.
 package struct SaveLog {
     /// The number of the newest save.
     package var newest: Int64 { saves.newest }
-    /// The outcome of every save up to this number is known: the save is in the store, or was rolled back.
+    /// The number up to which the outcome of every save is known: the save is in the store, or was rolled back.
     package private(set) var committed: Int64 = 0
     /// The number up to which main has merged all saves; nil while main shows nothing.
     package private(set) var merged: Int64?
@@ -20,7 +20,7 @@ package struct SaveLog {
     package private(set) var commitCount = 0
     /// The number of resets of the store. Cached rows of an older generation must be reloaded.
     package private(set) var generation = 0
-    /// Whether the store is being emptied. No save is committed meanwhile.
+    /// Whether the store is being emptied. If true, no save is committed.
     package private(set) var isResetting = false
     var pendingNumbers = PendingNumbers()
     /// The number of saves that must be committed.
@@ -33,25 +33,25 @@ package struct SaveLog {
     private var staleness: Staleness?
     /// The origins whose saves are left out of commits until ``resume()``.
     var postponedOrigins: Set<Int> = []
-    /// Whether the last group left out only saves of postponed origins, and these are still postponed.
+    /// Whether the last group left out only saves of postponed origins, and whether these origins are still postponed.
     var takesAll = true
     /// Whether ``resume()`` was called during the running commit, so that another commit must follow.
     var hasResumed = false
-    /// The number of saves that commits have looked at so far. For tests.
+    /// The number of saves that commits have visited so far. For tests.
     package private(set) var lookedAt = 0
-    /// The memory of the saves that are in the store while earlier saves are pending, in bytes.
+    /// The memory, in bytes, of the saves that are already in the store while earlier saves are pending.
     private var storedByteCount = 0
 
-    /// The rows of saves that a fetch may lack.
+    /// The rows of saves that a fetch may not find in the store.
     private(set) var rows: PendingRows
     /// The memory of the saves of other members in ``rows``, in bytes.
     private var otherMemberByteCount = 0
     var saves = LoggedSaves()
-    /// The number up to which all saves have left ``rows``.
+    /// The number up to which the rows of all saves were removed from ``rows``.
     private var trimmedRows: Int64 = 0
     private var reads = OpenReads()
     private let layout: ModelLayout
-    /// The most bytes of unmerged saves. Beyond the limit, main must reload.
+    /// The largest number of bytes of unmerged saves. Beyond the limit, main must reload.
     private let unmergedByteLimit: Int
 
     package init(_ layout: ModelLayout, unmergedByteLimit: Int = .max) {
@@ -72,7 +72,7 @@ package struct SaveLog {
             pendingByteCount += save.byteCount
             rows.add(saves[newest].changes, block)
         } else if save.isOfOtherMember {
-            // A read that began before may lack the save.
+            // A read that began earlier may not include the save.
             rows.add(saves[newest].changes, block)
             otherMemberByteCount += save.byteCount
             storedByteCount += save.byteCount
@@ -103,10 +103,10 @@ package struct SaveLog {
 
     /// Begins a commit of all pending saves that are not postponed.
     ///
-    /// - Returns: The group; nil if there is no such save, if a commit is running, or during a reset.
+    /// - Returns: The group; nil if there is no save to commit, if a commit is running, or during a reset.
     package mutating func takeForCommit(at now: ContinuousClock.Instant = .now) -> [ChangeSet]? {
         guard committing == nil, !isResetting else { return nil }
-        // Saves that are committed before earlier postponed saves stay in the log, so their memory is limited.
+        // Committed saves stay in the log as long as earlier saves are postponed, so limit the memory of these committed saves.
         let isFull = storedByteCount >= unmergedByteLimit && pendingNumbers.all.contains { saves[$0].isLocked }
         if isFull, isPostponing { return nil }
         var group: [ChangeSet] = []
@@ -138,16 +138,16 @@ package struct SaveLog {
         advance()
     }
 
-    /// Ends the commit. Notify all waiters before.
+    /// Ends the commit. All waiters must already be notified.
     ///
-    /// - Returns: Whether another commit must follow, because saves came in or were resumed meanwhile.
+    /// - Returns: Whether another commit must follow, because saves were added or resumed during this commit.
     package mutating func endCommit() -> Bool {
         let through = committing?.upperBound ?? committed
         committing = nil
         return pendingNumbers.all.last.map { $0 > through || hasResumed } ?? false
     }
 
-    /// Rolls back pending saves, and all later pending saves of their origins.
+    /// Rolls back the given pending saves, and all later pending saves of their origins.
     ///
     /// - Returns: The rolled back saves, the oldest first, and the number of the save that undoes them; nil if no save was
     ///   pending.
@@ -175,9 +175,9 @@ package struct SaveLog {
         return (taken, undoing)
     }
 
-    /// Replaces the origins of saves.
+    /// Replaces the origins of saves with new origins.
     ///
-    /// - Parameter moved: The new origins by the old origins.
+    /// - Parameter moved: A map from each old origin to its new origin.
     mutating func move(_ moved: [Int: Int]) {
         for number in saves.numbers {
             if let origin = moved[saves[number].changes.origin] { saves[number].changes.origin = origin }
@@ -190,7 +190,7 @@ package struct SaveLog {
         pendingByteCount -= saves[number].byteCount
     }
 
-    /// Raises ``committed`` past all saves whose outcome is known.
+    /// Raises ``committed`` to the last save before the first pending save.
     private mutating func advance() {
         let next = pendingNumbers.all.first ?? newest + 1
         while committed + 1 < next {
@@ -234,12 +234,12 @@ package struct SaveLog {
 
     // MARK: Main
 
-    /// Call it when main begins to show rows. Main merges every save from now on.
+    /// Records that main begins to show rows. From now on, main merges every save.
     package mutating func startMerging() {
         if merged == nil { merged = newest }
     }
 
-    /// Call it when main shows no rows any more.
+    /// Records that main no longer shows rows.
     package mutating func stopMerging() {
         merged = nil
         unmergedByteCount = 0
@@ -259,7 +259,7 @@ package struct SaveLog {
         return taken
     }
 
-    /// Makes main reload from the store instead of merging.
+    /// Makes main reload from the store instead of merging saves.
     package mutating func forgetForMain(_ reason: Staleness) {
         guard merged != nil else { return }
         merged = newest
@@ -278,13 +278,13 @@ package struct SaveLog {
 
     /// Begins a fetch.
     ///
-    /// - Returns: The number of a save: the fetch will find all saves up to this number in the store.
+    /// - Returns: The number of a save. The fetch will find all saves up to this number in the store.
     package mutating func beginRead() -> Int64 {
         reads.begin(at: committed)
         return committed
     }
 
-    /// Ends a fetch, after it has read from the store and then from ``rows``.
+    /// Ends a fetch, after the fetch has read from the store and then from ``rows``.
     ///
     /// - Parameter number: The number that ``beginRead()`` returned.
     package mutating func endRead(from number: Int64) {
@@ -307,13 +307,13 @@ package struct SaveLog {
     }
 }
 
-/// Postponed saves: another program has locked their rows, so other saves are committed before.
+/// Postponed saves. Another program has locked their rows, so other saves are committed earlier.
 extension SaveLog {
-    /// Leaves saves and all later saves of their origins out of commits, until ``resume()``.
+    /// Leaves the given saves, and all later saves of their origins, out of commits until ``resume()``.
     ///
     /// - Parameters:
     ///   - numbers: The saves that could not be written.
-    ///   - limit: The time before which a save has waited too long.
+    ///   - limit: The limit of the wait: a save that has waited since this time or longer has waited too long.
     /// - Returns: The saves that have waited too long.
     package mutating func postpone(
         _ numbers: Set<Int64>, at now: ContinuousClock.Instant, since limit: ContinuousClock.Instant
@@ -341,12 +341,12 @@ extension SaveLog {
         let wasPostponing = isPostponing
         postponedOrigins = []
         pendingNumbers.passOverNone()
-        // The running commit must not pass over the saves that it has left out.
+        // The running commit must not pass over saves that it left out before this call.
         if wasPostponing { (takesAll, hasResumed) = (false, true) }
         return wasPostponing
     }
 
-    /// Marks pending saves as reported late.
+    /// Marks pending saves as reported as delayed.
     ///
     /// - Returns: The saves that were not marked before.
     package mutating func recordDelay(of numbers: Set<Int64>) -> [LoggedSave] {

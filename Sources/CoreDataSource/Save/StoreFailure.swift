@@ -6,11 +6,11 @@ public import RowStore
 /// for await failure in container.failures { print(failure) }
 /// ```
 public struct StoreFailure: Sendable {
-    /// The kind of a failure. New kinds may be added in any release, so keep a default branch.
+    /// The kind of a failure. A release may add new kinds, so a switch over kinds needs a default branch.
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
-        /// The kind with the given raw value, for example from a log.
+        /// Creates the kind with the given raw value, for example from a log.
         ///
         /// ```swift
         /// let kind = StoreFailure.Kind(rawValue: "saveDelayed")
@@ -23,9 +23,9 @@ public struct StoreFailure: Sendable {
 
         /// A save with `waitFor: .main` could not be written yet. Main shows the save, and the container tries again.
         public static let saveDelayed = Kind(rawValue: "saveDelayed")
-        /// A save with `waitFor: .main` was refused. It was rolled back from all contexts.
+        /// A save with `waitFor: .main` was refused. The save was rolled back in all contexts.
         public static let saveRefused = Kind(rawValue: "saveRefused")
-        /// A `writeAsync` without a callback failed. It saved nothing.
+        /// A call of `writeAsync` without a callback failed. The call saved nothing.
         public static let writeFailed = Kind(rawValue: "writeFailed")
         /// The store itself has a problem, such as a checkpoint that keeps failing or a value that cannot be read.
         public static let store = Kind(rawValue: "store")
@@ -35,7 +35,7 @@ public struct StoreFailure: Sendable {
 
     /// The kind of the failure.
     public let kind: Kind
-    /// The error, whose message says what happened and what to do.
+    /// The error. Its message says what happened and what to do.
     public let error: DataSourceError
     /// The class name of the data source that made the save or runs the batch; nil if there is none.
     public let dataSourceName: String?
@@ -55,7 +55,7 @@ public struct StoreFailure: Sendable {
         self.init(.batchHoldsLease, error, dataSourceName: batch.source)
     }
 
-    /// A failure, with the data source that made the save.
+    /// A failure with the data source that made the save.
     struct Report: Sendable {
         let failure: StoreFailure
         let source: SaveSource
@@ -74,7 +74,7 @@ extension StoreFailure: CustomStringConvertible {
     }
 }
 
-/// Notifies listeners of failures, on its own queue, because a listener may use the container.
+/// Notifies listeners of failures. The notifications run on a separate queue, because a listener may use the container.
 package final class FailureReporter: Sendable {
     private let queue: any WorkQueue
     private let state = Guarded(State())
@@ -83,18 +83,18 @@ package final class FailureReporter: Sendable {
         var listeners: [Int: AsyncStream<StoreFailure>.Continuation] = [:]
         var lastID = 0
         var isFinished = false
-        /// The attributes with a reported damaged value.
+        /// The attributes for which a damaged value was already reported.
         var damaged: Set<String> = []
     }
 
-    /// The most failures that wait for one listener. Beyond the limit, the oldest failures are dropped.
+    /// The largest number of failures that wait for one listener. Beyond the limit, the oldest failures are dropped.
     private static let limit = 128
 
     init(_ queue: any WorkQueue) {
         self.queue = queue
     }
 
-    /// A stream of all failures from now on.
+    /// Returns a stream of all failures from now on.
     func stream() -> AsyncStream<StoreFailure> {
         AsyncStream(bufferingPolicy: .bufferingNewest(FailureReporter.limit)) { continuation in
             let id = state.withLock { state -> Int? in
@@ -112,13 +112,13 @@ package final class FailureReporter: Sendable {
         for listener in state.withLock({ Array($0.listeners.values) }) { listener.yield(failure) }
     }
 
-    /// Also notifies the data source that made the save.
+    /// Reports a failure to the listeners and to the data source that made the save.
     func report(_ report: StoreFailure.Report) {
         self.report(report.failure)
         queue.async { report.source.handle(report.failure) }
     }
 
-    /// Reports a stored value that does not have its attribute's type, once for each attribute.
+    /// Reports a stored value that does not have the type of its attribute. Reports each attribute only once.
     func report(damage column: Int, _ layout: EntityLayout) {
         let name = "\(layout.name).\(layout.columns[column].name)"
         guard state.withLock({ $0.damaged.insert(name).inserted }) else { return }
@@ -142,7 +142,7 @@ struct LongBatch: Equatable {
     let begin: ContinuousClock.Instant
 }
 
-/// The data source of a save.
+/// The data source of a save, as the save's log knows it.
 package final class SaveSource: Sendable {
     /// The class name of the data source.
     package let name: String
@@ -158,13 +158,13 @@ package final class SaveSource: Sendable {
         state.withLock { $0.origin = origin }
     }
 
-    /// The origin of the data source's saves. Saves of one origin depend on each other; see ``ChangeSet/origin``.
+    /// The origin of the data source's saves. Saves with the same origin depend on each other; see ``ChangeSet/origin``.
     package var origin: Int {
         get { state.withLock { $0.origin } }
         set { state.withLock { $0.origin = newValue } }
     }
 
-    /// Sets the handler of failures of saves that no call awaits.
+    /// Sets the handler for failures of saves that no call awaits.
     func setHandler(_ handler: @escaping @Sendable (StoreFailure) -> Void) {
         state.withLock { $0.handler = handler }
     }

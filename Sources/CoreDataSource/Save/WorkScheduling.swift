@@ -3,12 +3,12 @@ package import Foundation
 internal import RowStore
 internal import Synchronization
 
-/// The queues, timers and signals of a container. Tests provide an implementation that makes every order of events repeatable.
+/// The queues, timers and signals of a container. Tests provide an implementation in which the order of events is repeatable.
 package struct WorkScheduling: Sendable {
     /// Makes a queue.
     ///
     /// - Parameters:
-    ///   - label: The name in debuggers.
+    ///   - label: The name of the queue in debuggers.
     ///   - isPrivate: Whether a private or reading context uses the queue. Code on such a queue must not wait for a private
     ///     queue.
     package var makeQueue: @Sendable (_ label: String, _ isPrivate: Bool) -> any WorkQueue
@@ -16,7 +16,7 @@ package struct WorkScheduling: Sendable {
     package var after: @Sendable (_ delay: Duration, _ work: @escaping @Sendable () -> Void) -> Void
     /// Makes a signal that a thread can wait for.
     package var makeSignal: @Sendable () -> any WorkSignal
-    /// The present time.
+    /// Returns the current time.
     package var now: @Sendable () -> Date = { Date() }
 
     package init(
@@ -39,23 +39,23 @@ package struct WorkScheduling: Sendable {
     }
 }
 
-/// A serial queue. It runs work in the order of enqueueing.
+/// A serial queue. It runs work in the order in which the work was enqueued.
 package protocol WorkQueue: AnyObject, Sendable {
     /// Enqueues work.
     func async(_ work: @escaping @Sendable () -> Void)
 
-    /// Enqueues work, and waits until it has run. Never call it on the queue itself.
+    /// Enqueues work, and waits until the work has run. Never call it on the queue itself.
     func sync<R>(_ work: () throws -> R) rethrows -> R
 
-    /// Traps unless the calling code runs on the queue.
+    /// Traps if the calling code does not run on the queue.
     func checkIsCurrent()
 }
 
-/// A signal that one thread gives once and another thread waits for.
+/// A signal that one thread sends once, and that another thread waits for.
 package protocol WorkSignal: Sendable {
     func signal()
 
-    /// Blocks until the signal is given.
+    /// Blocks until the signal is sent.
     func wait()
 }
 
@@ -75,7 +75,7 @@ final class DispatchWorkQueue: WorkQueue {
     init(label: String, isPrivate: Bool) {
         queue = DispatchQueue(label: label, qos: .userInitiated)
         if isPrivate { queue.setSpecific(key: Self.privateQueue, value: ()) }
-        // The store reports a read that delays it by the name of this queue.
+        // If a read delays the store, the store reports the name of the read's queue.
         queue.setSpecific(key: ReaderName.key, value: label)
     }
 
@@ -89,7 +89,8 @@ final class DispatchWorkQueue: WorkQueue {
     func checkIsCurrent() { dispatchPrecondition(condition: .onQueue(queue)) }
 }
 
-/// Runs the jobs of a context one after the other, on the context's own queue, so that blocking work delays no other context.
+/// Runs the jobs of a context one after the other, on a queue for this context alone. So blocking work does not delay other
+/// contexts.
 package final class QueueExecutor: SerialExecutor {
     private let queue: any WorkQueue
     private let waiting = Atomic<Int>(0)
@@ -98,7 +99,7 @@ package final class QueueExecutor: SerialExecutor {
         self.queue = queue
     }
 
-    /// Whether another job waits behind the running job.
+    /// Whether another job is waiting for the running job to end.
     package var hasWaitingJobs: Bool { waiting.load(ordering: .relaxed) > 0 }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -118,7 +119,7 @@ package final class QueueExecutor: SerialExecutor {
     /// Whether the calling code runs on the executor of any private or reading context.
     package static var isAnyCurrent: Bool { DispatchWorkQueue.isPrivateQueueCurrent }
 
-    /// Enqueues work, and waits until it has run. Never call it on this executor.
+    /// Enqueues work, and waits until the work has run. Never call it on this executor.
     package func runAndWait<R>(_ work: () throws -> R) rethrows -> R {
         try queue.sync(work)
     }
@@ -135,14 +136,15 @@ package final class QueueExecutor: SerialExecutor {
 final class BlockingExecutor: TaskExecutor {
     private static let shared = BlockingExecutor()
 
-    /// Runs the work within the task, so that its cancellation and task-local values apply.
+    /// Runs the work within the calling task, so that the task's cancellation and task-local values apply.
     static func run<Result: Sendable>(_ work: @Sendable () throws -> Result) async throws -> Result {
         try await withTaskExecutorPreference(shared) { try work() }
     }
 
     func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        // A new queue gets a thread at once. A concurrent queue whose threads are blocked gets further threads only slowly.
+        // Use a new queue, because a new queue gets a thread at once. A concurrent queue gets more threads only slowly if its
+        // threads are blocked.
         DispatchQueue(label: "CoreDataSource.BlockingExecutor").async {
             job.runSynchronously(on: self.asUnownedTaskExecutor())
         }
@@ -154,8 +156,8 @@ package let releaseQueue = DispatchQueue(label: "CoreDataSource.releases")
 
 /// A box for a value that takes long to release. The value is released on ``releaseQueue``.
 ///
-/// It is not enough to pass a second reference to the queue: if the queue finishes first, the caller has the last reference.
-/// With the box, the queue itself removes the value, no matter who releases the box last.
+/// Passing a second reference to the queue is not enough: if the queue finishes first, the caller has the last reference. With
+/// the box, the queue itself removes the value, no matter which thread releases the box last.
 package final class ReleasedOffMain<Value: Sendable>: Sendable {
     private let value: Guarded<Value?>
 
@@ -163,7 +165,7 @@ package final class ReleasedOffMain<Value: Sendable>: Sendable {
         self.value = Guarded(value)
     }
 
-    /// Calls the body with the value, unless the value was released. The body must not keep the value.
+    /// Calls the body with the value, if the value was not released yet. The body must not keep the value.
     package func use(_ body: (Value) -> Void) {
         if let value = self.value.withLock({ $0 }) { body(value) }
     }

@@ -1,19 +1,20 @@
-/// A dictionary in parts. Changing a value while a copy exists copies only the part that contains its key.
+/// A dictionary in parts. If a value changes while a copy of the dictionary exists, only the part with the value's key is
+/// copied.
 ///
-/// A snapshot of the pending rows is such a copy. The number of parts grows with the number of values, so that a few keys cost
-/// no more than in one dictionary.
+/// A snapshot of the pending rows is such a copy. The number of parts grows with the number of values, so that a few values
+/// cost no more than in an ordinary dictionary.
 package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendable>: Sendable {
     private var parts: [[Key: Value]] = [[:]]
     package private(set) var count = 0
 
-    /// The most values per part, on average.
+    /// The largest average number of values per part.
     package static var partLimit: Int { 256 }
     private static var mostParts: Int { 4096 }
 
     package init() {}
 
     package var isEmpty: Bool { count == 0 }
-    /// Whether there is only one part, because there were never more values than fit in it.
+    /// Whether there is only one part, because there were never more values than fit in one part.
     package var isSmall: Bool { parts.count == 1 }
 
     /// All keys and values, in any order.
@@ -64,7 +65,7 @@ package struct PartitionedRows<Key: FixedWidthInteger & Sendable, Value: Sendabl
 
     private func part(of key: Key) -> Int {
         if parts.count == 1 { return 0 }
-        // A key is a consecutive number or an arbitrary hash. The upper bits of the product depend on all bits of either.
+        // A key is a consecutive number or an arbitrary hash. The upper bits of the product depend on all bits of the key.
         let mixed = UInt64(truncatingIfNeeded: key) &* 0x9E37_79B9_7F4A_7C15
         return Int(truncatingIfNeeded: mixed >> 40) & (parts.count - 1)
     }

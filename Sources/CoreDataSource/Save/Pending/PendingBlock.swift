@@ -2,8 +2,8 @@ internal import RowStore
 
 /// The rows of one large save, indexed by key, by unique values and by links.
 ///
-/// The saving context makes the block before any other context waits for the save. A block never changes. A look-up takes time
-/// logarithmic in the number of rows.
+/// The saving context makes the block before any other context waits for the save. A block never changes. The time of a look-up
+/// is logarithmic in the number of rows.
 package final class PendingBlock: Sendable {
     /// A save with at least this many rows gets its own block.
     static let smallestCount = 1024
@@ -15,9 +15,10 @@ package final class PendingBlock: Sendable {
         let layout: EntityLayout
         /// In ascending order.
         var keys: ContiguousArray<Int64> = []
-        /// The rows after the save, in the order of the keys; nil for a deleted row.
+        /// The state of each row after the save, in the order of the keys; nil for a deleted row.
         var rows: ContiguousArray<RowSnapshot?> = []
-        /// For each constraint, a hash table with open addressing: the positions of rows plus one; 0 is a free slot.
+        /// For each constraint, a hash table with open addressing. A slot has the position of a row plus one, or 0 if it is
+        /// free.
         var indexes: [ContiguousArray<UInt32>] = []
         /// For each link column, an index from a destination to the rows that link to it.
         var sources: [PendingSources] = []
@@ -35,7 +36,7 @@ package final class PendingBlock: Sendable {
         tables = other.tables
     }
 
-    /// The same rows with the number of the save.
+    /// Returns a block with the same rows and the given number of the save.
     func numbered(_ number: Int64) -> PendingBlock { PendingBlock(self, number: number) }
 
     private static func table(_ changes: EntityChanges, _ layout: EntityLayout) -> Table {
@@ -86,7 +87,7 @@ package final class PendingBlock: Sendable {
         return table.sources[link].indexes(end, table.rows).map { table.keys[$0] }
     }
 
-    /// The row after the save; nil if the save did not change it.
+    /// Returns the row after the save; nil if the save did not change the row.
     func row(_ entity: Int, _ key: Int64) -> PendingRow? {
         guard let table = tables[entity] else { return nil }
         var (low, high) = (0, table.keys.count)
@@ -98,7 +99,7 @@ package final class PendingBlock: Sendable {
         return PendingRow(number: number, row: table.rows[low])
     }
 
-    /// The key of the row with the given values in the columns of a uniqueness constraint.
+    /// Returns the key of the row with the given values in the columns of a uniqueness constraint.
     func key(_ entity: Int, constraint: Int, hash: UInt64, values: [RowValue]) -> Int64? {
         guard let table = tables[entity] else { return nil }
         let indexes = table.indexes[constraint]

@@ -1,17 +1,17 @@
 internal import RowStore
 internal import Synchronization
 
-/// The rows that a read of the store may lack: the rows of saves that were not committed when the read began.
+/// The rows of saves that were not committed when a read of the store began. The read may not find these rows in the store.
 ///
-/// The look-up of a row by its key or by unique values does not get slower with the number of small pending saves. Nor does the
-/// look-up of the rows that lead to a row. Each large pending save adds a search in its block.
+/// The number of small pending saves does not affect the time of a look-up, neither by key, by unique values, nor by the
+/// destination of a link. Each large pending save adds a search in the block of the save.
 struct PendingRows {
     private let layout: ModelLayout
     /// The rows of small saves, by entity.
     private var tables: [PendingTable?]
-    /// Large saves, the oldest first.
+    /// The blocks of large saves, the oldest first.
     private var blocks: [PendingBlock] = []
-    /// The number of pending rows looked at so far.
+    /// The number of pending rows that were examined so far.
     let examined = PendingCounter()
 
     init(_ layout: ModelLayout) {
@@ -19,8 +19,8 @@ struct PendingRows {
         tables = Array(repeating: nil, count: layout.entities.count)
     }
 
-    /// The block of a large save; nil for a small save. Making a block takes long, so make it outside the lock, before the save
-    /// is added.
+    /// Returns the block of a large save; nil for a small save. Making a block takes long. So make the block before the save is
+    /// added, without locking the log.
     static func block(_ changes: ChangeSet, _ layout: ModelLayout) -> PendingBlock? {
         changes.rowCount < PendingBlock.smallestCount ? nil : PendingBlock(changes, number: 0, layout)
     }
@@ -50,7 +50,7 @@ struct PendingRows {
             guard var table = tables[entity.entity] else { continue }
             tables[entity.entity] = nil
             entity.forEachRow { key, _ in table.remove(key, leftBy: changes.number) }
-            // The next save of the entity begins with a small table.
+            // Drop an empty large table, so that the next save of the entity begins with a small table.
             tables[entity.entity] = table.rows.isEmpty && !table.rows.isSmall ? nil : table
         }
     }
@@ -68,7 +68,7 @@ struct PendingRows {
 
     // MARK: Looking
 
-    /// The row after the newest save that changed it, if that save came after `number`; otherwise nil.
+    /// Returns the newest version of a row, if its save came after `number`; otherwise nil.
     func row(_ entity: Int, _ key: Int64, after number: Int64) -> PendingRow? {
         var newest = tables[entity]?.rows[key]
         examined.add(1 + blocks.count)
@@ -82,7 +82,7 @@ struct PendingRows {
         return newest.flatMap { $0.number > number ? $0 : nil }
     }
 
-    /// The row with the given values in the columns of a uniqueness constraint, among rows of saves after `number`.
+    /// Returns the row with the given values in the columns of a uniqueness constraint, among the rows of saves after `number`.
     func row(_ entity: Int, constraint: Int, values: [RowValue], after number: Int64) -> StoredRow? {
         if isEmpty(entity) { return nil }
         var hash = UniqueHash()
@@ -91,7 +91,7 @@ struct PendingRows {
         var keys = tables[entity]?.keys(constraint, hash.value) ?? []
         keys += blocks.compactMap { $0.key(entity, constraint: constraint, hash: hash.value, values: values) }
         for key in keys {
-            // Of a row that was saved more than once, only the newest version counts.
+            // If a row was saved more than once, only its newest version counts.
             if let row = row(entity, key, after: number)?.row, row.holds(values, columns) {
                 return StoredRow(key: key, row: row)
             }
@@ -99,7 +99,7 @@ struct PendingRows {
         return nil
     }
 
-    /// All rows of an entity from saves after `number`.
+    /// Returns all rows of an entity from saves after `number`.
     func view(_ entity: Int, after number: Int64) -> PendingView {
         examined.add(count(entity))
         return PendingView(
@@ -107,8 +107,8 @@ struct PendingRows {
             blocks: blocks.filter { $0.number > number && !$0.isEmpty(entity) })
     }
 
-    /// Rows of an entity from saves after `number`: the rows that replace the given stored rows, and all rows that may lead to
-    /// the ends of the look-up.
+    /// Returns rows of an entity from saves after `number`: the rows that replace the given stored rows, and all rows that may
+    /// link to the destinations of the look-up.
     func view(_ entity: Int, _ lookup: LinkLookup?, under stored: [StoredRow], after number: Int64) -> PendingView {
         guard let lookup, stored.count < count(entity) else { return view(entity, after: number) }
         var keys = stored.map(\.key)
@@ -123,9 +123,9 @@ struct PendingRows {
         return PendingView(entity: entity, start: number, rows: rows, blocks: [])
     }
 
-    /// Whether any row of an entity from saves after `number` exists.
+    /// Whether the saves after `number` contain any row of an entity that is not deleted.
     ///
-    /// **Complexity**: looks at rows until it finds one that is not deleted.
+    /// **Complexity**: visits rows until it finds the first row that is not deleted.
     func hasRow(_ entity: Int, after number: Int64) -> Bool {
         if let table = tables[entity] {
             for (key, row) in table.rows.all where row.row != nil {
@@ -151,7 +151,7 @@ struct PendingRows {
     }
 }
 
-/// A count of the rows looked at. It can be used on any thread.
+/// The number of examined rows. The counter can be used on any thread.
 package final class PendingCounter: Sendable {
     private let count = Atomic(0)
 
@@ -159,12 +159,12 @@ package final class PendingCounter: Sendable {
     package var value: Int { count.load(ordering: .relaxed) }
 }
 
-/// The rows of one entity that a read of the store lacks.
+/// The rows of one entity that a read of the store may not have found.
 struct PendingView: NewerRows {
     fileprivate let entity: Int
     fileprivate let start: Int64
     fileprivate let rows: PartitionedRows<Int64, PendingRow>
-    /// The oldest first.
+    /// The blocks, the oldest first.
     fileprivate let blocks: [PendingBlock]
 
     var isEmpty: Bool { blocks.isEmpty && !rows.all.contains { $0.value.number > start } }
@@ -203,7 +203,7 @@ struct PendingView: NewerRows {
     }
 }
 
-/// A row after a save.
+/// The state of a row after a save.
 struct PendingRow {
     /// The number of the save.
     let number: Int64
@@ -221,8 +221,8 @@ extension EntityChanges {
 }
 
 extension RowSnapshot {
-    /// The hash of the values in the columns of a uniqueness constraint; nil if one of them is null, because null never
-    /// collides.
+    /// Returns the hash of the values in the columns of a uniqueness constraint. Returns nil if one of the values is null,
+    /// because null is never a duplicate.
     func uniqueHash(_ columns: [Int], _ layout: EntityLayout) -> UInt64? {
         var hash = UniqueHash()
         for column in columns {

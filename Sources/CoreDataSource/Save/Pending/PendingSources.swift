@@ -3,9 +3,10 @@ internal import RowStore
 /// An index from a destination to the rows whose link column refers to the destination.
 struct PendingSources: Sendable {
     private let column: Int
-    /// A hash table with open addressing: for each destination, the position of its last row plus one; 0 is a free slot.
+    /// A hash table with open addressing. For each destination, a slot has the position of the last row plus one. A free slot
+    /// has 0.
     private var last: ContiguousArray<UInt32> = []
-    /// For each position, the previous position with the same destination, plus one; 0 for none.
+    /// For each position, the previous position with the same destination plus one; 0 if there is no previous position.
     private var previous: ContiguousArray<UInt32> = []
 
     init(_ column: Int, _ rows: ContiguousArray<RowSnapshot?>) {
@@ -23,7 +24,7 @@ struct PendingSources: Sendable {
         }
     }
 
-    /// The positions of the rows that lead to the destination `end`.
+    /// Returns the positions of the rows whose link column refers to the destination `end`.
     func indexes(_ end: Int64, _ rows: ContiguousArray<RowSnapshot?>) -> [Int] {
         if last.isEmpty { return [] }
         var indexes: [Int] = []
@@ -46,13 +47,13 @@ struct PendingSources: Sendable {
     }
 }
 
-/// The destinations by which a query finds its rows.
+/// The destinations that a query looks for in a link column.
 struct LinkLookup {
-    /// The index in ``EntityLayout/linkColumns``.
+    /// The index of the column in ``EntityLayout/linkColumns``.
     let link: Int
     let ends: [Int64]
 
-    /// Nil for a query that may also find rows without these destinations.
+    /// Returns nil if the query is not limited to certain destinations of one link column.
     init?(_ query: RowQuery, _ layout: EntityLayout) {
         guard !layout.linkColumns.isEmpty, let (column, values) = query.predicate.wantedValues(layout),
             let link = layout.linkColumns.firstIndex(of: column), !values.contains(.null)
@@ -62,11 +63,12 @@ struct LinkLookup {
     }
 }
 
-/// A hash of the values of a unique key. Equal values have equal hashes, whether they come from a row or from a caller.
+/// A hash of the values of a unique key. Equal values have equal hashes. It does not matter whether a value comes from a row or
+/// from a caller.
 struct UniqueHash {
     private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
-    /// The hash with its highest bit set, so that 0 can mean no hash.
+    /// The hash with its highest bit set, so that the value 0 is free to mean that there is no hash.
     var nonzero: UInt64 { value | 1 << 63 }
 
     mutating func combine(_ word: UInt64) {

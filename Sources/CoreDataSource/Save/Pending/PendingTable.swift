@@ -4,9 +4,9 @@ internal import RowStore
 struct PendingTable {
     let layout: EntityLayout
     private(set) var rows = PartitionedRows<Int64, PendingRow>()
-    /// For each constraint, the keys of rows by the hash of their values.
+    /// For each constraint, the keys of rows by the hash of the rows' values.
     private var unique: [PartitionedRows<UInt64, PendingKeys>]
-    /// For each link column, the keys of rows by the key of their destination.
+    /// For each link column, the keys of rows by the key of the rows' destination.
     private var sources: [PartitionedRows<Int64, PendingKeys>]
 
     init(_ layout: EntityLayout) {
@@ -15,7 +15,7 @@ struct PendingTable {
         sources = Array(repeating: PartitionedRows(), count: layout.linkColumns.count)
     }
 
-    /// Sets the row after a save, unless a newer save has set it.
+    /// Sets the row after a save. Does nothing if a newer save has set the row.
     mutating func put(_ key: Int64, _ row: PendingRow) {
         if let older = rows.updateValue(row, forKey: key) {
             guard older.number <= row.number else {
@@ -35,7 +35,7 @@ struct PendingTable {
         }
     }
 
-    /// Removes a row if the save with the number was the last that changed it.
+    /// Removes a row, if the save with the number was the last save that changed the row.
     mutating func remove(_ key: Int64, leftBy number: Int64) {
         guard rows[key]?.number == number, let removed = rows.removeValue(forKey: key) else { return }
         if let row = removed.row { removeValues(of: row, key) }
@@ -51,14 +51,14 @@ struct PendingTable {
         }
     }
 
-    /// The keys of rows whose values have the hash.
+    /// Returns the keys of rows whose values have the hash.
     func keys(_ constraint: Int, _ hash: UInt64) -> [Int64] { unique[constraint][hash]?.all ?? [] }
 
-    /// The keys of the rows that lead to the destination `end`.
+    /// Returns the keys of the rows whose link column refers to the destination `end`.
     func sources(_ link: Int, of end: Int64) -> [Int64] { sources[link][end]?.all ?? [] }
 }
 
-/// Keys of rows: nearly always one key for unique values, and any number of keys for links.
+/// The keys of rows. There is nearly always one key for unique values, and any number of keys for links.
 private enum PendingKeys: Sendable {
     case one(Int64)
     case several(Set<Int64>)

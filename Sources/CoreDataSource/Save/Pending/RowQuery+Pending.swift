@@ -3,7 +3,7 @@ internal import RowStore
 /// Rows that replace older rows: the edits of a batch, or the rows of saves that are not yet in the rows read from the store.
 protocol NewerRows {
     var isEmpty: Bool { get }
-    /// Whether an older row with the key is replaced or deleted.
+    /// Whether a newer row replaces or deletes the older row with the key.
     func replaces(_ key: Int64) -> Bool
     /// The newer rows that match, in any order.
     func rows(_ query: RowQuery, _ layout: EntityLayout) throws(DataSourceError) -> [StoredRow]
@@ -17,7 +17,7 @@ struct LayeredRows<Newer: NewerRows> {
 }
 
 extension RowQuery {
-    /// At least the first `offset + limit` rows of each entity, with newer rows in place of older rows.
+    /// Returns at least the first `offset + limit` rows of each entity. Newer rows replace older rows.
     ///
     /// - Parameters:
     ///   - spare: The number of older rows to read beyond the limit at first. Newer rows may replace up to
@@ -25,7 +25,7 @@ extension RowQuery {
     ///   - layout: The layout of an entity.
     ///   - read: Runs a query without an offset. Returns the older rows of each entity, and the number of the newest save that
     ///     these rows include.
-    /// - Throws: Errors of the predicate and of `read`.
+    /// - Throws: Errors of the predicate, and any error that `read` throws.
     func firstRows<Newer>(
         spare: Int, _ layout: (_ entity: Int) -> EntityLayout,
         _ read: (RowQuery) throws(DataSourceError) -> (layers: [LayeredRows<Newer>], asOf: Int64)
@@ -56,7 +56,8 @@ extension RowQuery {
         var rows = merge(more, into: stored.filter { !newer.replaces($0.key) }, layout)
         if isComplete { return rows }
         if isOrdered, let last = stored.last {
-            // Drop the newer rows after the last older row that was read: an unread older row may come before them.
+            // Drop the newer rows after the last older row that was read, because an unread older row may come before these
+            // newer rows.
             while let row = rows.last, last.precedes(row, by: sort, layout) { rows.removeLast() }
         }
         return rows.count >= offset + (limit ?? .max) ? rows : nil
@@ -64,8 +65,7 @@ extension RowQuery {
 }
 
 extension RowPredicate {
-    /// A column and a few values: each matching row has one of the values in the column. Nil if the predicate has no such
-    /// column.
+    /// Returns a column and a few values, if each matching row has one of these values in the column. Otherwise nil.
     func wantedValues(_ layout: EntityLayout) -> (column: Int, values: [RowValue])? {
         switch self {
         case .compare(let column, .equal, let value): return wanted(column, [value], layout)
