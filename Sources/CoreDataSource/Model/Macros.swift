@@ -1,6 +1,6 @@
 public import ManagedModel
 
-/// Makes a class an entity: its stored properties become attributes and relationships of a model.
+/// Makes a class an entity. The stored properties of the class become attributes and relationships of a model.
 ///
 /// ```swift
 /// @StoredEntity final class ContactEntity: ManagedObject {
@@ -14,23 +14,25 @@ public import ManagedModel
 /// }
 /// ```
 ///
-/// A property of one of these types is stored without more words, and so is an optional of it: Bool, Int16, Int32, Int64, Int, Float,
-/// Double, Decimal, String, Date, UUID, URL, Data. Every other stored property has [`@Stored`](<doc:Stored(_:name:raw:unique:indexed:isOptional:isTransient:default:in:length:matching:derived:allowsExternalStorage:renamedFrom:hashModifier:transformer:className:isPreservedAfterDeletion:isCloudEncrypted:isIndexedBySpotlight:userInfo:)>),
-/// [`@Related`](<doc:Related(inverse:onDelete:isOptional:count:isTransient:name:renamedFrom:hashModifier:userInfo:)>) or [`@Unstored`](<doc:Unstored()>). A literal is
-/// the default value in the model; any other initial value is calculated once for each object that is inserted.
+/// A property needs no macro if its type, or the type that it makes optional, is one of these: Bool, Int16, Int32, Int64, Int,
+/// Float, Double, Decimal, String, Date, UUID, URL, Data. Every other stored property needs
+/// [`@Stored`](<doc:Stored(_:name:raw:unique:indexed:isOptional:isTransient:default:in:length:matching:derived:allowsExternalStorage:renamedFrom:hashModifier:transformer:className:isPreservedAfterDeletion:isCloudEncrypted:isIndexedBySpotlight:userInfo:)>),
+/// [`@Related`](<doc:Related(inverse:onDelete:isOptional:count:isTransient:name:renamedFrom:hashModifier:userInfo:)>) or
+/// [`@Unstored`](<doc:Unstored()>). An initial value that is a literal becomes the default value in the model. Any other
+/// initial value is calculated once for each inserted object.
 ///
-/// All arguments are literals, because `model-reset` reads them in the text.
+/// All arguments must be literals, because `model-reset` reads them from the source code.
 ///
 /// - Parameters:
-///   - name: The name of the entity; nil, the default, for that of the class.
-///   - isAbstract: Whether it has no objects of its own, only those of its sub-entities.
-///   - unique: Constraints over several attributes or to-one relationships, by their names in the model.
-///   - indexes: The indexes that the store makes.
+///   - name: The name of the entity; nil, the default, for the name of the class.
+///   - isAbstract: Whether the entity is abstract: all its objects are objects of its sub-entities.
+///   - unique: The uniqueness constraints over several attributes or to-one relationships, given by their names in the model.
+///   - indexes: The indexes that the store creates.
 ///   - renamedFrom: The name of the entity in an older version of the model.
-///   - hashModifier: Part of the hash: changing it changes the model.
-///   - userInfo: The author's notes.
-///   - attributes: Attributes without a property.
-///   - relationships: Relationships without a property.
+///   - hashModifier: A part of the model's hash. If this string changes, the model counts as changed.
+///   - userInfo: Notes of the model's author.
+///   - attributes: Attributes that have no property in the class.
+///   - relationships: Relationships that have no property in the class.
 ///   - fetchedProperties: The fetched properties.
 @attached(memberAttribute)
 @attached(
@@ -47,17 +49,19 @@ public macro StoredEntity(
 
 /// How a property is stored.
 public enum StoredForm: Sendable, Hashable {
-    /// As a value of its type.
+    /// As a value of the property's type.
     case plain
-    /// As JSON; its type is `Codable`.
+    /// As JSON. The type of the property must be `Codable`.
     case codable
-    /// As the attributes of its type, a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>).
+    /// As several attributes. The type of the property must be a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>).
     case composite
-    /// As the bytes of a transformable whose type Swift cannot name; its type is `Data?`.
+    /// As the bytes of a transformable whose type Swift cannot name. The type of the property must be `Data?`.
     case transformable
 }
 
-/// Says how a property of a class with [`@StoredEntity`](<doc:StoredEntity(_:isAbstract:unique:indexes:renamedFrom:hashModifier:userInfo:attributes:relationships:fetchedProperties:)>) is stored.
+/// Sets how a property of a class with
+/// [`@StoredEntity`](<doc:StoredEntity(_:isAbstract:unique:indexes:renamedFrom:hashModifier:userInfo:attributes:relationships:fetchedProperties:)>)
+/// is stored.
 ///
 /// ```swift
 /// @Stored(raw: Int16.self) var kind: Kind = .person
@@ -68,28 +72,30 @@ public enum StoredForm: Sendable, Hashable {
 /// ```
 ///
 /// - Parameters:
-///   - form: How it is stored, if its type does not say so.
-///   - name: The name of the attribute in the model; nil, the default, for that of the property.
-///   - raw: The type of the raw values of an enum: Int16, Int32, Int64, Int or String. The enum is `AttributeStorable`.
-///   - unique: Whether no two objects of the entity may have the same value.
-///   - indexed: Whether the store has an index of it.
-///   - isOptional: Whether it may be saved without a value; nil, the default, if the type of the property is optional.
-///   - isTransient: Whether it is kept in memory only.
-///   - default: The default value in the model, where the type of the property has no literals: a raw value, the string of a
-///     UUID or of a URL.
+///   - form: How the property is stored, if the type of the property does not determine this.
+///   - name: The name of the attribute in the model; nil, the default, for the name of the property.
+///   - raw: The type of the raw values of an enum: Int16, Int32, Int64, Int or String. The enum must conform to
+///     `AttributeStorable`.
+///   - unique: Whether the value must be unique among the objects of the entity.
+///   - indexed: Whether the store has an index of the attribute.
+///   - isOptional: Whether the attribute may be saved without a value. With nil, the default, it may if the type of the
+///     property is optional.
+///   - isTransient: Whether the attribute is kept only in memory.
+///   - default: The default value in the model, if the type of the property has no literals: a raw value, or the string of a
+///     UUID or a URL.
 ///   - bounds: The least and the greatest value allowed: `0...5`, `0...` or `...5`.
 ///   - length: The least and the greatest length of a string, in characters.
 ///   - pattern: A regular expression that the whole string must match.
-///   - derived: How a derived attribute gets its value.
+///   - derived: The expression that calculates the value of a derived attribute.
 ///   - allowsExternalStorage: Whether large values stay in the store until they are needed.
 ///   - renamedFrom: The name of the attribute in an older version of the model.
-///   - hashModifier: Part of the hash: changing it changes the model.
-///   - transformer: The name of a transformer, which is kept and not used.
+///   - hashModifier: A part of the model's hash. If this string changes, the model counts as changed.
+///   - transformer: The name of a transformer. The name is kept in the model, but not used.
 ///   - className: The class of a transformable that Swift cannot name.
-///   - isPreservedAfterDeletion: A flag of the model that is kept and not used.
-///   - isCloudEncrypted: A flag of the model that is kept and not used.
-///   - isIndexedBySpotlight: A flag of the model that is kept and not used.
-///   - userInfo: The author's notes.
+///   - isPreservedAfterDeletion: A flag that is kept in the model, but not used.
+///   - isCloudEncrypted: A flag that is kept in the model, but not used.
+///   - isIndexedBySpotlight: A flag that is kept in the model, but not used.
+///   - userInfo: Notes of the model's author.
 @attached(accessor)
 public macro Stored(
     _ form: StoredForm = .plain, name: String? = nil, raw: (any AttributeStorable.Type)? = nil, unique: Bool = false,
@@ -102,18 +108,20 @@ public macro Stored(
     isIndexedBySpotlight: Bool = false, userInfo: [String: String] = [:]
 ) = #externalMacro(module: "EntityMacros", type: "Stored")
 
-/// Makes a property a relationship: `Class?` leads to one object, `RelatedObjects<Class>` to many, and `[Class]` to many in an order.
+/// Makes a property a relationship. The type `Class?` stands for a single object, `RelatedObjects<Class>` for a set of objects,
+/// and `[Class]` for an ordered list of objects.
 ///
 /// - Parameters:
-///   - inverse: The property of the other class that points back. One side is enough.
-///   - onDelete: What happens to the destinations when the source is deleted.
-///   - isOptional: Whether it may be saved without a destination.
-///   - count: How many destinations a to-many relationship may have.
-///   - isTransient: Whether a to-one relationship is kept in memory only.
-///   - name: The name of the relationship in the model; nil, the default, for that of the property.
+///   - inverse: The property of the other class that is the inverse relationship. Only one of the two classes has to name the
+///     inverse.
+///   - onDelete: The effect on the related objects when the object with this property is deleted.
+///   - isOptional: Whether an object may be saved without a related object.
+///   - count: The allowed number of objects in a to-many relationship.
+///   - isTransient: Whether a to-one relationship is kept only in memory.
+///   - name: The name of the relationship in the model; nil, the default, for the name of the property.
 ///   - renamedFrom: The name of the relationship in an older version of the model.
-///   - hashModifier: Part of the hash: changing it changes the model.
-///   - userInfo: The author's notes.
+///   - hashModifier: A part of the model's hash. If this string changes, the model counts as changed.
+///   - userInfo: Notes of the model's author.
 @attached(accessor)
 public macro Related(
     inverse: String? = nil, onDelete: DeleteRule = .nullify, isOptional: Bool = true,
@@ -122,11 +130,12 @@ public macro Related(
     userInfo: [String: String] = [:]
 ) = #externalMacro(module: "EntityMacros", type: "Related")
 
-/// Keeps a property out of the model: each object in memory has its own value, which is lost when the context forgets the object.
+/// Excludes a property from the model. Each object in memory has its own value, which is lost when the context forgets the
+/// object.
 @attached(peer)
 public macro Unstored() = #externalMacro(module: "EntityMacros", type: "Unstored")
 
-/// Makes a struct a composite: its stored properties become columns of the entities that have it.
+/// Makes a struct a composite. The stored properties of the struct become columns of the entities that use the struct.
 ///
 /// ```swift
 /// @StoredComposite struct Address {
@@ -135,7 +144,7 @@ public macro Unstored() = #externalMacro(module: "EntityMacros", type: "Unstored
 /// }
 /// ```
 ///
-/// - Parameter name: The name of the composite; nil, the default, for that of the struct.
+/// - Parameter name: The name of the composite; nil, the default, for the name of the struct.
 @attached(member, names: named(init), named(StoredLayout))
 @attached(
     extension, conformances: StoredCompositeValue,
@@ -144,7 +153,8 @@ public macro Unstored() = #externalMacro(module: "EntityMacros", type: "Unstored
     named(setInitialValues))
 public macro StoredComposite(_ name: String? = nil) = #externalMacro(module: "EntityMacros", type: "StoredComposite")
 
-/// Says how a property of a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>) is stored. Its arguments are those of `@Stored`.
+/// Sets how a property of a struct with [`@StoredComposite`](<doc:StoredComposite(_:)>) is stored. The arguments have the same
+/// meanings as in `@Stored`.
 @attached(peer)
 public macro StoredPart(
     _ form: StoredForm = .plain, name: String? = nil, raw: (any AttributeStorable.Type)? = nil, isOptional: Bool? = nil,

@@ -1,7 +1,7 @@
 public import ManagedModel
 
 extension ManagedObjectModel {
-    /// Makes the model of classes that are declared with `@StoredEntity`.
+    /// Creates a model from classes that are declared with `@StoredEntity`.
     ///
     /// ```swift
     /// let model = ManagedObjectModel("Contacts") {
@@ -11,19 +11,21 @@ extension ManagedObjectModel {
     /// let container = try await PersistentContainer(model: model, store: .sqlite(url))
     /// ```
     ///
-    /// It has the hash of the equal `.xcdatamodeld`, so that an app can change from one to the other and keeps its stores. A class
-    /// that inherits from another class of the model is its sub-entity; both are listed. If one side of a relationship names
-    /// its inverse, the other side has it, too.
+    /// The model has the same hash as an equal `.xcdatamodeld`, so an app can switch from a bundle to classes, or back, and
+    /// keep its stores. A class that inherits from another class of the model becomes a sub-entity of that class. Both classes
+    /// must be listed. If a relationship names its inverse, the inverse need not name the relationship.
     ///
-    /// A mistake, such as a class without `@StoredEntity`, makes no call fail here: ``validate()`` and opening a container throw it.
+    /// This initializer does not throw for a mistake, such as a class without `@StoredEntity`. Instead, ``validate()`` throws
+    /// the error, and so does opening a container.
     ///
     /// - Parameters:
-    ///   - name: The name of the model. The command `model-reset` finds the model by it, and a container opened by name its file.
+    ///   - name: The name of the model. The command `model-reset` finds the model by this name.
     ///   - version: The name of the version; nil, the default, for the name of the model.
     ///   - configurations: Named subsets of the entities.
-    ///   - fetchRequests: The fetch requests stored with the model.
+    ///   - fetchRequests: The fetch requests that are stored with the model.
     ///   - versionIdentifier: The author's own label for the version.
-    ///   - earlierVersions: The versions before this one from which a migration cannot go by this version alone.
+    ///   - earlierVersions: The earlier versions from which a migration needs more than the names and renaming identifiers of
+    ///     this version.
     ///   - entities: The classes, in any order.
     public init(
         _ name: String, version: String? = nil, configurations: [EntityConfiguration] = [],
@@ -50,9 +52,9 @@ extension ManagedObjectModel {
         }
     }
 
-    /// Lists the classes of a model.
+    /// A result builder for the list of a model's classes.
     @resultBuilder public enum EntityList {
-        /// A class, or a struct with `@StoredComposite` that no class has.
+        /// A class, or a struct with `@StoredComposite` that no class uses.
         public struct Member {
             enum Declared {
                 case entity(ManagedObject.Type)
@@ -62,20 +64,20 @@ extension ManagedObjectModel {
             let type: Declared
         }
 
-        /// One class.
+        /// Adds one class.
         public static func buildExpression(_ type: ManagedObject.Type) -> Member { Member(type: .entity(type)) }
 
-        /// A composite that no class has. Those that classes have need not be listed.
+        /// Adds a composite that no class uses. Composites that classes use need not be listed.
         public static func buildExpression(_ type: any StoredCompositeValue.Type) -> Member {
             Member(type: .composite(type))
         }
 
-        /// All classes.
+        /// Combines all members.
         public static func buildBlock(_ members: Member...) -> [Member] { members }
     }
 }
 
-/// What the classes of a model say, put together.
+/// Collects the declarations of a model's classes.
 private struct ClassReading {
     var entities: [EntityDescription] = []
     var classes: [String: any AnyObject.Type] = [:]
@@ -104,7 +106,7 @@ private struct ClassReading {
         add(declared.composites)
     }
 
-    /// Adds composites and those inside of them.
+    /// Adds composites, and the composites inside these composites.
     mutating func add(_ types: [any StoredCompositeValue.Type]) {
         var waiting = types
         while let next = waiting.popLast() {
@@ -128,7 +130,7 @@ private struct ClassReading {
 }
 
 extension ManagedObjectModel {
-    /// Checks that each class has its properties where the model has them.
+    /// Checks that the properties of each class have the same indexes as in the model.
     ///
     /// - Throws: `unreadableModel`.
     func checkClasses() throws(DataSourceError) {

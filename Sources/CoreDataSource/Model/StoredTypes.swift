@@ -1,10 +1,11 @@
 public import Foundation
 
-/// The checks with which the compiler confirms what the macros have read. Nothing calls them.
+/// Checks with which the compiler confirms how the macros have understood the source code. These functions are never called.
 ///
-/// A macro sees text, and `String` may be a type of the app's own. Each check compiles only if the text means what it seems to.
+/// A macro sees only source code: for example, `String` may be a type that the app declares. Each check compiles only if a name
+/// has the meaning that the macro assumes.
 public enum StoredTypes {
-    /// The types that attributes have by their names.
+    /// The types of attributes, by the names that the macros recognize.
     public enum Checked {
         /// `Bool`
         public static var bool: Bool.Type { Bool.self }
@@ -34,22 +35,22 @@ public enum StoredTypes {
         public static var data: Data.Type { Data.self }
     }
 
-    /// Names a type only if it can be stored as JSON.
+    /// Accepts a type only if its values can be stored as JSON.
     public enum JSON<Value: Codable & Sendable> {
         /// The type itself.
         public typealias Checked = Value
     }
 
-    /// Names a type only if it is a struct with `@StoredComposite`.
+    /// Accepts a type only if it is a struct with `@StoredComposite`.
     public enum Composite<Value: StoredCompositeValue> {
         /// The type itself.
         public typealias Checked = Value
     }
 
-    /// Both types are the same.
+    /// Compiles if both types are the same.
     public static func check<Value>(_ type: Value.Type, _ expected: Value.Type) {}
 
-    /// A type that only has the name of a type that is stored is refused.
+    /// Refuses a type that has the name of a type of attributes, but is a different type.
     @available(
         *, unavailable,
         message:
@@ -57,70 +58,70 @@ public enum StoredTypes {
     )
     public static func check(_ type: Any.Type, _ expected: Any.Type) {}
 
-    /// The raw values are of the type that the attribute names.
+    /// Compiles if the raw values have the type that the attribute names.
     public static func check<Value: AttributeStorable & RawRepresentable>(int16: Value.Type)
     where Value.RawValue == Int16 {}
 
-    /// The raw values are of the type that the attribute names.
+    /// Compiles if the raw values have the type that the attribute names.
     public static func check<Value: AttributeStorable & RawRepresentable>(int32: Value.Type)
     where Value.RawValue == Int32 {}
 
-    /// The raw values are of a type that the attribute names.
+    /// Compiles if the raw values have a type that the attribute names.
     public static func check<Value: AttributeStorable & RawRepresentable>(int64: Value.Type)
     where Value.RawValue == Int64 {}
 
-    /// The raw values are of a type that the attribute names.
+    /// Compiles if the raw values have a type that the attribute names.
     public static func check<Value: AttributeStorable & RawRepresentable>(int64: Value.Type)
     where Value.RawValue == Int {}
 
-    /// The raw values are of the type that the attribute names.
+    /// Compiles if the raw values have the type that the attribute names.
     public static func check<Value: AttributeStorable & RawRepresentable>(string: Value.Type)
     where Value.RawValue == String {}
 
-    /// The type can be stored as JSON.
+    /// Compiles if values of the type can be stored as JSON.
     public static func check<Value: Codable & Sendable>(codable: Value.Type) {}
 
-    /// A type that cannot be stored as JSON is refused.
+    /// Refuses a type whose values cannot be stored as JSON.
     @available(
         *, unavailable,
         message: "A value that is stored as JSON must be Codable and Sendable. Conform its type to both."
     )
     public static func check(codable: Any.Type) {}
 
-    /// The type is a struct with `@StoredComposite`.
+    /// Compiles if the type is a struct with `@StoredComposite`.
     public static func check<Value: StoredCompositeValue>(composite: Value.Type) {}
 
-    /// A type that is no struct with `@StoredComposite` is refused.
+    /// Refuses a type that is not a struct with `@StoredComposite`.
     @available(
         *, unavailable,
         message: "The type of a composite must be a struct with @StoredComposite. Add @StoredComposite to the struct."
     )
     public static func check(composite: Any.Type) {}
 
-    /// The name of the entity to which a relationship leads.
+    /// Returns the name of a relationship's destination entity.
     public static func entityName(of type: ManagedObject.Type) -> String { type.entityName }
 
-    /// A relationship to something else than an object is refused.
+    /// Refuses a relationship whose destination is not a managed object.
     @available(
         *, unavailable,
         message: "A relationship must lead to a class with @StoredEntity. Add @StoredEntity to the destination's class."
     )
     public static func entityName(of type: Any.Type) -> String { "" }
 
-    /// The property is a to-one relationship.
+    /// Compiles if the property is a to-one relationship.
     public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(_ inverse: KeyPath<Source, Object?>) {
     }
 
-    /// The property is a to-many relationship.
+    /// Compiles if the property is a to-many relationship.
     public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(
         _ inverse: KeyPath<Source, RelatedObjects<Object>>
     ) {}
 
-    /// The property is an ordered to-many relationship.
+    /// Compiles if the property is an ordered to-many relationship.
     public static func checkInverse<Source: ManagedObject, Object: ManagedObject>(_ inverse: KeyPath<Source, [Object]>)
     {}
 
-    /// A property that is no relationship is refused.
+    /// Refuses a property that is not a relationship.
     @available(
         *, unavailable,
         message:
@@ -128,10 +129,10 @@ public enum StoredTypes {
     )
     public static func checkInverse<Source, Value>(_ inverse: KeyPath<Source, Value>) {}
 
-    /// The class inherits from `ManagedObject`.
+    /// Compiles if the class inherits from `ManagedObject`.
     public static func checkClass(_ type: ManagedObject.Type) {}
 
-    /// A class that inherits from something else is refused.
+    /// Refuses a class that does not inherit from `ManagedObject`.
     @available(
         *, unavailable,
         message:

@@ -44,7 +44,8 @@ package final class Admission: Sendable {
 
     /// Admits a call as soon as the limits allow.
     ///
-    /// - Throws: `storeClosed`; `storeUnavailable` if the limits are reached for ``RootLimits/patience``; `CancellationError`.
+    /// - Throws: `storeClosed`; `storeUnavailable` if the limits do not allow the call within ``RootLimits/patience``;
+    ///   `CancellationError`.
     package func enter(_ values: Int) async throws {
         if try enterIfRoom(values) { return }
         let id = nextID()

@@ -142,7 +142,7 @@ struct LongBatch: Equatable {
     let begin: ContinuousClock.Instant
 }
 
-/// The data source of a save, as the save's log knows it.
+/// Identifies the data source of a save, and passes failures of the save to that data source.
 package final class SaveSource: Sendable {
     /// The class name of the data source.
     package let name: String
