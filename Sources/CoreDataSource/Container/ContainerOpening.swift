@@ -73,7 +73,7 @@ extension PersistentContainer {
     ///
     /// - Precondition: The caller is not in a hook, in `perform { }` or in `container.read { }`.
     /// - Parameters:
-    ///   - model: The model: usually the value that `ModelPlugin` generates, such as `.contacts`.
+    ///   - model: The model, usually the value that `ModelPlugin` generates, such as `.contacts`.
     ///   - location: The location of the rows.
     ///   - databaseKey: The app's own label for the contents, stored in clear text. If the store has a different label, the
     ///     store is reset. Nil, the default, keeps the label of the store.

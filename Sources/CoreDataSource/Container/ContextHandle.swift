@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// A background context: runs work on the private contexts of some data sources, or on a context that only reads.
+/// A background context, which runs work on the private contexts of some data sources or on a context that only reads.
 ///
 /// ```swift
 /// let background = container.newBackgroundContext(for: contacts)

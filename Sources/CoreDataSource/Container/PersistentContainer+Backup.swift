@@ -112,6 +112,6 @@ extension PersistentContainer {
 }
 
 extension ReadTier {
-    /// Runs a body that uses no context on the queue of the tier.
+    /// Runs the body on the queue of the tier. The body uses no context.
     fileprivate func run(_ body: @Sendable () throws -> Void) -> Result<Void, any Error> { Result { try body() } }
 }

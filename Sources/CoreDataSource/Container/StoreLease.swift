@@ -77,7 +77,7 @@ public struct OpenedStores: Sendable {
     /// ```
     ///
     /// - Parameter name: The name of one of the descriptions. Any other name is a programmer error and traps.
-    /// - Throws: The error because of which the store could not be opened.
+    /// - Throws: The error that was thrown when the store was opened.
     public func container(named name: String) throws -> PersistentContainer {
         if let container = containers[name] { return container }
         guard let error = errors[name] else {

@@ -236,9 +236,9 @@ extension RootTier {
 
 /// The limits of a container.
 package struct RootLimits: Sendable {
-    /// The number of bytes of pending saves from which on further calls must wait.
+    /// Further calls wait while the pending saves have at least this number of bytes.
     package var pendingBytes: Int
-    /// The number of values of admitted calls from which on further calls must wait.
+    /// Further calls wait while the admitted calls have at least this number of values.
     package var queuedValues: Int
     /// The largest number of bytes of saves that may wait for main. Beyond the limit, main reloads from the store.
     package var unmergedBytes: Int

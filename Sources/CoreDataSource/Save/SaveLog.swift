@@ -313,7 +313,7 @@ extension SaveLog {
     ///
     /// - Parameters:
     ///   - numbers: The saves that could not be written.
-    ///   - limit: The limit of the wait: a save that has waited since this time or longer has waited too long.
+    ///   - limit: A save that has waited since this time or longer has waited too long.
     /// - Returns: The saves that have waited too long.
     package mutating func postpone(
         _ numbers: Set<Int64>, at now: ContinuousClock.Instant, since limit: ContinuousClock.Instant
@@ -346,7 +346,7 @@ extension SaveLog {
         return wasPostponing
     }
 
-    /// Marks pending saves as reported as delayed.
+    /// Records that pending saves were reported as delayed.
     ///
     /// - Returns: The saves that were not marked before.
     package mutating func recordDelay(of numbers: Set<Int64>) -> [LoggedSave] {

@@ -270,7 +270,7 @@ struct EarlyWriteBatch {
     /// The early write of the batch; between two batches, the early write of the last batch.
     private var earlyWrite: EarlyWrite?
     private var isInBatch = false
-    /// The number of large batches that still have to pass without an early write.
+    /// The number of further large batches that get no early write.
     private var batchesToSkip = 0
 
     /// Begins a batch.

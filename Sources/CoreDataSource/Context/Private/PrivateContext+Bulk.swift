@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// How many rows are changed at once.
+/// The way to change many rows.
 enum RowChangeWay {
     /// The rows are in the change set of the batch.
     case rows

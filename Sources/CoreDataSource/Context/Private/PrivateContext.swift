@@ -351,7 +351,7 @@ extension PrivateContext {
     }
 }
 
-/// Throws if the task is cancelled, so that its batch ends and saves nothing. Checks the task at every 256th index only.
+/// Throws if the task is cancelled, so that its batch ends and saves nothing. To save time, checks only every 256th index.
 func checkCancellation(_ index: Int) throws {
     if index & 0xFF == 0 { try Task.checkCancellation() }
 }

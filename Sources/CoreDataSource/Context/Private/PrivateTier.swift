@@ -261,7 +261,7 @@ struct TierCall: Sendable {
         return try outcome.get()
     }
 
-    /// Blocks the queues of the tiers, and runs the body meanwhile.
+    /// Runs the body while the queues of the tiers are blocked.
     fileprivate func holding<R>(_ tiers: ArraySlice<PrivateTier>, _ body: () throws -> R) rethrows -> R {
         guard let next = tiers.first else { return try body() }
         return try next.executor.runAndWait { try holding(tiers.dropFirst(), body) }

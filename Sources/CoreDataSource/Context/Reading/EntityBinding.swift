@@ -42,7 +42,7 @@ final class EntityBinding {
     /// The space for strings and blobs in new rows, in words.
     var spareWords = 16
 
-    /// The objects that were inserted in this batch, including those that were deleted again.
+    /// The objects that were inserted in this batch, including objects that were deleted again.
     @exclusivity(unchecked) private(set) var inserted: [ManagedObject] = []
     /// The objects that were edited or deleted in this batch and had been saved before.
     private(set) var touched: [ManagedObject] = []
@@ -304,7 +304,7 @@ final class EntityBinding {
 
     /// Records that an object has new values in the columns of a constraint. The next look-up adds them to the index.
     ///
-    /// Not at once: most fetches are not followed by a look-up, and the default values of new objects would collide.
+    /// The update is late, because most fetches are not followed by a look-up, and default values of new objects would collide.
     func indexLater(_ object: ManagedObject, _ constraint: Int) {
         if unindexed[constraint].last == object.key { return }
         unindexed[constraint].append(object.key)

@@ -40,8 +40,8 @@ extension ManagedObjectContext {
         return found
     }
 
-    /// The number of look-ups in one batch, each with a read of the store, after which a diagnostic is recorded. For objects of
-    /// other data sources, each attribute has a separate count. For an owned entity, all attributes share one count.
+    /// After this number of look-ups in one batch, a diagnostic is recorded. Only look-ups that read from the store count. For
+    /// objects of other data sources, each attribute has a separate count. For an owned entity, all attributes share one count.
     private static func lookupsUntilNoted(_ isRemote: Bool) -> Int { isRemote ? 16 : 1024 }
 
     private func find(

@@ -75,7 +75,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// How often a read is repeated at most if its result has changed during the read.
+    /// The largest number of repetitions of a read whose result has changed during the read.
     private static let tries = 8
 
     /// Runs a read of relationships. Repeats the read if the cache of links was cleared during the read.

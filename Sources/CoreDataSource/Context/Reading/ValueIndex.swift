@@ -81,7 +81,7 @@ final class ValueIndex {
         !object.isDeleted && object.row.holds(value, column: column)
     }
 
-    // MARK: What the store has
+    // MARK: Registered stored rows
 
     /// The key up to which every stored row with the value is registered.
     subscript(registeredThrough value: RowValue) -> Int64 {
@@ -92,7 +92,7 @@ final class ValueIndex {
 
 /// A binary heap of objects. The object with the lowest key is first.
 private struct ObjectHeap {
-    /// The key of the object at position n is at least the key of the object at position (n - 1) / 2.
+    /// The key of the object at position n is not lower than the key of the object at position (n - 1) / 2.
     private(set) var objects: [ManagedObject] = []
 
     init() {}

@@ -11,9 +11,9 @@ package final class PersistentStack: Sendable {
     let mainWaker: MainWaker
     /// The most bytes of objects that a private context keeps registered between saves.
     let registeredObjectByteLimit: Int
-    /// A context that shares a uniqueness constraint with another context locks this from the check of a save until the root
-    /// has accepted the save. Without the lock, two contexts could check the same value at the same time, and both would find
-    /// the value free.
+    /// A context that shares a uniqueness constraint with another context keeps this lock locked from the check of a save until
+    /// the root has accepted the save. Without the lock, two contexts could check the same value at the same time, and both
+    /// would find the value free.
     let sharedConstraints = NSLock()
     /// A weak reference to the container.
     let holder = Guarded(WeakReference())
