@@ -41,7 +41,7 @@ final class BoundList: ListSubscriber {
         shown.index(path).flatMap { page.object(at: $0, in: shown, isBehind: isBehind) }
     }
 
-    /// All objects of the list. The relationships of the objects are read together.
+    /// All objects of the list. The relationships of all objects are read together.
     var allObjects: [ManagedObject] {
         let rows = (0..<shown.count).map { ReportedRow(shown.rows[$0]) }
         let objects = main.objects(rows, asOf: shown.asOf, isBehind: isBehind).objects
@@ -49,12 +49,12 @@ final class BoundList: ListSubscriber {
         return objects
     }
 
-    /// Whether main may have merged newer saves than the list shows.
+    /// Whether main may have merged saves that the list does not show yet.
     private var isBehind: Bool { engine.isBehind || engine.state !== shown }
 
     // MARK: Reporting
 
-    /// Whether the list reports nothing. Call ``catchUp()`` after setting it to false.
+    /// Whether the list is paused and reports nothing. After setting the property to false, call ``catchUp()``.
     var isPaused = false {
         didSet { if isPaused { shownState.pause() } }
     }
@@ -74,8 +74,8 @@ final class BoundList: ListSubscriber {
         delegate?.didFail(failure, dataKey: dataKey)
     }
 
-    /// Does nothing, because a delegate has no call for the end of its list. ``EntityDataSource/lastUpdateReason(dataKey:)``
-    /// tells that the container was closed.
+    /// Does nothing, because no delegate method reports the end of a list. After the container is closed, the kind of
+    /// ``EntityDataSource/lastUpdateReason(dataKey:)`` is ``ListReason/Kind/closed``.
     func notifyEnd() {}
 
     private func callDelegate(_ report: ListReport) {
@@ -94,7 +94,7 @@ final class BoundList: ListSubscriber {
         }
         for start in stride(from: 0, to: difference.changes.count, by: ListPage.size) where isRegistered {
             let part = difference.changes[start..<min(start + ListPage.size, difference.changes.count)]
-            // In its last call, the delegate may have made main merge newer saves.
+            // Read `isBehind` for each part, because the last call of the delegate may have made main merge newer saves.
             let objects = main.objects(part.map(report.row), asOf: new.asOf, isBehind: isBehind).objects
             page.readTogether(objects)
             for (change, object) in zip(part, objects) where isRegistered {
@@ -127,22 +127,22 @@ extension RowDifference.Kind {
     }
 }
 
-/// The lists that are registered with a data source, by data key.
+/// The lists that are registered with a data source, indexed by data key.
 @MainActor
 final class BoundLists {
     let main: MainTier
     private var lists: [String: BoundList] = [:]
-    /// The calls that are filling lists off the main actor.
+    /// The calls that are filling lists off the main actor, indexed by data key.
     private var registrations: [String: Registration] = [:]
 
-    /// A call that is filling a list.
+    /// The identity of a call that is filling a list.
     final class Registration {}
 
     init(_ main: MainTier) {
         self.main = main
     }
 
-    /// The list with a data key, if its delegate still exists.
+    /// The list with a data key; nil if there is no such list, or if its delegate was released.
     subscript(dataKey: String) -> BoundList? {
         guard let list = lists[dataKey] else { return nil }
         if list.delegate == nil {
@@ -158,8 +158,10 @@ final class BoundLists {
         return lists.keys.sorted()
     }
 
-    /// The data keys of the paused lists. Lists that are no longer paused report in alphabetical order. A delegate may change
-    /// the set in its call, so all lists are paused or resumed before the first of them reports.
+    /// The data keys of the paused lists.
+    ///
+    /// The setter first pauses and resumes all lists, because a delegate may set the property in its call. Then the resumed
+    /// lists report their changes, in alphabetical order of the data keys.
     var pausedDataKeys: Set<String> {
         get {
             removeListsWithoutDelegate()
@@ -186,7 +188,7 @@ final class BoundLists {
         lists.removeValue(forKey: dataKey)?.end()
     }
 
-    /// Ends the lists whose delegates are released.
+    /// Ends the lists whose delegates were released.
     func removeListsWithoutDelegate() {
         for (dataKey, list) in lists where list.delegate == nil {
             list.end()
@@ -202,7 +204,7 @@ final class BoundLists {
         return registration
     }
 
-    /// Whether the data key was not used again since the call began.
+    /// Whether no other call has used the data key since this call began.
     func isFilling(_ dataKey: String, _ registration: Registration) -> Bool {
         registrations[dataKey] === registration
     }

@@ -1,11 +1,12 @@
 public import Foundation
 internal import RowStore
 
-/// An object that is notified of the changes of lists.
+/// An object that is notified when lists change.
 ///
-/// Each save that changes a list makes one group of calls: will change, all sections, all objects, did change. If main merges
-/// several saves at once, one group has the changes of all. During the whole group, the data source already returns the new
-/// sections and objects. A table view can apply each change in its call, between `beginUpdates` and `endUpdates`:
+/// Each save that changes a list makes one group of calls, in this order: `willChangeContent`, one call for each changed
+/// section, one call for each changed object, `didChangeContent`. If main merges several saves at once, one group reports the
+/// changes of all these saves. During the whole group, the data source already returns the new sections and objects. A table
+/// view can apply each change in its call, between `beginUpdates` and `endUpdates`:
 ///
 /// ```swift
 /// extension ContactTable: DataSourceDelegate {
@@ -49,12 +50,13 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// During a call you may read, save, and pause, resume, register and unregister lists, including the list that makes the call.
+/// During a call you may read and save. You may also pause, resume, register and unregister lists, including the list that
+/// makes the call.
 ///
-/// **Ordering**: groups never overlap, whatever the delegates do in their calls. No call comes in the middle of a read: a
-/// fetch, a property, `register` or `object(at:dataKey:as:)`. Changes that are saved, merged or resumed during a group are
-/// reported after the group. Until then the data source returns the sections and counts of the running group. Its objects may
-/// have newer values: an object that was deleted meanwhile keeps its index path, and its ``ManagedObject/isDeleted`` is true.
+/// **Ordering**: groups never overlap, whatever the delegates do in their calls. No call is made during a read: a fetch, a
+/// property, `register` or `object(at:dataKey:as:)`. Changes that are saved, merged or resumed during a group are reported
+/// after the group. Until the group ends, the data source returns the sections and counts of the group. The objects may have
+/// newer values: an object that is deleted during the group keeps its index path, and its ``ManagedObject/isDeleted`` is true.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -66,7 +68,7 @@ public protocol DataSourceDelegate: AnyObject {
     /// ```
     func willChangeContent(dataKey: String)
 
-    /// Called for each section that was inserted or deleted. The objects of the section are reported as well.
+    /// Called for each section that was inserted or deleted. The objects of the section are also reported one by one.
     ///
     /// ```swift
     /// func didChangeSection(
@@ -83,7 +85,7 @@ public protocol DataSourceDelegate: AnyObject {
     ///
     /// - Parameters:
     ///   - section: The section.
-    ///   - index: The index before all changes for a deleted section; the index after all changes for an inserted section.
+    /// - index: The section's index: before all changes for a deleted section, after all changes for an inserted section.
     ///   - type: `.insert` or `.delete`.
     ///   - dataKey: The name under which the list was registered.
     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String)
@@ -102,11 +104,11 @@ public protocol DataSourceDelegate: AnyObject {
     /// }
     /// ```
     ///
-    /// An object also counts as changed if its to-many relationships changed: objects were linked, unlinked or reordered.
+    /// An object also counts as changed if objects were linked, unlinked or reordered in its to-many relationships.
     ///
     /// - Parameters:
-    ///   - object: The object in the main context, with its newest values. An object can leave the list without being deleted:
-    ///     see ``ManagedObject/isDeleted``.
+    /// - object: The object in the main context, with its newest values. An object that left the list may still exist: see
+    ///   ``ManagedObject/isDeleted``.
     ///   - indexPath: The index path before all changes; nil for an insert.
     ///   - type: `.insert`, `.delete`, `.move` or `.update`.
     ///   - newIndexPath: The index path after all changes; nil for a delete and for an update.
@@ -115,15 +117,17 @@ public protocol DataSourceDelegate: AnyObject {
         _ object: ManagedObject, at indexPath: IndexPath?, for type: ListChangeType, newIndexPath: IndexPath?,
         dataKey: String)
 
-    /// Called after the changes of a group. All other methods have defaults.
+    /// Called after the changes of a group. This method is the only required one: all other methods have defaults.
     ///
     /// ```swift
     /// func didChangeContent(dataKey: String) { tableView.endUpdates() }
     /// ```
     func didChangeContent(dataKey: String)
 
-    /// The largest number of objects that a group may report. If more objects changed, ``didReloadContent(dataKey:)`` is called
-    /// instead of the whole group, and main makes no objects for the group. By default there is no limit.
+    /// Returns the largest number of objects that a group may report. By default there is no limit.
+    ///
+    /// If more objects changed, ``didReloadContent(dataKey:)`` is called instead of the whole group, and main makes no objects
+    /// for the group.
     ///
     /// ```swift
     /// func changeLimit(dataKey: String) -> Int { 200 }
@@ -132,11 +136,12 @@ public protocol DataSourceDelegate: AnyObject {
     /// - Parameter dataKey: The name under which the list was registered.
     func changeLimit(dataKey: String) -> Int
 
-    /// Called instead of a group if more objects changed than ``changeLimit(dataKey:)`` allows: read the list again. Also
-    /// called when a day ends, if the sections of the list are days, weeks or months.
+    /// Called instead of a group if more objects changed than ``changeLimit(dataKey:)`` allows. Read the list again.
     ///
-    /// The default calls ``didChangeContent(dataKey:)``. Implement the method if `didChangeContent` ends an update that
-    /// ``willChangeContent(dataKey:)`` has begun.
+    /// This method is also called when a day ends, if the sections of the list are days, weeks or months.
+    ///
+    /// The default implementation calls ``didChangeContent(dataKey:)``. Implement this method if `didChangeContent` ends an
+    /// update that ``willChangeContent(dataKey:)`` begins, because `willChangeContent` is not called before this method.
     ///
     /// ```swift
     /// func didReloadContent(dataKey: String) { tableView.reloadData() }
@@ -145,8 +150,8 @@ public protocol DataSourceDelegate: AnyObject {
     /// - Parameter dataKey: The name under which the list was registered.
     func didReloadContent(dataKey: String)
 
-    /// The title of a section in the index beside the list; nil for no title. By default the capitalized first letter of the
-    /// section's name.
+    /// Returns the title of a section in the index beside the list; nil for no title. The default is the capitalized first
+    /// letter of the section's name.
     ///
     /// ```swift
     /// func sectionIndexTitle(forSectionName name: String, dataKey: String) -> String?
@@ -196,9 +201,9 @@ extension DataSourceDelegate {
 }
 
 #if !canImport(UIKit) && !canImport(AppKit)
-/// The extensions of UIKit and AppKit to index paths, for other platforms.
+/// The members that UIKit and AppKit add to `IndexPath`, for other platforms.
 extension IndexPath {
-    /// The path of an item in a section, both counted from 0.
+    /// Makes the index path of an item in a section. Both indexes are counted from 0.
     ///
     /// ```swift
     /// let indexPath = IndexPath(item: 2, section: 0)
@@ -207,7 +212,7 @@ extension IndexPath {
         self.init(indexes: [section, item])
     }
 
-    /// The path of a row in a section, both counted from 0.
+    /// Makes the index path of a row in a section. Both indexes are counted from 0.
     ///
     /// ```swift
     /// let indexPath = IndexPath(row: 2, section: 0)
@@ -216,23 +221,23 @@ extension IndexPath {
         self.init(item: row, section: section)
     }
 
-    /// The first index. The path must not be empty.
+    /// The section, which is the first index. The path must not be empty.
     public var section: Int { self[0] }
-    /// The second index. The path must have at least two indexes.
+    /// The item, which is the second index. The path must have at least two indexes.
     public var item: Int { self[1] }
-    /// The second index. The path must have at least two indexes.
+    /// The row, which is the second index. The path must have at least two indexes.
     public var row: Int { self[1] }
 }
 #endif
 
 extension ListState {
-    /// The section and item of an index over all sections.
+    /// Converts an index over all sections to an index path.
     func indexPath(_ index: Int) -> IndexPath {
         let section = query.order.section == nil ? 0 : section(ofRow: index)
         return IndexPath(indexes: [section, index - sectionStarts[section]])
     }
 
-    /// The index over all sections; nil if the list has no such row.
+    /// Converts an index path to an index over all sections; nil if the list has no such row.
     func index(_ path: IndexPath) -> Int? {
         guard path.count == 2, path[0] >= 0, path[0] < sectionCount, path[1] >= 0 else { return nil }
         let range = range(ofSection: path[0])
@@ -240,11 +245,11 @@ extension ListState {
     }
 }
 
-/// The kind of change of a row or a section.
+/// The kind of a change to a row or a section.
 public struct ListChangeType: RawRepresentable, Sendable, Hashable {
     public let rawValue: Int
 
-    /// The kind with the given raw value, for example from a log.
+    /// Makes the kind with a raw value, for example from a log.
     ///
     /// ```swift
     /// let type = ListChangeType(rawValue: 4)  // update
@@ -257,7 +262,7 @@ public struct ListChangeType: RawRepresentable, Sendable, Hashable {
     public static let insert = ListChangeType(rawValue: 1)
     /// The row or section was deleted.
     public static let delete = ListChangeType(rawValue: 2)
-    /// The row moved among the rows that stayed, or to another section. Its values may have changed too.
+    /// The row moved relative to the rows that stayed, or to another section. The values of the row may have changed too.
     public static let move = ListChangeType(rawValue: 3)
     /// The values of the row changed, but the row did not move.
     public static let update = ListChangeType(rawValue: 4)
@@ -282,7 +287,7 @@ public struct ListSection: Sendable, Hashable {
         let values: [RowValue]
     }
 
-    /// The identity of the section, which stays the same while the section is in the list.
+    /// The identity of the section. It stays the same while the section is in the list.
     public let id: ID
     /// The value of the section key as a string; empty for nil, and for the only section of a list without a section key.
     public let name: String
@@ -290,7 +295,7 @@ public struct ListSection: Sendable, Hashable {
     public var indexTitle: String { CoreDataSource.indexTitle(ofSection: name) }
     /// The indexes of the section's rows, counted over all sections.
     public let range: Range<Int>
-    /// The moments of the section, if the sections are days, weeks or months; otherwise nil.
+    /// The time interval of the section, if the sections are days, weeks or months; otherwise nil.
     ///
     /// ```swift
     /// let isToday = section.interval?.contains(.now) ?? false

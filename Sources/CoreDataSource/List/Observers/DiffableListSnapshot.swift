@@ -20,8 +20,9 @@ where SectionIdentifierType == ListSection.ID, ItemIdentifierType == ManagedObje
 }
 
 extension ListUpdate {
-    /// The snapshot for a diffable data source, with sections, IDs, and the items whose cells must be redrawn. The cost is
-    /// proportional to the length of the list.
+    /// The snapshot for a diffable data source: sections, IDs, and the items whose cells must be redrawn.
+    ///
+    /// **Complexity**: O(n) in the number of rows.
     ///
     /// ```swift
     /// for await update in contacts.updates(
@@ -38,7 +39,7 @@ extension ListUpdate {
 }
 #endif
 
-/// The part of a diffable data source's snapshot that a list fills, common to UIKit and AppKit.
+/// The members of a diffable data source's snapshot that a list uses, common to UIKit and AppKit.
 @MainActor
 package protocol DiffableForm {
     associatedtype SectionID

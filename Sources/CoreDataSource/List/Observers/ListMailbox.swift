@@ -1,25 +1,24 @@
 internal import RowStore
 
-/// Keeps reports of a list for a reader that takes them at its own pace, on any thread.
+/// Buffers the reports of a list for a reader on any thread.
 ///
-/// The mailbox keeps a bounded number of reports. If the mailbox is full, a new report is joined to the last report: the reader
-/// gets the difference from the state before the last report to the state after the new report. So only intermediate states are
-/// lost.
+/// The number of buffered reports is bounded. If the buffer is full, a new report is joined to the last report: the reader gets
+/// one difference, from the state before the last report to the state after the new report. Only intermediate states are lost.
 nonisolated final class ListMailbox: ListSubscriber, Sendable {
-    /// A report that waits for the reader, or several joined reports.
+    /// A report that waits for the reader, or several reports joined into one.
     struct PendingUpdate: Sendable {
-        /// Nil for the first report, which contains all rows, and while the rows could not be read.
+        /// The state before the report. Nil for the first report, and if the rows could not be read before.
         let old: ListState?
         var new: ListState
         var net = NetChanges()
-        /// Nil if several reports were joined, so that the difference must be calculated.
+        /// Nil if several reports were joined: the reader must calculate the difference.
         var difference: RowDifference?
         var reason: ListReason
     }
 
     private struct State {
         var pending: [PendingUpdate] = []
-        /// The reader that waits for the next report.
+        /// The continuation of the reader that waits for the next report.
         var waiter: CheckedContinuation<Void, Never>?
         var isEnded = false
         /// The engine that fills the mailbox, retained until the mailbox ends.
@@ -29,7 +28,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
     private let capacity: Int
     private let state = Guarded(State())
 
-    /// - Parameter capacity: The most reports that wait; at least 1.
+    /// - Parameter capacity: The largest number of waiting reports; at least 1.
     init(capacity: Int) {
         self.capacity = max(1, capacity)
     }
@@ -38,7 +37,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 
     // MARK: Filling
 
-    /// Follows an engine, beginning with its present state.
+    /// Subscribes to an engine, and adds the engine's current state as the first report.
     @MainActor
     func follow(_ engine: ListEngine) {
         state.withLock { $0.engine = engine }
@@ -68,7 +67,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 
     func notifyEnd() { end() }
 
-    /// Adds a single report with the failure, and ends.
+    /// Adds a report with the failure, and ends the mailbox.
     func end(with failure: DataSourceError, _ query: ListQuery) {
         var reason = ListReason(.failure)
         reason.failure = failure
@@ -91,7 +90,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
         waiter?.resume()
     }
 
-    /// Accepts no more reports. Waiting reports can still be taken.
+    /// Ends the mailbox: no more reports are added, but the waiting reports can still be taken.
     func end() {
         let waiter = state.withLock { state -> CheckedContinuation<Void, Never>? in
             state.isEnded = true
@@ -104,7 +103,7 @@ nonisolated final class ListMailbox: ListSubscriber, Sendable {
 
     // MARK: Taking
 
-    /// Waits for the next report; nil after the end, and if the task is cancelled.
+    /// Waits for the next report and returns it; nil if the mailbox has ended or the task is cancelled.
     func next() async -> PendingUpdate? {
         await withTaskCancellationHandler {
             while true {

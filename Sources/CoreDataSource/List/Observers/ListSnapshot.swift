@@ -1,7 +1,7 @@
 public import Foundation
 internal import RowStore
 
-/// The state of a list after a save: all rows in their order, divided into sections.
+/// A snapshot of a list after a save: all rows in order, divided into sections.
 ///
 /// ```swift
 /// let snapshot = try contacts.list(
@@ -10,7 +10,7 @@ internal import RowStore
 /// for contact in snapshot { print(contact.name) }
 /// ```
 ///
-/// A snapshot is a value that can be kept and sent anywhere. Snapshots of a list share their unchanged rows.
+/// A snapshot is a value: keep it, or send it to any actor. The snapshots of a list share their unchanged rows.
 public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollection {
     package let state: ListState
     let reader: DetachedObjects
@@ -30,7 +30,7 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
     public var startIndex: Int { 0 }
     public var endIndex: Int { state.count }
 
-    /// The row at an index over all sections. Complexity: O(log n).
+    /// The row at an index, counted over all sections. Complexity: O(log n).
     public subscript(index: Int) -> ListRow<Object> {
         precondition(
             index >= 0 && index < state.count,
@@ -43,7 +43,7 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
         state.index(indexPath).map { self[$0] }
     }
 
-    /// The IDs of all rows, in their order. Complexity: O(n).
+    /// The IDs of all rows, in the order of the list. Complexity: O(n).
     public var ids: [ManagedObjectID] { map(\.id) }
 
     // MARK: Sections
@@ -64,17 +64,17 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
         return ListSection(index, of: state)
     }
 
-    /// All sections, in their order. Complexity: O(log n) for each section.
+    /// All sections, in the order of the list. Complexity: O(log n) for each section.
     public var sections: [ListSection] { state.sections }
 
-    /// The section and item of the row at an index over all sections. Complexity: O(log n).
+    /// The index path (section and item) of the row at an index, counted over all sections. Complexity: O(log n).
     ///
     /// ```swift
     /// let indexPath = list.snapshot.indexPath(2)  // [0, 2]
     /// ```
     public func indexPath(_ index: Int) -> IndexPath { state.indexPath(index) }
 
-    /// The index of an object over all sections; nil if the list does not show the object. Complexity: O(n).
+    /// The index of an object, counted over all sections; nil if the list does not show the object. Complexity: O(n).
     ///
     /// ```swift
     /// let index = list.snapshot.index(of: contact.objectID)
@@ -83,10 +83,10 @@ public struct ListSnapshot<Object: ManagedObject>: Sendable, RandomAccessCollect
 }
 
 extension ListSnapshot: CustomStringConvertible {
-    /// The size of the snapshot: `ListSnapshot of ContactEntity (12 rows in 3 sections)`.
+    /// The number of rows and sections: `ListSnapshot of ContactEntity (12 rows in 3 sections)`.
     public var description: String { "ListSnapshot of \(Object.entityName) (\(size))" }
 
-    /// `12 rows in 3 sections`.
+    /// For example `12 rows in 3 sections`.
     var size: String {
         let rows = count == 1 ? "1 row" : "\(count) rows"
         return state.query.order.section == nil
@@ -95,12 +95,12 @@ extension ListSnapshot: CustomStringConvertible {
 }
 
 extension ListRow: CustomStringConvertible {
-    /// The ID and the values, as in ``ManagedObject/description``.
+    /// The ID and the values, in the format of ``ManagedObject/description``.
     public var description: String { reader.layout.entities[row.entity].description(row.key, row.row) }
 }
 
 extension ListDifference: CustomStringConvertible {
-    /// The number of changes of each kind: `2 insert, 1 move`.
+    /// The number of changes of each kind, for example `2 insert, 1 move`.
     public var description: String {
         let kinds: [ListChangeType] = [.delete, .insert, .move, .update]
         let counts = kinds.map { kind in (kind, changes.count { $0.type == kind }) }.filter { $0.1 > 0 }
@@ -119,7 +119,7 @@ extension ListUpdate: CustomStringConvertible {
 /// print(row.id, row.name)
 /// ```
 ///
-/// A row is a value that can be sent anywhere and never changes.
+/// A row is an immutable value, and can be sent to any actor.
 @dynamicMemberLookup
 public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     let row: ListedRow
@@ -128,13 +128,15 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
     /// The permanent ID of the object.
     public var id: ManagedObjectID { ManagedObjectID(reader.layout.entities[row.entity], key: row.key) }
 
-    /// The value of an attribute, or of a property that is computed from attributes. Relationships are empty. An attribute that
-    /// is derived along a relationship is not in a row, and traps: read the attribute from an object of main, or with `values`.
+    /// The value of an attribute, or of a property that is computed from attributes.
+    ///
+    /// Relationships are empty. A row has no value for an attribute that is derived along a relationship, so reading the
+    /// attribute traps. Read the attribute from an object of main, or with `values(_:_:)`.
     public subscript<Value: Sendable>(dynamicMember keyPath: KeyPath<Object, Value>) -> Value {
         map { $0[keyPath: keyPath] }
     }
 
-    /// Converts the row. The closure gets an object that is valid only during the call.
+    /// Passes the row to a closure as an object, and returns the closure's result. The object is valid only during the call.
     ///
     /// ```swift
     /// let names = snapshot.map { row in row.map { contact in contact.name } }
@@ -158,7 +160,7 @@ public struct ListRow<Object: ManagedObject>: Sendable, Identifiable {
 }
 
 extension FetchCursor {
-    /// The position of a row, in the order of the request or list that uses the cursor.
+    /// Makes a cursor at the position of a row, in the order of the request or list that uses the cursor.
     ///
     /// ```swift
     /// try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })

@@ -1,7 +1,7 @@
 public import Foundation
 internal import RowStore
 
-/// The updates that a loop gets if it is slower than the saves.
+/// The buffering of updates for a loop that is slower than the saves.
 ///
 /// ```swift
 /// for await update in contacts.updates(request, buffering: .every()) {
@@ -11,11 +11,12 @@ internal import RowStore
 public struct ListBuffering: Sendable, Hashable {
     let capacity: Int
 
-    /// The newest state, with one difference for all changes since the last update. While a list is off the screen, its loop
-    /// may take no updates, and later catches up with a single update.
+    /// Keeps only the newest state, with one difference for all changes since the last update. If a loop takes no updates while
+    /// its list is off the screen, it later catches up with a single update.
     public static let latest = ListBuffering(capacity: 1)
 
-    /// An update for each save, up to a bound. If the buffer is full, later changes are joined to the last waiting update.
+    /// Keeps an update for each save, up to a bound. If the buffer is full, later changes are joined to the last waiting
+    /// update.
     ///
     /// ```swift
     /// let updates = contacts.updates(request, buffering: .every(bound: 8))
@@ -25,7 +26,7 @@ public struct ListBuffering: Sendable, Hashable {
     public static func every(bound: Int = 64) -> ListBuffering { ListBuffering(capacity: max(2, bound)) }
 }
 
-/// The states of a list as an asynchronous sequence.
+/// An asynchronous sequence of the states of a list.
 ///
 /// ```swift
 /// for await update in contacts.updates(
@@ -34,19 +35,20 @@ public struct ListBuffering: Sendable, Hashable {
 /// }
 /// ```
 ///
-/// The first update has the present state of the list. Each loop over the sequence follows the list independently, and loops
-/// with the same query share their work. A loop ends when its task is cancelled, and when the container is closed, after the
-/// last save. A loop does not keep the store open: the loop ends after the container and its data sources are released.
+/// The first update has the current state of the list. Each loop over the sequence follows the list independently, and loops
+/// with the same query share their work. A loop ends when its task is cancelled. When the container is closed, a loop ends
+/// after the last save. A loop does not keep the store open: the loop ends after the container and its data sources are
+/// released.
 ///
 /// **Isolation**: none. A loop may run in a task of a server, in a command-line tool or on the main actor. Rows are read off
-/// the main actor, but the main actor delivers updates: while the main thread is blocked, no update comes.
+/// the main actor. The main actor delivers the updates, so no update arrives while the main thread is blocked.
 public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
-    /// The sequence keeps neither the container nor its store.
+    /// Weak, so that the container and its store can be released while the sequence exists.
     weak let main: MainTier?
     let request: ListRequest<Object>
     let buffering: ListBuffering
 
-    /// Begins to follow the list. The iterator returns the present state first.
+    /// Returns an iterator that follows the list. The first update has the current state of the list.
     ///
     /// ```swift
     /// var iterator = contacts.updates(request).makeAsyncIterator()
@@ -67,7 +69,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
             self.mailbox = mailbox
         }
 
-        /// Waits for the next update; nil if the task is cancelled, or the container is closed or released.
+        /// Waits for the next update and returns it; nil if the task is cancelled, or the container is closed or released.
         ///
         /// ```swift
         /// if let update = await iterator.next() {
@@ -76,7 +78,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
         /// ```
         public mutating func next() async -> ListUpdate<Object>? {
             if reader == nil { reader = await updates.main?.follow(updates.request, mailbox) }
-            // The container is released.
+            // The container was released.
             guard let reader else { return nil }
             while let pending = await mailbox.next() {
                 let difference =
@@ -94,7 +96,7 @@ public struct ListUpdates<Object: ManagedObject>: AsyncSequence, Sendable {
 }
 
 extension ListMailbox.PendingUpdate {
-    /// Whether the difference is calculated faster here than on another thread.
+    /// Whether it is faster to calculate the difference here than on another thread.
     fileprivate var isSmall: Bool { old == nil ? new.count < 64 : net.rows.count < 64 }
 
     fileprivate func findDifference(_ layout: ModelLayout) -> ListDifference {
@@ -113,7 +115,7 @@ extension ListMailbox.PendingUpdate {
 }
 
 extension MainTier {
-    /// Makes a mailbox follow a list, and returns the factory for the objects of its rows.
+    /// Makes a mailbox follow a list, and returns the factory for the objects of the list's rows.
     fileprivate func follow<Object: ManagedObject>(
         _ request: ListRequest<Object>, _ mailbox: ListMailbox
     ) -> DetachedObjects {
@@ -133,7 +135,7 @@ extension MainTier {
 
 /// The changes from one snapshot of a list to the next.
 ///
-/// Old indexes are those before all changes, and new indexes those after all changes, as a table view expects. Rows that
+/// Old indexes are valid before all changes, and new indexes are valid after all changes, as a table view expects. Rows that
 /// shifted only because of other rows are not included.
 public struct ListDifference: Sendable {
     /// A row that changed.
@@ -142,21 +144,21 @@ public struct ListDifference: Sendable {
         public let type: ListChangeType
         /// The ID of the object.
         public let id: ManagedObjectID
-        /// The index path before all changes; nil for an insert.
+        /// The index path before all changes; nil for an inserted row.
         public let indexPath: IndexPath?
-        /// The index path after all changes; nil for a delete.
+        /// The index path after all changes; nil for a deleted row.
         public let newIndexPath: IndexPath?
-        /// The index over all sections, before all changes; nil for an insert.
+        /// The index before all changes, counted over all sections; nil for an inserted row.
         public let index: Int?
-        /// The index over all sections, after all changes; nil for a delete.
+        /// The index after all changes, counted over all sections; nil for a deleted row.
         public let newIndex: Int?
     }
 
-    /// The old indexes of deleted sections, descending.
+    /// The old indexes of the deleted sections, in descending order.
     public var deletedSections: [Int]
-    /// The new indexes of inserted sections, ascending.
+    /// The new indexes of the inserted sections, in ascending order.
     public var insertedSections: [Int]
-    /// Deletes from the last to the first, then inserts from the first to the last, then moves, then updates.
+    /// The changed rows in this order: deletes from the last to the first, inserts from the first to the last, moves, updates.
     public var changes: [Change]
 
     /// Whether there are no changes.
@@ -182,7 +184,7 @@ public struct ListDifference: Sendable {
 public struct ListUpdate<Object: ManagedObject>: Sendable {
     /// The new state of the list.
     public let snapshot: ListSnapshot<Object>
-    /// The changes since the previous update; for the first update, since an empty list.
+    /// The changes since the previous update. The first update has the changes since an empty list.
     public let difference: ListDifference
     /// The reason for the update.
     public let reason: ListReason

@@ -2,7 +2,7 @@ public import Observation
 internal import QueryLanguage
 internal import RowStore
 
-/// Counts, sums and extremes that follow every save, without holding rows: for badges and totals.
+/// Counts, sums, minimums and maximums that are updated after every save, for example for badges and totals.
 ///
 /// ```swift
 /// let unread = try mail.liveAggregate(
@@ -10,16 +10,17 @@ internal import RowStore
 /// print(unread.value)  // 2
 /// ```
 ///
-/// All matching rows are read once, when the aggregate is made. From then on, a save costs as much as its own rows: each row is
-/// subtracted as it was and added as it is. All rows are read again, off the main actor,
-/// - when the last row with the least or the greatest value has left, or when an infinity has left a sum;
+/// All matching rows are read once, when the aggregate is made. After that, a save costs only as much as its own rows: the old
+/// values of each row are subtracted, and the new values are added. No rows are kept in memory. All rows are read again, off
+/// the main actor,
+/// - after the last row with the minimum or the maximum has left, or after an infinity has left a sum;
 /// - after a reset, after writes of another program or a bulk change, and when main is so far behind that it skips saves;
-/// - after each save of its entities, if the request has a limit, follows relationships, or has a predicate that needs objects
-///   (``FetchPredicate/needsObjects``), or if an aggregate or the group follows relationships.
+/// - after each save of the request's entities, if the request has a limit, follows relationships, or has a predicate that
+///   needs objects (``FetchPredicate/needsObjects``), or if an aggregate or the group follows relationships.
 ///
-/// During such a read, the aggregate has its previous value.
+/// During such a read, the aggregate keeps its previous value.
 ///
-/// **Ordering**: ``value`` changes after main has merged the save, as lists do, and when ``MainContext`` shows it.
+/// **Ordering**: like a list, ``value`` changes after main has merged the save. ``MainContext`` then shows the save.
 ///
 /// **Isolation**: the main actor. When the container is closed, the aggregate keeps its last value, and the kind of
 /// ``lastUpdateReason`` is ``ListReason/Kind/closed``. An aggregate does not keep the store open.
@@ -28,23 +29,24 @@ internal import RowStore
 public final class LiveAggregate<Value> {
     /// The results of the last update.
     public private(set) var value: Value
-    /// The reason for the last update. If the results cannot be calculated, the kind is ``ListReason/Kind/failure``, and
-    /// ``value`` stays as it was: the rows could not be read, or a sum is too large (`numberOverflow`). The next save tries
-    /// again.
+    /// The reason for the last update.
+    ///
+    /// If the rows cannot be read, or a sum is too large (`numberOverflow`), the kind is ``ListReason/Kind/failure``, and
+    /// ``value`` does not change. After the next save, the results are calculated again.
     public private(set) var lastUpdateReason: ListReason
 
-    /// Nil after the end, because the engine keeps the store open.
+    /// Nil after the end, because an engine keeps the store open.
     @ObservationIgnored private var engine: AggregateEngine?
     @ObservationIgnored private let link = Link()
-    /// The results of each group that the value shows.
+    /// The results of each group in the value.
     @ObservationIgnored private var shown: [RowValue: [RowValue]] = [:]
     @ObservationIgnored private let form: Form
 
-    /// Makes the edit of a value for groups with new results; nil for a group without rows.
+    /// Returns an edit of the value for groups with new results. The results are nil for a group without rows.
     typealias Form =
         @MainActor ([(key: RowValue, results: [RowValue]?)]) throws(DataSourceError) -> (inout Value) -> Void
 
-    /// - Parameter initial: The value, before the results of the groups are set.
+    /// - Parameter initial: The value before the results of the groups are set.
     init(_ engine: AggregateEngine, initial: Value, _ form: @escaping Form) throws(DataSourceError) {
         var (initial, shown) = (initial, [RowValue: [RowValue]]())
         for key in engine.state.keys { shown[key] = try engine.state.results(key) }
@@ -105,6 +107,6 @@ public final class LiveAggregate<Value> {
 }
 
 extension LiveAggregate: @MainActor CustomStringConvertible {
-    /// The value: `LiveAggregate of 12`.
+    /// The value, for example `LiveAggregate of 12`.
     public var description: String { "LiveAggregate of \(value)" }
 }

@@ -1,7 +1,7 @@
 public import Observation
 internal import RowStore
 
-/// A list for SwiftUI and other observers, which always shows the newest state.
+/// An observable list for SwiftUI and other observers, which always shows the newest state.
 ///
 /// ```swift
 /// @State private var list = try contacts.list(
@@ -20,17 +20,17 @@ internal import RowStore
 public final class LiveList<Object: ManagedObject> {
     /// The state of the list. Each update replaces the whole snapshot.
     public private(set) var snapshot: ListSnapshot<Object>
-    /// The changes from the previous snapshot to the present snapshot; empty at first.
+    /// The changes from the previous snapshot to the current snapshot; empty at first.
     public private(set) var difference = ListDifference()
     /// The reason for the last change of the list.
     public var lastUpdateReason: ListReason {
-        // If a read succeeds after a failed read, and finds the same rows, there is no update with a new reason.
+        // If a read finds the same rows after a failed read, no update sets a new reason.
         let reason = reason.kind == .failure ? source.lastUpdateReason : reason
         return main?.explained(reason, snapshot.state.query, page) ?? reason
     }
 
     private var reason: ListReason
-    /// The list keeps neither the container nor its store.
+    /// Weak, so that the container and its store can be released while the list exists.
     @ObservationIgnored private weak let main: MainTier?
     @ObservationIgnored private let layout: ModelLayout
     /// The query that the list was made for.
@@ -39,7 +39,7 @@ public final class LiveList<Object: ManagedObject> {
     @ObservationIgnored private var source: Source
     @ObservationIgnored private let link = Link()
     @ObservationIgnored private var shown: ShownState
-    /// The next reports to show. An observer may move the list while it is notified.
+    /// The reports that are not shown yet. An observer may move the list, and so add a report, while it is notified.
     @ObservationIgnored private var reports: [ListReport] = []
     @ObservationIgnored private var isShowing = false
 
@@ -68,7 +68,7 @@ public final class LiveList<Object: ManagedObject> {
         engine.subscribe(link)
     }
 
-    /// Releases the engine, because it keeps the store open.
+    /// Releases the engine, because an engine keeps the store open.
     private func end() {
         guard let engine = source.engine else { return }
         reason = engine.lastUpdateReason
@@ -79,12 +79,12 @@ public final class LiveList<Object: ManagedObject> {
     /// The number of rows.
     public var count: Int { snapshot.count }
 
-    /// The sections. A list without a section key has one.
+    /// The sections. A list without a section key has one section.
     public var sections: [ListSection] { snapshot.sections }
 
-    /// The object of main at an index over all sections.
+    /// The object of main at an index, counted over all sections.
     ///
-    /// The object has newer values as soon as main has them. If the object was deleted, and the list does not show the deletion
+    /// The object may have newer values than the snapshot. If the object was deleted, and the list does not show the deletion
     /// yet, its ``ManagedObject/isDeleted`` is true. The result is nil if the index is out of range, or after the container and
     /// its data sources are released.
     ///
@@ -97,7 +97,7 @@ public final class LiveList<Object: ManagedObject> {
         return page.object(at: index, in: snapshot.state, isBehind: isBehind) as? Object
     }
 
-    /// The index of an object over all sections; nil if the list does not show the object.
+    /// The index of an object, counted over all sections; nil if the list does not show the object.
     ///
     /// ```swift
     /// if let index = list.index(of: contact.objectID) {
@@ -105,14 +105,14 @@ public final class LiveList<Object: ManagedObject> {
     /// }
     /// ```
     ///
-    /// **Complexity**: O(log n) in the number of rows if main has an object with the id, and the list shows its newest values;
-    /// otherwise, and if the list does not show the object or depends on relationships, O(n).
+    /// **Complexity**: O(log n) in the number of rows if main has an object with the id, and the list shows the object's newest
+    /// values. O(n) otherwise, and always if the list depends on relationships.
     public func index(of id: ManagedObjectID) -> Int? {
         guard let main else { return snapshot.index(of: id) }
         return main.index(of: id, in: snapshot.state)
     }
 
-    /// Whether the list was made for a request, or for an equal one.
+    /// Whether the list was made for an equal request.
     package func shows(_ request: ObjectRequest<Object>) -> Bool {
         guard let main else { return true }
         return (try? main.listQuery(ListRequest(request, nil)).key) == key
@@ -124,8 +124,8 @@ public final class LiveList<Object: ManagedObject> {
     /// try list.moveWindow(after: list.snapshot.last.map { FetchCursor($0) })
     /// ```
     ///
-    /// The call reads the rows of the new page and a few more. If a section is computed, or the predicate needs objects, it
-    /// reads all matching rows. To go back a page, pass the cursor of that page.
+    /// The call reads the rows of the new page and a few more. If a section is computed, or the predicate needs objects, the
+    /// call reads all matching rows. To return to an earlier page, pass the cursor of that page.
     ///
     /// - Parameter cursor: The position after which the list begins; nil to begin with the first object.
     /// - Throws: `invalidPredicate` if the cursor belongs to an object that the list cannot contain; `storeClosed`; errors of
@@ -139,7 +139,7 @@ public final class LiveList<Object: ManagedObject> {
 
     /// Whether the list keeps its state and ignores saves, for example while it is off the screen.
     ///
-    /// When the list continues, it shows all changes since the pause at once. If a delegate call sets the property to false,
+    /// When the list is resumed, it shows all changes since the pause at once. If a delegate call sets the property to false,
     /// the list shows the changes after the running group of delegate calls.
     ///
     /// ```swift
@@ -149,7 +149,7 @@ public final class LiveList<Object: ManagedObject> {
         didSet {
             if isPaused == oldValue { return }
             if isPaused { return shown.pause() }
-            // If main was released, there are no reports of other lists to wait for, so catch up at once.
+            // After main was released, no other list has reports to wait for, so catch up at once.
             guard let main else { return catchUp() }
             main.lists.perform { [weak self] in self?.catchUp() }
         }
@@ -171,7 +171,7 @@ public final class LiveList<Object: ManagedObject> {
         while !reports.isEmpty {
             let report = reports.removeFirst()
             difference = ListDifference(report.difference, from: report.old, to: report.new, layout)
-            // The list still cannot read its rows on the next day.
+            // Keep the reason of a failure when a day ends: the rows still cannot be read.
             if report.reason.kind != .dayChange || reason.kind != .failure { reason = report.reason }
             snapshot = ListSnapshot(state: report.new, reader: snapshot.reader)
         }
@@ -223,6 +223,6 @@ public final class LiveList<Object: ManagedObject> {
 }
 
 extension LiveList: @MainActor CustomStringConvertible {
-    /// The size of the list: `LiveList of ContactEntity (12 rows in 3 sections)`.
+    /// The number of rows and sections: `LiveList of ContactEntity (12 rows in 3 sections)`.
     public var description: String { "LiveList of \(Object.entityName) (\(snapshot.size))" }
 }

@@ -1,7 +1,6 @@
 internal import QueryLanguage
 internal import RowStore
 
-/// Live aggregates.
 extension MainTier {
     func liveAggregate<Object: ManagedObject, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
@@ -46,14 +45,14 @@ extension MainTier {
         }
     }
 
-    /// The resolver for the aggregates of a request. It has the joined columns of the predicate and the order.
+    /// Returns the resolver for a request's aggregates, with the joined columns of the predicate and the order.
     private func aggregateResolver<Object: ManagedObject>(
         _ request: ObjectRequest<Object>
     ) throws(DataSourceError) -> PredicateResolver {
         context.resolver(for: try context.plan(ordered(request)).query)
     }
 
-    /// The order matters only with a limit or a cursor.
+    /// Removes the order if the request has neither a limit nor a cursor, because the order then has no effect.
     private func ordered<Object: ManagedObject>(_ request: ObjectRequest<Object>) -> ObjectRequest<Object> {
         var request = request
         (request.sections, request.prefetch) = (nil, [])
@@ -84,7 +83,7 @@ private struct AggregateReader {
         return try set.values(results, reader)
     }
 
-    /// The value of a group's column.
+    /// Returns a group's key as a typed value.
     func key<Key: AttributeStorable>(
         _ key: RowValue, _ column: Int, as type: Key.Type, _ context: MainContext
     ) throws(DataSourceError) -> Key {
