@@ -1,12 +1,12 @@
 internal import Foundation
 package import RowStore
 
-/// The aggregates of the rows of a query, in groups. They follow changes without the rows.
+/// The aggregates of a query's rows, in groups. Changes update the aggregates without reading the rows again.
 package struct AggregateState: Sendable {
     /// The aggregates to calculate.
     package struct Plan: Sendable {
         let aggregations: [Aggregation]
-        /// The column whose value the rows of a group share; nil for one group of all rows.
+        /// The column by whose values the rows are grouped; nil for one group of all rows.
         let groupColumn: Int?
         private let groupOrder: ColumnOrder?
 
@@ -17,7 +17,7 @@ package struct AggregateState: Sendable {
             groupOrder = groupColumn.map(layout.order)
         }
 
-        /// The value of the group column. Values that are equal as values of Swift are the same.
+        /// Returns the value of the group column. Values that are equal in Swift have the same representation.
         func key(_ row: StoredRow) -> RowValue {
             guard let groupColumn, let groupOrder else { return .null }
             switch row.value(groupColumn, groupOrder.storage) {
@@ -39,7 +39,7 @@ package struct AggregateState: Sendable {
                 entityName: layout.name)
         }
 
-        /// The columns that the aggregates need.
+        /// The columns that the aggregates and the groups need.
         var columns: [Int] { aggregations.compactMap(\.column) + (groupColumn.map { [$0] } ?? []) }
 
         var empty: Group { Group(rowCount: 0, parts: aggregations.map { FollowedAggregation($0) }) }
@@ -51,11 +51,11 @@ package struct AggregateState: Sendable {
     }
 
     package let plan: Plan
-    /// By the value of the group column; with no group column, one group, which may be empty.
+    /// The groups, by the value of the group column. Without a group column, there is one group, which may be empty.
     private var groups: [RowValue: Group] = [:]
-    /// The groups that changed since the changes were last taken.
+    /// The groups that have changed since the last call of ``takeChanges()``.
     private(set) var changedKeys: Set<RowValue> = []
-    /// The changed groups with an aggregate that needs all rows again.
+    /// The groups with an aggregate whose result is known only after all rows are read again.
     private var unknownKeys: Set<RowValue> = []
 
     package init(_ plan: Plan) {
@@ -66,10 +66,10 @@ package struct AggregateState: Sendable {
     /// The values of the group column.
     package var keys: some Collection<RowValue> { groups.keys }
 
-    /// Whether all rows must be read: the last row with a least or greatest value has left, for example.
+    /// Whether all rows must be read again, for example because the last row with a minimum or maximum has left.
     package var mustRead: Bool { !unknownKeys.isEmpty }
 
-    /// The results of a group; nil if the group has no rows.
+    /// Returns the results of a group; nil if the group has no rows.
     ///
     /// - Throws: `numberOverflow`; `damagedValue`.
     package func results(_ key: RowValue) throws(DataSourceError) -> [RowValue]? {
@@ -93,7 +93,7 @@ package struct AggregateState: Sendable {
         }
     }
 
-    /// Removes a row of the query, in the version that was added.
+    /// Removes a row of the query. The row must have the values with which it was added.
     package mutating func remove(_ row: StoredRow) {
         change(row) {
             $0.rowCount -= 1
@@ -120,7 +120,7 @@ package struct AggregateState: Sendable {
 
     /// Applies a save.
     ///
-    /// - Throws: Errors of the predicate. The state is not valid then.
+    /// - Throws: Errors of the predicate. After an error, the state is not valid.
     package mutating func apply(
         _ save: ChangeSet, to query: ListQuery, _ budget: QueryBudget
     ) throws(DataSourceError) {
@@ -136,7 +136,7 @@ package struct AggregateState: Sendable {
                 let (old, new) = (StoredRow(key: row.key, row: row.previous), StoredRow(key: row.key, row: row.row))
                 let (wasIncluded, isIncluded) = (try matches(old), try matches(new))
                 if wasIncluded, isIncluded, !columns.contains(where: row.columns.contains) { continue }
-                // Add first, so that a new extreme replaces the old one.
+                // Add before removing, so that a new extreme replaces the old extreme.
                 if isIncluded { add(new) }
                 if wasIncluded { remove(old) }
             }
@@ -144,18 +144,19 @@ package struct AggregateState: Sendable {
     }
 }
 
-/// An aggregate of values that come and go.
+/// An aggregate that is updated when values are added and removed.
 struct FollowedAggregation: Sendable {
-    /// Counts and sums.
+    /// The aggregate of all values, for counts and sums.
     private var total: Aggregation
     private var valueCount = 0
-    /// The least or greatest value; nil without values. If no row has the value any more, no remaining value is beyond it.
+    /// The minimum or maximum; nil without values. The value is kept after its last row was removed: it is still a bound of the
+    /// remaining values.
     private var extreme: RowValue?
-    /// The number of rows with the extreme value.
+    /// The number of rows whose value is the extreme.
     private var holderCount = 0
-    /// The number of values that are no numbers, although they are stored as decimals.
+    /// The number of stored decimals that are not numbers.
     private var damagedCount = 0
-    /// Whether a value was removed that cannot be subtracted: an infinity or a damaged decimal.
+    /// Whether a removed value could not be subtracted, because it was an infinity or a damaged decimal.
     private var isStuck = false
 
     init(_ empty: Aggregation) { total = empty }
@@ -165,7 +166,7 @@ struct FollowedAggregation: Sendable {
 
     private var isExtreme: Bool { total.operation == .min || total.operation == .max }
 
-    /// Whether the result needs all rows again.
+    /// Whether all rows must be read again to find the result.
     var isUnknown: Bool { isStuck || isExtreme && holderCount == 0 && valueCount > 0 }
 
     mutating func add(_ row: StoredRow) {
@@ -213,7 +214,7 @@ struct FollowedAggregation: Sendable {
         return Decimal(rowText: text) == nil
     }
 
-    /// Negative if the first value is more extreme than the second.
+    /// Compares two values: negative if the first value is more extreme than the second.
     private func order(_ lhs: RowValue, _ rhs: RowValue) -> Int {
         let order = total.kind == .decimal ? ValueOrder.decimal.compare(lhs, rhs) ?? 0 : orderValues(lhs, rhs)
         return total.operation == .min ? order : -order

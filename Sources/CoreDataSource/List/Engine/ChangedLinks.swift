@@ -1,10 +1,11 @@
 internal import RowStore
 
-/// Finds the objects whose to-many relationships a save changes. The links are not in the rows of these objects.
+/// Finds the objects whose to-many relationships a save changes. The rows of these objects do not contain the links.
 ///
-/// Such an object counts as changed only for lists. The object is not edited, so links to it cause no conflicts.
+/// Such an object counts as changed only for lists. The object itself is not edited, so a change of its links causes no
+/// conflict.
 package struct ChangedLinks: Sendable {
-    /// The columns that store links of a list's objects, by layout.
+    /// The columns that store links of the list's objects, by entity or join table.
     private let sources: [Int: [LinkSource]]
 
     package static let none = ChangedLinks(sources: [:])
@@ -21,7 +22,7 @@ package struct ChangedLinks: Sendable {
         self.sources = sources
     }
 
-    /// Whether a save changes links of any object.
+    /// Whether a save changes the links of an object.
     func isAny(in save: ChangeSet) -> Bool {
         save.entities.contains { changes in
             (sources[changes.entity] ?? []).contains { source in
@@ -32,7 +33,7 @@ package struct ChangedLinks: Sendable {
         }
     }
 
-    /// The keys of the objects whose links the saves change.
+    /// Returns the keys of the objects whose links the saves change.
     func owners(in saves: [ChangeSet]) -> Set<Int64> {
         if sources.isEmpty { return [] }
         var owners: Set<Int64> = []
@@ -49,8 +50,8 @@ package struct ChangedLinks: Sendable {
         return owners
     }
 
-    /// The changed entities that store links, with the link columns that were updated. Join tables are left out, because they
-    /// have no entity.
+    /// Returns the entities that store changed links, with the link columns that were updated. Join tables are left out,
+    /// because a join table has no entity.
     func columns(in saves: [ChangeSet]) -> [Int: ColumnSet] {
         var columns: [Int: ColumnSet] = [:]
         for changes in saves.lazy.flatMap(\.entities) {
@@ -65,10 +66,10 @@ package struct ChangedLinks: Sendable {
     }
 }
 
-/// Rows of a list that count as changed, even if a read finds equal values. A later save may have undone a change that the list
-/// has shown, or a changed link is stored in another row.
+/// Rows of a list that count as changed even if a read finds equal values. Either a later save undid a change that the list has
+/// shown, or a changed link is stored in another row.
 package struct TouchedRows: Sendable, Equatable {
-    /// The keys of rows of the list.
+    /// The keys of the list's own rows.
     package var keys: Set<Int64> = []
     /// The changed related rows.
     var related = RelatedKeys()
@@ -84,7 +85,7 @@ package struct TouchedRows: Sendable, Equatable {
         related.formUnion(other.related)
     }
 
-    /// The part that concerns the given rows of a list. If more related rows have changed than the list has rows, all rows of
+    /// Returns only the keys of the given rows of a list. If more related rows than rows of the list have changed, all rows of
     /// the list count as changed, and the related rows are left out.
     func limited(to rows: RowStorage) -> TouchedRows {
         var limited = TouchedRows()
@@ -96,7 +97,7 @@ package struct TouchedRows: Sendable, Equatable {
 }
 
 extension ListQuery {
-    /// The rows that count as changed after the saves.
+    /// Returns the rows that count as changed after the saves.
     func touchedRows(in saves: [ChangeSet]) -> TouchedRows {
         var touched = TouchedRows()
         touched.keys = links.owners(in: saves)
@@ -108,7 +109,7 @@ extension ListQuery {
         return touched
     }
 
-    /// The rows that several of the saves change, so that the last save may have undone the earlier changes.
+    /// Returns the rows that several of the saves change. The last save may have undone the earlier changes.
     func rowsChangedAgain(in saves: [ChangeSet]) -> TouchedRows {
         if saves.count < 2 { return TouchedRows() }
         var (touched, changed) = (TouchedRows(), Set<Int64>())
@@ -116,12 +117,12 @@ extension ListQuery {
             let keys = [changes.updated.map(\.key), changes.deleted.map(\.key), changes.inserted.map(\.key)]
             for key in keys.joined() where !changed.insert(key).inserted { touched.keys.insert(key) }
         }
-        // A row may show a value that is made of several related rows.
+        // Add all related rows, because a value in a row may be made from several related rows.
         touched.related = RelatedKeys(saves, relatedColumns)
         return touched
     }
 
-    /// The keys of the rows of the list that saves change.
+    /// Returns the keys of the list's rows that the saves change.
     func changedKeys(in saves: [ChangeSet]) -> Set<Int64> {
         var keys: Set<Int64> = []
         for changes in saves.lazy.flatMap(\.entities) where family.contains(changes.entity) {
@@ -134,7 +135,7 @@ extension ListQuery {
 }
 
 extension LinkSource {
-    /// Whether an update changes the end of a link, or its position.
+    /// Whether an update changes the owner of a link or the position of the link.
     fileprivate func isChanged(_ row: UpdatedRow) -> Bool { columns.contains(where: row.columns.contains) }
 
     fileprivate func add(_ row: RowSnapshot, to owners: inout Set<Int64>) {

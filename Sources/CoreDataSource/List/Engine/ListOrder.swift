@@ -1,18 +1,18 @@
 package import RowStore
 
-/// The order of a list: by section, then by the sort keys, then by row key. No two rows compare equal.
+/// The order of a list: first by section, next by the sort keys, last by row key. No two rows compare equal.
 package struct ListOrder: Sendable {
     let layout: EntityLayout
-    /// Begins with the keys of the sections, unless sections are computed.
+    /// The sort keys of the rows. If sections are not computed, the section's keys come first.
     package let sort: [SortKey]
     package let section: SectionKey?
-    /// The first sort keys, whose values the rows of a section share; empty if sections are computed.
+    /// The leading sort keys that define the section; empty if sections are computed.
     let sectionKeys: [SortKey]
 
     /// - Parameters:
     ///   - layout: The entity of the list.
     ///   - sort: The sort keys of the request.
-    ///   - section: The key that divides the rows into sections. Rows are sorted by their sections first.
+    ///   - section: The key that divides the rows into sections. The section is the first criterion of the order.
     package init(_ layout: EntityLayout, sort: [SortKey], section: SectionKey? = nil) {
         self.layout = layout
         self.section = section
@@ -20,15 +20,15 @@ package struct ListOrder: Sendable {
         self.sort = sort.starts(with: sectionKeys) ? sort : sectionKeys + sort
     }
 
-    /// The computed section by which rows are sorted before the sort keys; nil if the sort keys are enough.
+    /// The computed section that comes before the sort keys in the order; nil if the sort keys alone define the order.
     private var firstSection: SectionKey.ComputedSection? {
         if case .computed(let key) = section, !key.followsSort { key } else { nil }
     }
 
-    /// Whether a store cannot sort the rows, because it cannot sort by a computed section.
+    /// Whether a store cannot sort the rows, because the order begins with a computed section.
     var isComputed: Bool { firstSection != nil }
 
-    /// A row of a list in this order. Evaluates a computed section once.
+    /// Makes a row for a list in this order. A computed section is evaluated once.
     ///
     /// - Throws: Errors of the computed section.
     package func listed(_ entity: Int, _ stored: StoredRow) throws(DataSourceError) -> ListedRow {
@@ -45,7 +45,7 @@ package struct ListOrder: Sendable {
         return lhs.stored.precedes(rhs.stored, by: sort, layout)
     }
 
-    /// The position of a row in the order. Two versions of a row at the same position compare equal.
+    /// The position of a row in the order. Two versions of a row have equal cursors if they have the same position.
     func cursor(_ row: ListedRow) -> RowCursor {
         let cursor = RowCursor(row.stored, sort, layout)
         guard let firstSection else { return cursor }
@@ -57,13 +57,13 @@ package struct ListOrder: Sendable {
         !precedes(lhs, rhs) && !precedes(rhs, lhs)
     }
 
-    /// The order of the sections of two rows: negative, 0 for the same section, or positive.
+    /// Compares the sections of two rows: negative, 0 for the same section, or positive.
     package func orderSections(_ lhs: ListedRow, _ rhs: ListedRow) -> Int {
         if case .computed(let key) = section { return key.order(lhs, rhs) }
         return lhs.stored.order(rhs.stored, by: sectionKeys, layout)
     }
 
-    /// The values that the rows of a row's section share.
+    /// The values that all rows in the section of a row have in common.
     func sectionValues(_ row: ListedRow) -> [RowValue] {
         if case .computed(let key) = section { return [key.known(row)] }
         return sectionKeys.map { row.stored.value($0.column, layout.order(of: $0.column).storage) }

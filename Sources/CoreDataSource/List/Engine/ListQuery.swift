@@ -1,31 +1,32 @@
 package import RowStore
 
-/// The query of a list, with its order and sections.
+/// The query of a list, with the order and the sections.
 package struct ListQuery: Sendable {
     package let entity: Int
-    /// The concrete entities whose rows are shown: the entity unless it is abstract, and its sub-entities if they are included.
+    /// The concrete entities whose rows are shown: the entity itself unless it is abstract, and its sub-entities if they are
+    /// included.
     package let family: [Int]
     package let predicate: RowPredicate
     /// The joined columns of the rows.
     package let joined: [JoinedColumn]
-    /// The columns of related rows on which the list depends.
+    /// The columns of related rows that the list depends on.
     let relatedColumns: RelatedColumns
-    /// The entities, and the layouts of links, on whose rows the list depends.
+    /// The entities and the join tables whose rows the list depends on.
     let watched: Set<Int>
     package let order: ListOrder
-    /// The largest number of shown rows; nil for all.
+    /// The largest number of rows to show; nil for all rows.
     package let limit: Int?
-    /// The number of rows to keep beyond the limit, so that the list need not read the store after a few deletions.
+    /// The number of rows to keep beyond the limit. After a few deletions, the list then need not read from the store.
     package let reserve: Int
-    /// The row after which the list begins, in its version when the cursor was made; nil to begin with the first row.
+    /// The row after which the list begins, as it was when the cursor was made; nil to begin with the first row.
     package var start: ListedRow?
-    /// The predicate on the objects of matching rows; nil if the row predicate is enough.
+    /// The predicate on the objects of matching rows; nil if the row predicate alone decides.
     let objectPredicate: ListPredicate?
     /// Finds the objects whose to-many relationships a save changes.
     let links: ChangedLinks
-    /// By entity, the columns whose large values stay in the store when rows are read; empty if all values are read.
+    /// For each entity, the columns whose large values stay in the store when rows are read; empty to read all values.
     let deferredColumns: [Int: [Int]]
-    /// By entity, the storage of the columns, to compare two versions of a row.
+    /// For each entity, the storage of the columns, for the comparison of two versions of a row.
     private let storages: [Int: ContiguousArray<ColumnStorage>]
 
     package init(
@@ -45,13 +46,13 @@ package struct ListQuery: Sendable {
         relatedColumns = RelatedColumns(joined, of: self.family)
         self.order = order
         self.limit = limit
-        // A list that reads the store after each save needs no reserve.
+        // A list that reads from the store after each save needs no reserve.
         self.reserve = objectPredicate != nil || !joined.isEmpty ? 0 : reserve ?? limit.map { max(32, $0 / 4) } ?? 0
         self.start = start
         self.objectPredicate = objectPredicate
         self.links = links
-        // A list that reads rows after each save compares them, and an object predicate or a computed section may need any
-        // value.
+        // Read whole rows in two cases. A list that reads rows after each save compares their values. An object predicate or a
+        // computed section may use any value.
         let needsWholeRows = objectPredicate != nil || !joined.isEmpty || order.isComputed
         self.deferredColumns = needsWholeRows ? [:] : deferredColumns
     }
@@ -59,17 +60,17 @@ package struct ListQuery: Sendable {
     /// Whether all matching rows are kept, even beyond a limit, because a store cannot sort by a computed section.
     package var isHeldWhole: Bool { order.isComputed || limit == nil }
 
-    /// Whether the store must be queried after each save, because rows alone do not show whether they match.
+    /// Whether the list must query the store after each save, because its own rows do not show whether they match.
     package var requeriesStore: Bool { objectPredicate != nil || !joined.isEmpty && limit != nil }
 
-    /// Whether related rows determine which rows the list shows, or in which order. After each save, the list then reads the
-    /// changed rows and the rows that lead to changed related rows.
+    /// Whether related rows determine the rows of the list or their order. After each save, such a list reads its changed rows,
+    /// and its rows whose relationships lead to changed related rows.
     package var followsRelatedRows: Bool { !joined.isEmpty && !requeriesStore }
 
-    /// The largest number of kept rows.
+    /// The largest number of rows to keep.
     package var mostHeld: Int { isHeldWhole ? .max : (limit ?? 0) + reserve }
 
-    /// The row as the list shows it; nil if the list does not show it.
+    /// Returns the row for the list; nil if the row does not match or comes before the start.
     func listed(
         _ entity: Int, _ stored: StoredRow, _ budget: QueryBudget
     ) throws(DataSourceError) -> ListedRow? {
@@ -79,16 +80,16 @@ package struct ListQuery: Sendable {
         return row
     }
 
-    /// Whether two versions of a row are known to be equal. Only the sizes of deferred values are known, so two deferred values
-    /// of the same size may differ.
+    /// Whether two versions of a row are certainly equal. Only the size of a deferred value is known, so versions with deferred
+    /// values do not count as equal.
     func isSame(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
         guard lhs.stored.isIdentical(to: rhs.stored) || hasSameValues(lhs, rhs) else { return false }
         guard let columns = deferredColumns[lhs.entity], !lhs.row.isIdentical(to: rhs.row) else { return true }
         return !columns.contains { lhs.row.isDeferred($0) }
     }
 
-    /// Whether two rows have equal values. The bytes may differ even then: until an edited row is written and read again, its
-    /// strings are in the order in which they were set, with unused space between them.
+    /// Whether two rows have equal values. The bytes of equal rows may differ: until an edited row is written and read again,
+    /// its strings are in the order in which they were set, with unused space between them.
     private func hasSameValues(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
         guard lhs.entity == rhs.entity, let storages = storages[lhs.entity] else { return false }
         if let columns = deferredColumns[lhs.entity],
@@ -105,7 +106,7 @@ package struct ListQuery: Sendable {
         return joined.enumerated().allSatisfy { ones.isEqual(to: others, column: $0, storage: $1.kind.storage) }
     }
 
-    /// Whether a save has rows on which the list depends: its own rows, or related rows.
+    /// Whether the list depends on a row that a save changes, either its own row or a related row.
     func concerns(_ changes: ChangeSet) -> Bool {
         changes.entities.contains { watched.contains($0.entity) } || links.isAny(in: changes)
     }
@@ -116,11 +117,11 @@ package struct ListPredicate: Sendable {
     let accepts: @Sendable (ListedRow, QueryBudget) throws(DataSourceError) -> Bool
 }
 
-/// A row of a list. The list of an entity also shows rows of sub-entities, so each row has its entity.
+/// A row of a list, with its entity, because a list also shows rows of sub-entities.
 package struct ListedRow: Sendable {
     package let entity: Int
     package let stored: StoredRow
-    /// The value of the row's computed section, evaluated once by ``ListOrder/listed(_:_:)``.
+    /// The value of the computed section, evaluated once by ``ListOrder/listed(_:_:)``; nil if sections are not computed.
     let section: SectionValue?
 
     package init(entity: Int, key: Int64, row: RowSnapshot) {

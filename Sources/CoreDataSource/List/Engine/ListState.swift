@@ -1,13 +1,13 @@
 internal import RowStore
 
-/// The state of a list after a save. A state never changes; the next save makes a new state.
+/// The immutable state of a list after a save. The next save makes a new state.
 package final class ListState: Sendable {
     package let query: ListQuery
-    /// The shown rows, and some more beyond a limit.
+    /// The rows to show, and a few more if there is a limit.
     package let rows: RowStorage
-    /// The index of the first row of each section. Without a section key there is one section, which may be empty.
+    /// The index of the first row of each section. A list without a section key has one section, which may be empty.
     let sectionStarts: ContiguousArray<Int>
-    /// Whether ``rows`` has every matching row.
+    /// Whether ``rows`` contains every matching row.
     package let isComplete: Bool
     /// The number of the newest save that the state includes.
     package let asOf: Int64
@@ -39,18 +39,17 @@ package final class ListState: Sendable {
         self.init(query, rows, sectionStarts: starts, isComplete: isComplete, asOf: asOf)
     }
 
-    /// Whether the rows have been read from the store.
     package var isRead: Bool { asOf >= 0 }
 
-    /// The row after which rows may be missing; nil to read from the first row.
+    /// The row after which the next rows are read; nil to read from the first row.
     package var lastHeld: ListedRow? { rows.last ?? query.start }
 
-    /// The number of rows to read after the kept rows.
+    /// The number of rows to read after the last row.
     package var missingCount: Int { query.mostHeld - rows.count }
 
     // MARK: What is shown
 
-    /// The number of shown rows.
+    /// The number of rows to show.
     package var count: Int { min(rows.count, query.limit ?? .max) }
 
     package var sectionCount: Int {
@@ -59,19 +58,20 @@ package final class ListState: Sendable {
         return partitioningIndex(sectionStarts.count) { sectionStarts[$0] < shown }
     }
 
-    /// The indexes of the shown rows of a section.
+    /// The indexes of the rows of a section that are shown.
     package func range(ofSection section: Int) -> Range<Int> {
         let start = sectionStarts[section]
         let end = section + 1 < sectionStarts.count ? sectionStarts[section + 1] : rows.count
         return start..<max(start, min(end, count))
     }
 
-    /// The section of the row at an index.
+    /// The index of the section of the row at an index.
     package func section(ofRow index: Int) -> Int {
         max(0, partitioningIndex(sectionStarts.count) { sectionStarts[$0] <= index } - 1)
     }
 
-    /// The section of a row, or nil; and the index at which the section would be inserted.
+    /// Returns the index of a row's section, or nil if there is no such section. The position is the index of the section, or
+    /// the index at which to insert it.
     func findSection(of row: ListedRow) -> (section: Int?, position: Int) {
         if query.order.section == nil { return (0, 0) }
         let index = partitioningIndex(sectionStarts.count) {
@@ -89,11 +89,11 @@ package final class ListState: Sendable {
         return query.order.section == nil || sectionStarts[section] < count
     }
 
-    /// The index of the row with a key; nil if the row is not shown.
+    /// Returns the index of the row with a key; nil if the row is not shown.
     ///
-    /// Complexity: O(log n) if the likely version is at the position of the kept version; otherwise O(n).
+    /// Complexity: O(log n) if the likely version is at the same position as the version in the list; otherwise O(n).
     ///
-    /// - Parameter likely: The version of the row that the list probably has; nil if it is unknown.
+    /// - Parameter likely: The version of the row that the list probably has; nil if no version is known.
     package func index(ofKey key: Int64, likely: ListedRow? = nil) -> Int? {
         if let likely, let index = rows.index(of: likely, query.order) { return index < count ? index : nil }
         var index = 0
@@ -106,7 +106,7 @@ package final class ListState: Sendable {
         return nil
     }
 
-    /// The index of a shown row, in exactly the kept version; nil if the row is not shown.
+    /// Returns the index of a shown row; nil if the list does not show the row at the same position in the order.
     package func shownIndex(of row: ListedRow) -> Int? {
         guard let index = rows.index(of: row, query.order), index < count else { return nil }
         return index
@@ -117,7 +117,7 @@ package final class ListState: Sendable {
 package struct RowTail: Sendable {
     /// The rows, in the order of the list.
     package let rows: [ListedRow]
-    /// Whether there are no more rows.
+    /// Whether the rows end with the last matching row.
     package let isLast: Bool
     /// The number of the newest save that the rows include.
     package let asOf: Int64
@@ -130,7 +130,7 @@ package struct RowTail: Sendable {
 }
 
 extension RowStorage {
-    /// The end of the section that begins at an index, found by an exponential search.
+    /// Returns the end of the section that begins at an index. Uses an exponential search.
     fileprivate func sectionEnd(_ start: Int, _ order: ListOrder) -> Int {
         let first = self[start]
         var step = 1
@@ -143,24 +143,22 @@ extension RowStorage {
 
 /// The outcome of applying changes to a list.
 package enum ListStep: Sendable {
-    /// The new state, with the indexes of the changed rows before and after, if they are known.
+    /// The new state, with the indexes of the changed rows before and after the changes, if the indexes are known.
     case state(ListState, RowIndexes?)
-    /// The state has fewer rows than the limit, so more rows must be read from the store.
+    /// A state with fewer rows than the limit. More rows must be read from the store.
     case isShort(ListState)
-    /// A row is not at its position, for example after saves were discarded, so all rows must be read again.
+    /// A row is not at the expected index, for example after saves were discarded. All rows must be read again.
     case isStale
 }
 
 extension ListState {
-    /// Applies changes.
-    ///
-    /// The cost is a search for each change, and a copy of each chunk with a change.
+    /// Applies changes. The cost is a search for each change, and a copy of each chunk with a change.
     package func applying(_ net: NetChanges, asOf number: Int64) -> ListStep {
         guard let (edited, indexes) = edited(net, asOf: number) else { return .isStale }
         return edited.checked(indexes)
     }
 
-    /// Appends the rows that were read to the remaining rows.
+    /// Applies newer changes to the rows, and appends the rows of the tail.
     ///
     /// - Parameter newer: The changes of the saves between this state and the tail.
     package func continued(by tail: RowTail, _ newer: NetChanges) -> ListStep {
@@ -169,7 +167,7 @@ extension ListState {
         return ListState(query, all, isComplete: tail.isLast, asOf: tail.asOf).checked(nil)
     }
 
-    /// The state after the changes; nil if an old row is missing.
+    /// Returns the state after the changes; nil if an old row is missing.
     private func edited(_ net: NetChanges, asOf number: Int64) -> (ListState, RowIndexes)? {
         guard let edits = edits(net) else { return nil }
         let starts = sectionStarts(after: edits)
@@ -179,19 +177,19 @@ extension ListState {
         )
     }
 
-    /// Checks that there are enough rows, and drops rows far beyond the limit.
+    /// Checks that there are enough rows, and removes rows far beyond the limit.
     private func checked(_ indexes: RowIndexes?) -> ListStep {
         guard let limit = query.limit, !query.isHeldWhole else { return .state(self, indexes) }
         if !isComplete && rows.count < limit { return .isShort(self) }
         if rows.count <= limit + 2 * query.reserve { return .state(self, indexes) }
-        // Dropped rows can be read again.
+        // Removed rows can be read again.
         return .state(ListState(query, rows.prefix(query.mostHeld), isComplete: false, asOf: asOf), indexes)
     }
 
-    /// The indexes of the changes; nil if an old row is missing.
+    /// Returns the edits for the changes; nil if an old row is missing.
     ///
-    /// Each row is searched for, and then the indexes are sorted. Sorting compares only rows that are inserted at the same
-    /// index.
+    /// Searches for each row, and sorts the edits by index. The order of the list is compared only between rows that are
+    /// inserted at the same index.
     private func edits(_ net: NetChanges) -> RowEdits? {
         let changed = ChangedRows(net, query.order, isListed: { !isBeyond($0) })
         var edits = RowEdits()
@@ -212,13 +210,13 @@ extension ListState {
         return edits
     }
 
-    /// Whether a row comes after all kept rows, so that rows between may be missing.
+    /// Whether a row comes after all kept rows. Rows between the last kept row and such a row may be missing.
     private func isBeyond(_ row: ListedRow) -> Bool {
         if isComplete { return false }
         return rows.last.map { query.order.precedes($0, row) } ?? true
     }
 
-    /// The first indexes of the sections after the edits.
+    /// Returns the index of the first row of each section after the edits.
     private func sectionStarts(after edits: RowEdits) -> ContiguousArray<Int> {
         if query.order.section == nil { return [0] }
         var counts = ContiguousArray<Int>()
@@ -264,13 +262,13 @@ extension ListState {
     }
 }
 
-/// The rows of the changes, in no order.
+/// The rows of the changes, unsorted.
 private struct ChangedRows {
     /// The old versions of rows that leave their position.
     private(set) var leaving: [ListedRow] = []
-    /// Rows with the same position before and after.
+    /// The old and new versions of rows whose position is the same before and after.
     private(set) var staying: [(old: ListedRow, new: ListedRow)] = []
-    /// The new versions of rows that come to a position.
+    /// The new versions of rows that enter a position.
     private(set) var coming: [ListedRow] = []
 
     init(_ net: NetChanges, _ order: ListOrder, isListed: (ListedRow) -> Bool) {

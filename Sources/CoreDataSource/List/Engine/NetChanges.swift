@@ -2,11 +2,12 @@ package import RowStore
 
 /// The net effect of saves on a list: each changed row before the first save and after the last save.
 package struct NetChanges: Sendable {
-    /// A row before and after the saves. A version is nil if the row is not in the list then, and at most one version is nil.
+    /// A row before and after the saves. The old or the new version is nil if the row was not in the list at that time. At most
+    /// one version is nil.
     package struct Change: Sendable {
         package let entity: Int
         package let old: ListedRow?
-        /// The newest version of the row, in the list or not.
+        /// The newest version of the row, even if the row is no longer in the list.
         fileprivate(set) var newest: Newest
         /// Whether the row is in the list after the saves.
         let isListed: Bool
@@ -17,29 +18,29 @@ package struct NetChanges: Sendable {
         }
     }
 
-    /// The known state of a row after the last save.
+    /// The state of a row after the last save, as far as it is known.
     enum Newest {
         case row(ListedRow)
         case deleted
-        /// The row left the list, and may have changed since.
+        /// The row has left the list, and may have changed since.
         case unknown
     }
 
     /// By row key.
     package private(set) var rows: [Int64: Change] = [:]
-    /// The entities whose rows changed, and the columns that changed.
+    /// The columns that changed, by entity. Each entity with a changed row has an entry.
     private(set) var columns: [Int: ColumnSet] = [:]
-    /// The numbers of the first and the last applied save; nil if no save made the change.
+    /// The numbers of the first and the last save; nil if no save made the changes.
     package private(set) var saves: ClosedRange<Int64>?
-    /// The members that made the saves, other than this container.
+    /// The other members whose saves are included.
     private(set) var members: Set<StoreMember> = []
-    /// The keys of rows that count as changed, even if they are equal before and after: their to-many relationships changed, or
-    /// they had other values in between, which may have been drawn.
+    /// The keys of rows that count as changed even if they are equal before and after. Either their to-many relationships
+    /// changed, or an observer may have seen other values in between.
     private(set) var touched: Set<Int64> = []
 
     package init() {}
 
-    /// The keys of all rows that changed, or count as changed.
+    /// The keys of all rows that changed or count as changed.
     var keys: Set<Int64> { touched.union(rows.keys) }
 
     package var isEmpty: Bool { rows.isEmpty }
@@ -86,18 +87,19 @@ package struct NetChanges: Sendable {
         }
     }
 
-    /// Updates the newest version of a row that left the list in an earlier save.
+    /// Sets the newest version of a row that has left the list in an earlier save.
     private mutating func record(_ newest: Newest, ofRow key: Int64) {
         if let change = rows[key], !change.isListed { rows[key]?.newest = newest }
     }
 
-    /// Adds the effect of a later step. A list with a limit needs only the keys to catch up, see ``catchingUp(from:to:_:)``.
+    /// Adds the changes of a later step. For a list with a limit, adds only the keys, because ``catchingUp(from:to:_:)`` needs
+    /// only the keys.
     ///
-    /// - Parameter first: The list before the first step.
+    /// - Parameter first: The state of the list before the first step.
     package mutating func add(_ later: NetChanges, from first: ListState, to query: ListQuery) {
         if query.limit != nil {
             touched.formUnion(later.keys)
-            // Keep only keys of rows that the list had before all steps. Other rows cannot be equal before and after.
+            // Keep only the keys of rows that the list had before all steps. Only such rows can be equal before and after.
             if touched.count > 2 * first.rows.count + 64 {
                 var present: Set<Int64> = []
                 first.rows.forEach { if touched.contains($0.key) { present.insert($0.key) } }
@@ -111,11 +113,11 @@ package struct NetChanges: Sendable {
         if let range = later.saves { saves = (saves?.lowerBound ?? range.lowerBound)...range.upperBound }
     }
 
-    /// The difference between the rows of two states, and the indexes of the rows that differ.
+    /// Returns the changes of the rows between two states, and the indexes of the changed rows.
     ///
     /// - Parameters:
     ///   - query: The query of the list.
-    ///   - touched: The keys of rows that count as changed if both states have them.
+    ///   - touched: The keys of rows that count as changed if both states have the rows.
     package static func comparing(
         _ old: RowStorage, with new: RowStorage, of query: ListQuery, touched: Set<Int64> = []
     ) -> (net: NetChanges, indexes: RowIndexes) {
@@ -143,10 +145,10 @@ package struct NetChanges: Sendable {
         return (net, indexes)
     }
 
-    /// The changes from a state of a list to a later state.
+    /// Returns the changes from a state of a list to a later state.
     ///
-    /// - Parameter missed: The changes of all steps between the two states. Rows cross a limit without a notice, so the rows of
-    ///   a list with a limit are compared one by one.
+    /// - Parameter missed: The changes in all steps between the two states. For a list with a limit, these changes are
+    ///   incomplete, because rows also cross the limit. Therefore the rows of such a list are compared one by one.
     package static func catchingUp(
         from old: ListState, to new: ListState, _ missed: NetChanges
     ) -> (net: NetChanges, indexes: RowIndexes?) {
@@ -160,15 +162,15 @@ package struct NetChanges: Sendable {
         add(key, change, query)
     }
 
-    /// Adds the old and the new version of a row; nil if the row is not in the list.
+    /// Adds the old and the new version of a row. A version is nil if the row is not in the list.
     mutating func add(_ key: Int64, old: ListedRow?, new: ListedRow?, _ query: ListQuery) {
         guard let entity = (new ?? old)?.entity, !isSame(old, new, query) else { return }
         rows[key] = Change(entity: entity, old: old, newest: new.map { .row($0) } ?? .unknown, isListed: new != nil)
     }
 
-    /// Adds rows that count as changed, even if they are equal before and after.
+    /// Adds rows that count as changed even if they are equal before and after.
     ///
-    /// - Parameter listed: The rows among them that the list has after the changes.
+    /// - Parameter listed: The rows with these keys that the list has after the changes.
     mutating func add(
         touched keys: Set<Int64>, _ listed: [ListedRow], _ saves: [ChangeSet], _ links: ChangedLinks
     ) {
@@ -183,7 +185,7 @@ package struct NetChanges: Sendable {
         if isAny { columns.merge(links.columns(in: saves)) { $0.union($1) } }
     }
 
-    /// Marks rows that left the list as deleted, if a save deleted them.
+    /// Marks rows that have left the list as deleted if a save deleted them.
     mutating func recordDeletions(_ saves: [ChangeSet], ofEntities entities: [Int]) {
         for changes in saves.lazy.flatMap(\.entities) where entities.contains(changes.entity) {
             for row in changes.deleted { record(.deleted, ofRow: row.key) }
@@ -191,12 +193,12 @@ package struct NetChanges: Sendable {
         }
     }
 
-    /// Marks all rows that left the list as deleted, for example after a reset.
+    /// Marks all rows that have left the list as deleted, for example after a reset.
     mutating func recordAllDeleted() {
         for (key, change) in rows where !change.isListed { rows[key]?.newest = .deleted }
     }
 
-    /// Adds the numbers, members and columns of saves that were applied.
+    /// Adds the numbers, members and changed columns of saves that were applied.
     mutating func record(_ saves: [ChangeSet], ofEntities entities: Set<Int>) {
         for save in saves {
             self.saves = (self.saves?.lowerBound ?? save.number)...save.number
@@ -222,7 +224,7 @@ package struct NetChanges: Sendable {
             rows[key] = nil
             return
         }
-        // A row that ends as it began counts as changed, because other values may have been drawn in between.
+        // A row that ends with its first values counts as changed, because an observer may have drawn other values in between.
         if first.old != nil, change.isListed { touched.insert(key) }
         rows[key] = Change(entity: change.entity, old: first.old, newest: change.newest, isListed: change.isListed)
     }

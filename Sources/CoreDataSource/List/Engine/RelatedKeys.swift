@@ -1,17 +1,17 @@
 internal import RowStore
 
-/// The columns of related rows on which a list depends.
+/// The columns of related rows that a list depends on.
 struct RelatedColumns: Sendable {
-    /// By layout, the columns whose changes count.
+    /// The columns that the list depends on, by entity or join table.
     private(set) var shown: [Int: Set<Int>] = [:]
-    /// By layout, the columns among them that have the key of another row and are searched by that key.
+    /// The columns in ``shown`` that contain the key of another row and are searched by that key, by entity or join table.
     private(set) var links: [Int: Set<Int>] = [:]
 
     /// - Parameter family: The entities of the list.
     init(_ joined: [JoinedColumn], of family: [Int]) { record(joined, of: family, under: []) }
 
     /// - Parameters:
-    ///   - owners: The entities of the rows that have the joined columns.
+    ///   - owners: The entities of the rows with the joined columns.
     ///   - outer: The entities of the rows whose relationships lead to the owners.
     private mutating func record(_ joined: [JoinedColumn], of owners: [Int], under outer: [Int]) {
         for column in joined {
@@ -52,16 +52,17 @@ struct RelatedColumns: Sendable {
     }
 }
 
-/// The related rows of a list that saves have changed, as far as the list depends on them.
+/// The related rows that saves have changed, if the list depends on the changes.
 package struct RelatedKeys: Sendable, Equatable {
-    /// By layout, the keys of the changed rows.
+    /// The keys of the changed rows, by entity or join table.
     private var changed: [Int: Set<Int64>] = [:]
-    /// By layout and column, the keys in the column of the changed rows, before and after.
+    /// The keys that the changed rows contain in a link column, before and after the changes. Indexed by entity or join table
+    /// and by column.
     private var ends: [Int: [Int: Set<Int64>]] = [:]
-    /// The first and the last of the saves that changed such rows.
+    /// The numbers of the first and the last save that changed these rows.
     private var saves: ClosedRange<Int64>?
 
-    /// If a list has fewer rows, the links of its rows are read instead of the links of the changed rows.
+    /// If the list has fewer rows than this, the links of the list's rows are read instead of the links of the changed rows.
     private static let fewRows = 1024
 
     var isEmpty: Bool { changed.isEmpty }
@@ -115,23 +116,23 @@ package struct RelatedKeys: Sendable, Equatable {
         if let range = other.saves { record(range) }
     }
 
-    /// Whether a read may find rows unchanged, even though the saves changed them.
+    /// Whether the saves may have changed rows that a read finds unchanged.
     ///
     /// - Parameters:
-    ///   - start: The newest save that the previous read included.
-    ///   - end: The newest save that this read includes.
+    ///   - start: The number of the newest save that the previous read included.
+    ///   - end: The number of the newest save that this read includes.
     func mayBeUndone(from start: Int64, to end: Int64) -> Bool {
         guard let saves else { return false }
         return saves.count > 1 || saves.lowerBound <= start || saves.upperBound < end
     }
 
-    /// The keys of the rows of a list whose relationships lead to changed rows, or led there through a changed row.
+    /// Returns the keys of the list's rows whose relationships lead to a changed row, or led to a row through a changed row.
     ///
-    /// The search follows the relationships backwards. A row whose relationship no longer leads to a changed row has itself
-    /// changed, or the row with the link has.
+    /// The search follows the relationships backward. If a row's relationship no longer leads to a changed row, then the row
+    /// itself or the row with the link has also changed.
     ///
-    /// - Parameter rows: All rows of the list, to search only these rows; nil to search the store. A related row can have a
-    ///   hundred thousand owners, while a list with a limit shows ten.
+    /// - Parameter rows: All rows of the list, to search only these rows; nil to search the store. Searching only the list can
+    ///   be much faster: a related row can have a hundred thousand owners, while a list with a limit shows ten rows.
     func owners(
         of query: ListQuery, among rows: RowStorage? = nil, in view: any RowView, _ budget: QueryBudget
     ) throws(DataSourceError) -> Set<Int64> {
@@ -188,7 +189,7 @@ extension RowStorage {
         return keys
     }
 
-    /// The keys of the rows with one of the destinations in a column.
+    /// Returns the keys of the rows that have one of the destinations in a column.
     fileprivate func keys(leadingTo destinations: Set<Int64>, by column: Int) -> [Int64] {
         var keys: [Int64] = []
         forEach { listed in

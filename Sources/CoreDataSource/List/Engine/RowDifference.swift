@@ -1,27 +1,27 @@
 internal import RowStore
 
-/// The changes from one state of a list to another, with the fewest moves, and without rows that only shifted.
+/// The changes from one state of a list to another state, with the fewest moves. Rows that only shifted are not included.
 package struct RowDifference: Sendable {
     package enum Kind: Sendable {
         case delete, insert, move, update
     }
 
-    /// A row that changed. Indexes are over all sections.
+    /// A row that changed. Its indexes are counted over all sections.
     package struct Change: Sendable {
         package let kind: Kind
         package let entity: Int
         package let key: Int64
-        /// The index before all changes; nil for an insert.
+        /// The index before all changes; nil for an inserted row.
         package let old: Int?
-        /// The index after all changes; nil for a delete.
+        /// The index after all changes; nil for a deleted row.
         package let new: Int?
     }
 
-    /// The old indexes of deleted sections, descending.
+    /// The old indexes of the deleted sections, in descending order.
     package var deletedSections: [Int] = []
-    /// The new indexes of inserted sections, ascending.
+    /// The new indexes of the inserted sections, in ascending order.
     package var insertedSections: [Int] = []
-    /// Deletes from the last to the first, then inserts from the first to the last, then moves, then updates.
+    /// The changed rows in this order: deletes from the last to the first, inserts from the first to the last, moves, updates.
     package var changes: [Change] = []
 
     package init() {}
@@ -31,8 +31,8 @@ package struct RowDifference: Sendable {
 
 extension RowDifference {
     /// - Parameters:
-    ///   - net: The changes of rows between the two states. Other rows are reported only if they cross a limit.
-    ///   - indexes: The indexes of these rows; nil to search for them.
+    ///   - net: The changes of rows between the two states. Unchanged rows are reported only if they cross a limit.
+    ///   - indexes: The indexes of the changed rows; nil to search for them.
     package init(from old: ListState, to new: ListState, _ net: NetChanges, _ indexes: RowIndexes? = nil) {
         var touched = DifferingRows(from: old, to: new, net, indexes)
         touched.addThoseAtTheLimit(net)
@@ -47,7 +47,7 @@ extension RowDifference {
         self.init(from: old, to: new, net, indexes)
     }
 
-    /// The changes from an empty list to a state.
+    /// The inserts from an empty list to a state.
     package init(inserting new: ListState) {
         changes.reserveCapacity(new.count)
         for index in 0..<new.count {
@@ -72,14 +72,14 @@ extension RowDifference {
     }
 }
 
-/// The rows that differ between the two states, and their indexes.
+/// The rows that differ between two states, and their indexes.
 private struct DifferingRows {
     struct Row {
         let entity: Int
         let key: Int64
         var old: Int?
         var new: Int?
-        /// Whether the sort keys, and so the section, are unchanged.
+        /// Whether the sort keys, and therefore the section, are unchanged.
         var isSamePosition = false
         var isSameSection = false
     }
@@ -112,7 +112,8 @@ private struct DifferingRows {
         }
     }
 
-    /// Adds unchanged rows that crossed the limit: rows at the end of one state that the other state does not show.
+    /// Adds unchanged rows that crossed the limit. These rows are at the end of one state, and the other state does not show
+    /// them.
     mutating func addThoseAtTheLimit(_ net: NetChanges) {
         if from.query.limit == nil { return }
         for index in stride(from: from.count - 1, through: 0, by: -1) {
@@ -129,10 +130,10 @@ private struct DifferingRows {
         }
     }
 
-    /// The positions in ``rows`` of changed rows that need no move. Finds as many as possible.
+    /// Returns the positions in ``rows`` of the changed rows that need no move. The set is as large as possible.
     ///
-    /// Unchanged rows keep their order. A changed row can stay if the number of unchanged rows before it and its section are
-    /// the same in both states, and if its order among the staying rows is the same.
+    /// Unchanged rows keep their order. A changed row need not move if three things are the same in both states: the section of
+    /// the row, the number of unchanged rows before it, and its order among the rows that do not move.
     func rowsThatStay() -> Set<Int> {
         var stay: Set<Int> = []
         var candidates: [(position: Int, old: Int, new: Int)] = []

@@ -1,6 +1,6 @@
-/// The rows of a list in their order, in chunks that versions of the list share.
+/// The rows of a list in order, in chunks that several versions of the list share.
 ///
-/// The storage never changes. An edit makes new chunks for the edited rows, and shares all other chunks, so a retained version
+/// A storage is immutable. An edit makes new chunks for the edited rows, and shares all other chunks. So a retained old version
 /// does not make the next edit more expensive.
 package struct RowStorage: Sendable {
     final class Chunk: Sendable {
@@ -11,19 +11,19 @@ package struct RowStorage: Sendable {
         }
     }
 
-    /// No chunk is empty.
+    /// The chunks in order. No chunk is empty.
     let chunks: ContiguousArray<Chunk>
     /// The index of the first row of each chunk, followed by the number of all rows.
     let starts: ContiguousArray<Int>
     let sizes: ChunkSizes
 
-    /// The numbers of rows in chunks.
+    /// The limits for the number of rows in a chunk.
     package struct ChunkSizes: Sendable {
-        /// The largest number of rows of a chunk.
+        /// The largest number of rows in a chunk.
         var full: Int
-        /// The number of rows of a new chunk, when rows are divided.
+        /// The largest number of rows in a new chunk when too many rows are split.
         var new: Int
-        /// A chunk with fewer rows is joined to the previous chunk, if both fit into one.
+        /// A new chunk with fewer rows is joined to the previous chunk if both fit into one chunk.
         var small: Int
 
         package static let standard = ChunkSizes(full: 512, new: 256, small: 64)
@@ -31,7 +31,7 @@ package struct RowStorage: Sendable {
         package static let tiny = ChunkSizes(full: 6, new: 3, small: 2)
     }
 
-    /// - Parameter rows: In order.
+    /// - Parameter rows: The rows, in order.
     package init(_ rows: some Sequence<ListedRow>, sizes: ChunkSizes = .standard) {
         var builder = Builder(sizes, chunkCapacity: 0)
         builder.append(ContiguousArray(rows))
@@ -65,7 +65,7 @@ package struct RowStorage: Sendable {
         for chunk in chunks { for row in chunk.rows { body(row) } }
     }
 
-    /// The first rows.
+    /// Returns the first rows.
     func prefix(_ count: Int) -> RowStorage {
         if count >= self.count { return self }
         if count == 0 { return RowStorage(EmptyCollection(), sizes: sizes) }
@@ -75,7 +75,7 @@ package struct RowStorage: Sendable {
         return RowStorage(kept, sizes)
     }
 
-    /// The rows, with more rows appended.
+    /// Returns a storage with more rows at the end.
     func appending(_ rows: [ListedRow]) -> RowStorage {
         var builder = Builder(sizes, chunkCapacity: chunks.count + 1)
         for chunk in chunks { builder.append(chunk) }
@@ -83,7 +83,7 @@ package struct RowStorage: Sendable {
         return builder.storage
     }
 
-    /// The number of chunks that this version does not share with another version.
+    /// Returns the number of chunks that this version does not share with another version.
     package func chunksNotShared(with other: RowStorage) -> Int {
         let shared = Set(other.chunks.map { ObjectIdentifier($0) })
         return chunks.count { !shared.contains(ObjectIdentifier($0)) }
@@ -97,7 +97,8 @@ package struct RowStorage: Sendable {
 // MARK: - Finding
 
 extension RowStorage {
-    /// The index of the first row that does not precede a row: its own index, or the index to insert it.
+    /// The index of the first row that does not precede the given row: the row's own index, or the index at which to insert the
+    /// row.
     package func lowerBound(_ row: ListedRow, _ order: ListOrder) -> Int {
         let chunk = chunk(endingAtOrAfter: row, order)
         guard chunk < chunks.count else { return count }
@@ -105,18 +106,19 @@ extension RowStorage {
         return starts[chunk] + partitioningIndex(rows.count) { order.precedes(rows[$0], row) }
     }
 
-    /// The index of a row, in exactly the kept version; nil if the storage does not have it.
+    /// The index of a row; nil if the storage has no row with the same key at the same position in the order.
     package func index(of row: ListedRow, _ order: ListOrder) -> Int? {
         let chunk = chunk(endingAtOrAfter: row, order)
         guard chunk < chunks.count else { return nil }
-        // The keys of a chunk are close together in memory. Comparing rows would read the separate memory of each row.
+        // Compare keys, because the keys of a chunk are close together in memory. Comparing rows would read each row's own
+        // memory.
         let rows = chunks[chunk].rows
         let offset = rows.withUnsafeBufferPointer { rows in rows.firstIndex { $0.key == row.key } }
         guard let offset, order.isSamePosition(rows[offset], row) else { return nil }
         return starts[chunk] + offset
     }
 
-    /// The first chunk whose last row does not precede a row.
+    /// The index of the first chunk whose last row does not precede the given row.
     private func chunk(endingAtOrAfter row: ListedRow, _ order: ListOrder) -> Int {
         partitioningIndex(chunks.count) { index in
             let rows = chunks[index].rows
@@ -128,7 +130,7 @@ extension RowStorage {
 // MARK: - Building
 
 extension RowStorage {
-    /// Collects chunks from the first to the last.
+    /// Collects chunks in order.
     struct Builder {
         private var chunks = ContiguousArray<Chunk>()
         private let sizes: ChunkSizes
@@ -164,19 +166,19 @@ extension RowStorage {
     }
 }
 
-/// The edits to the rows of a list. All indexes are those before any edit.
+/// Edits to the rows of a list. All indexes refer to the rows before any edit.
 struct RowEdits {
-    /// By index, ascending, with the rows' keys.
+    /// The rows to remove, by ascending index.
     var removals: [(index: Int, key: Int64)] = []
-    /// By index, ascending.
+    /// The rows to replace, by ascending index.
     var replacements: [(index: Int, row: ListedRow)] = []
-    /// In the order of the list. Each row is inserted before the row at the index.
+    /// The rows to insert, in the order of the list. Each row is inserted before the row at the index.
     var insertions: [(index: Int, row: ListedRow)] = []
 }
 
 extension RowStorage {
-    /// The rows after the edits. Chunks without edits are shared, so the cost depends on the number of chunks, and on the rows
-    /// in the edited chunks.
+    /// Returns the rows after the edits. Chunks without edits are shared, so the cost depends on the number of chunks, and on
+    /// the number of rows in the edited chunks.
     func edited(_ edits: RowEdits) -> RowStorage {
         var builder = Builder(sizes, chunkCapacity: chunks.count + 1)
         var cursor = Cursor(edits)
@@ -193,7 +195,7 @@ extension RowStorage {
         return builder.storage
     }
 
-    /// The number of edits of each kind that were applied.
+    /// Counts the applied edits of each kind.
     private struct Cursor {
         let edits: RowEdits
         var removal = 0
@@ -218,7 +220,7 @@ extension RowStorage {
             nextRemoval < end || nextReplacement < end || nextInsertion < end || isLast && nextInsertion < .max
         }
 
-        /// The rows of one chunk after the edits in its range.
+        /// Returns the rows of one chunk after the edits in its range.
         mutating func edit(
             _ rows: ContiguousArray<ListedRow>, _ range: Range<Int>, isLast: Bool
         ) -> ContiguousArray<ListedRow> {
@@ -252,11 +254,11 @@ extension RowStorage {
     }
 }
 
-/// The indexes of changed rows before and after, among all kept rows.
+/// The indexes of changed rows before and after the changes, counted over all kept rows.
 package struct RowIndexes: Sendable {
-    /// By row key.
+    /// The index of each row before the changes, by row key.
     private(set) var old: [Int64: Int] = [:]
-    /// By row key.
+    /// The index of each row after the changes, by row key.
     private(set) var new: [Int64: Int] = [:]
 
     init() {}

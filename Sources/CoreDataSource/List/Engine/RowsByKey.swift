@@ -1,15 +1,15 @@
 internal import RowStore
 
-/// The rows of a list by their keys, for lists that depend on related rows, or whose objects have to-many relationships.
+/// An index from the keys to the rows of a list. Used by lists that depend on related rows or have to-many relationships.
 ///
-/// The index is built from one state of the list and updated with it, so the cost of an update depends only on the changed
-/// rows.
+/// The index is built once from a state of the list, and then updated. Therefore the cost of an update depends only on the
+/// number of changed rows.
 package final class RowsByKey: Sendable {
     private struct Index {
-        /// The number of the state that these rows belong to; -1 for no state.
+        /// The number of the state that the rows belong to; -1 if there is no state yet.
         var version = -1
         var rows: [Int64: ListedRow] = [:]
-        /// The number of the newest save that any read of the list has included; -1 before the first read.
+        /// The number of the newest save that a read of the list has included; -1 before the first read.
         var asOf: Int64 = -1
 
         mutating func build(from state: ListState, _ version: Int) {
@@ -25,11 +25,11 @@ package final class RowsByKey: Sendable {
 
     package init() {}
 
-    /// Updates the index to the next state.
+    /// Updates the index to the next state of the list.
     ///
     /// - Parameters:
-    ///   - version: The number of the present state. The number of the next state is one higher.
-    ///   - rows: The changed rows in the next state; nil for a row that the list does not show then.
+    ///   - version: The number of the current state. The number of the next state is one higher.
+    ///   - rows: The changed rows in the next state, by key; nil for a row that the next state does not show.
     /// - Returns: The difference between the two states.
     package func advance(_ state: ListState, version: Int, to rows: [Int64: ListedRow?]) -> NetChanges {
         index.withLock { index in
@@ -44,7 +44,7 @@ package final class RowsByKey: Sendable {
         }
     }
 
-    /// The rows with the given keys, in a state of the list.
+    /// Returns the rows with the given keys in a state of the list. Keys without a row are left out.
     ///
     /// - Parameter version: The number of the state.
     func rows(_ keys: Set<Int64>, in state: ListState, version: Int) -> [ListedRow] {
@@ -55,11 +55,11 @@ package final class RowsByKey: Sendable {
         }
     }
 
-    /// Updates the index to the next state, if the index is that of the present state.
+    /// Updates the index to the next state if the index was built for the current state. Otherwise does nothing.
     ///
     /// - Parameters:
-    ///   - version: The number of the present state. The number of the next state is one higher.
-    ///   - net: The difference between the two.
+    ///   - version: The number of the current state. The number of the next state is one higher.
+    ///   - net: The difference between the two states.
     func advance(from version: Int, by net: NetChanges) {
         index.withLock { index in
             guard index.version == version else { return }
@@ -68,7 +68,7 @@ package final class RowsByKey: Sendable {
         }
     }
 
-    /// Records the number of the newest save that a read of the list has included.
+    /// Records the newest save that a read of the list has included.
     ///
     /// - Returns: The number of the newest save that any earlier read has included.
     func recordRead(asOf number: Int64) -> Int64 {

@@ -3,21 +3,21 @@ package import RowStore
 
 /// The key that divides the rows of a list into sections: rows with the same value are in the same section.
 package enum SectionKey: Sendable {
-    /// A stored attribute, in the direction of the first sort key if that key has the same column, and otherwise ascending.
+    /// A stored attribute. The direction is that of the first sort key if the key has the same column; otherwise ascending.
     case column(Int)
-    /// Stored attributes, and the one among them whose value is the title.
+    /// Stored attributes. One of them has the titles of the sections.
     case keys([SortKey], title: Int)
     /// A value that is computed from the row alone.
     case computed(ComputedSection)
 
     package struct ComputedSection: Sendable {
         let value: @Sendable (ListedRow) throws(DataSourceError) -> RowValue
-        /// The order of the values, as if ascending: negative, 0 or positive.
+        /// Compares two values in ascending order: negative, 0 or positive.
         private let compare: @Sendable (RowValue, RowValue) -> Int
         private let isAscending: Bool
-        /// Whether rows in the order of the list's sort keys are also in the order of their sections. A store can sort them then.
+        /// Whether the list's sort keys also sort the rows by section, so that a store can sort the rows.
         let followsSort: Bool
-        /// The periods that are the sections; nil for other sections.
+        /// The calendar periods, if each section is a period; otherwise nil.
         let periods: CalendarPeriods?
 
         package init(
@@ -29,24 +29,24 @@ package enum SectionKey: Sendable {
             (self.followsSort, self.periods) = (followsSort, periods)
         }
 
-        /// The order of the sections of two rows.
+        /// Compares the sections of two rows.
         func order(_ lhs: ListedRow, _ rhs: ListedRow) -> Int {
             let order = compare(known(lhs), known(rhs))
             return isAscending ? order : -order
         }
 
-        /// The value that a row of a list already has.
+        /// Returns the section value that was evaluated for a row of a list.
         func known(_ row: ListedRow) -> RowValue {
             if let section = row.section { return section.value }
-            // The row has no section value, so it is not from the list. An error counts as NULL here, because
-            // `ListOrder.listed` throws it before such a row can get into the list.
+            // A row without a section value is not from the list. An error counts as NULL here, because `ListOrder.listed`
+            // throws the error before such a row can get into the list.
             do { return try value(row) } catch { return .null }
         }
     }
 }
 
 extension SectionKey {
-    /// The sort keys that put the rows in the order of their sections; empty if the section is computed.
+    /// The sort keys that sort the rows by section; empty if the section is computed.
     func leadingKeys(_ sort: [SortKey]) -> [SortKey] {
         switch self {
         case .column(let column):
@@ -56,7 +56,7 @@ extension SectionKey {
         }
     }
 
-    /// The value by which the section of a row is named.
+    /// The value that is the title of a row's section.
     func title(of row: ListedRow, _ layout: EntityLayout) -> RowValue {
         switch self {
         case .column(let column), .keys(_, let column): row.stored.value(column, layout.order(of: column).storage)
@@ -72,11 +72,11 @@ extension SectionKey {
         }
     }
 
-    /// The periods that are the sections; nil for other sections.
+    /// The calendar periods, if each section is a period; otherwise nil.
     var periods: CalendarPeriods? { if case .computed(let key) = self { key.periods } else { nil } }
 }
 
-/// The value of a computed section, in an object of its own because most lists have no computed section.
+/// The value of a computed section. A separate object keeps rows small, because most lists have no computed section.
 final class SectionValue: Sendable {
     let value: RowValue
 
@@ -85,7 +85,7 @@ final class SectionValue: Sendable {
     }
 }
 
-/// Compares two values as the store does: null first, numbers by value, strings and blobs byte by byte.
+/// Compares two values in the order of a store: null first, numbers by value, strings and blobs byte by byte.
 @Sendable package func orderValues(_ lhs: RowValue, _ rhs: RowValue) -> Int {
     switch (lhs, rhs) {
     case (.integer(let lhs), .integer(let rhs)): return lhs < rhs ? -1 : lhs > rhs ? 1 : 0
@@ -114,10 +114,10 @@ extension RowValue {
 
 /// The first letters of strings.
 enum FirstLetter {
-    /// The name of the section of strings that begin with no letter.
+    /// The name of the section for strings that do not begin with a letter.
     static let none = "#"
 
-    /// The capitalized first letter of a string, without marks if the collation does not tell it from the letter with marks.
+    /// Returns the capitalized first letter of a string. Diacritical marks are removed if the collation ignores them.
     static func of(_ text: String, _ collation: StringCollation?) -> String {
         guard let first = text.first, first.isLetter, let letter = first.uppercased().first.map(String.init) else {
             return none
@@ -129,7 +129,7 @@ enum FirstLetter {
         return collation.compare(plain, letter) == 0 ? plain : letter
     }
 
-    /// The order of two letters: strings without a letter come last.
+    /// Compares two letters. The section for strings without a first letter comes last.
     static func order(_ lhs: RowValue, _ rhs: RowValue, _ collation: StringCollation?) -> Int {
         guard case .text(let left) = lhs, case .text(let right) = rhs, left != right else {
             return orderValues(lhs, rhs)

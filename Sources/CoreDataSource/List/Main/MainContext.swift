@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The context for the user interface: objects on the main actor, which follow every save.
+/// The context for the user interface: its objects belong to the main actor and follow every save.
 ///
 /// ```swift
 /// let contact = try container.main.first(
@@ -9,13 +9,11 @@ internal import RowStore
 /// print(contact?.name ?? "none")  // Guan Yunchang
 /// ```
 ///
-/// The context cannot write: objects are edited in the private context of the data source that owns them. A fetch reads the
-/// store at once, and includes saves that are not committed yet. Fetched objects show newer values as soon as main has merged
-/// the save of the values.
+/// The context cannot write: edit objects in the private context of the data source that owns them. A fetch reads the store at
+/// once, and includes saves that are not committed yet. When main merges a save, the fetched objects show the new values.
 ///
 /// **Isolation**: the main actor.
 public final class MainContext: ManagedObjectContext {
-    /// Prepares main for a read.
     private let prepare: @MainActor @Sendable (_ registersObjects: Bool) -> Void
     /// Merges all saves into the registered objects.
     private let merge: @MainActor @Sendable () -> Void
@@ -36,7 +34,7 @@ public final class MainContext: ManagedObjectContext {
 
     deinit {
         // The last reference to a container may be released on any thread, while main follows a relationship of a registered
-        // object. So empty the tables on the main actor.
+        // object. Therefore empty the tables on the main actor.
         let tables = tables
         Task { @MainActor in tables.empty() }
     }
@@ -48,19 +46,19 @@ public final class MainContext: ManagedObjectContext {
         MainActor.assumeIsolated { prepare(registersObjects) }
     }
 
-    /// Forgets cached links, if the rows that were read may be newer.
+    /// Forgets cached links if the rows that were read may be newer than the links.
     override func didRead() {
         if !isFollowing && stack.root.hasUnmergedSaves { related.removeAll() }
     }
 
-    /// Merges all saves, because links are read as of the newest save, but the objects at their ends may be older.
+    /// Merges all saves: links are read as of the newest save, but the linked objects may be older.
     override func didFollow() {
         let merge = merge
         MainActor.assumeIsolated { merge() }
     }
 }
 
-/// The registered objects of main. Objects and these tables refer to each other, so the tables must be emptied.
+/// The registered objects of main. The tables and their objects retain each other, so the tables must be emptied.
 @MainActor
 private final class MainTables {
     var all: [ObjectTable] = []

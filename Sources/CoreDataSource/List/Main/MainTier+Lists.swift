@@ -2,14 +2,13 @@ internal import Foundation
 internal import QueryLanguage
 internal import RowStore
 
-/// The parts of main that lists use.
 extension MainTier {
-    /// A query for a list, and its key.
+    /// Returns a query for a list, and the list's key.
     ///
     /// - Parameters:
     ///   - defersValues: Whether large values may stay in the store, because the list shows only objects of main. Rows of
     ///     snapshots must have all their values.
-    ///   - joined: The joined columns of the rows, beginning with those of the predicate and the order; empty for no others.
+    ///   - joined: The joined columns of the rows, beginning with those of the predicate and the order.
     /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
     func listQuery<Object: ManagedObject>(
         _ list: ListRequest<Object>, defersValues: Bool = false, joined: [JoinedColumn] = []
@@ -56,7 +55,7 @@ extension MainTier {
         }
     }
 
-    /// The engine of the same list on another page.
+    /// Returns the engine for another page of an engine's list.
     func moved(_ engine: ListEngine, after cursor: FetchCursor?) throws(DataSourceError) -> ListEngine {
         prepareToFetch()
         var (key, query) = (engine.key, engine.query)
@@ -73,7 +72,7 @@ extension MainTier {
         lists.end()
     }
 
-    /// The index of an object in a list, which is found by the values of main's object if main has one.
+    /// Returns the index of an object in a list. If main has the object, its values speed up the search.
     func index(of id: ManagedObjectID, in state: ListState) -> Int? {
         var likely: ListedRow?
         // Main's objects have no joined columns.
@@ -85,7 +84,7 @@ extension MainTier {
         return state.index(ofKey: id.key, likely: likely)
     }
 
-    /// The reason, with the relationships of the list's objects that are prefetched or read one by one.
+    /// Adds to a reason the relationships of the list's objects that are prefetched, and those that are read one by one.
     func explained(_ reason: ListReason, _ query: ListQuery, _ page: ListPage) -> ListReason {
         var reason = reason
         reason.prefetched = page.prefetched
@@ -93,13 +92,13 @@ extension MainTier {
         return reason
     }
 
-    /// The number of different queries that lists follow.
+    /// The number of different queries of all lists.
     package var followedQueryCount: Int { lists.count }
 
-    /// The memory of the saves that lists keep while they work off the main actor, in bytes.
+    /// The memory, in bytes, of the saves that lists keep while they work off the main actor.
     package var keptListBytes: Int { lists.keptBytes }
 
-    /// Makes all lists read their rows from the store again.
+    /// Makes all lists read their rows again from the store.
     package func reloadLists() {
         lists.reload(.backlog)
         lists.drain()
@@ -110,12 +109,12 @@ extension MainTier {
         await lists.settle()
     }
 
-    /// Makes objects from the rows of lists.
+    /// The factory that makes objects from the rows of lists.
     var detachedObjects: DetachedObjects {
         DetachedObjects(layout: stack.layout, types: context.bindings.map(\.type))
     }
 
-    /// The row of a cursor, as it was when the cursor was made.
+    /// Returns the row of a cursor, with the values that the row had when the cursor was made.
     private func row(
         _ cursor: FetchCursor, _ order: ListOrder, _ joined: [JoinedColumn]
     ) throws(DataSourceError) -> ListedRow {
@@ -124,10 +123,10 @@ extension MainTier {
     }
 }
 
-/// Makes objects without a context, each to be read at once, on any thread. The objects have no relationships.
+/// Makes objects without a context, on any thread. The objects have no relationships. Read each object at once.
 struct DetachedObjects: Sendable {
     let layout: ModelLayout
-    /// By entity.
+    /// The class of each entity.
     let types: [ManagedObject.Type]
 
     func object(_ row: ListedRow, _ state: ObjectState = .saved) -> ManagedObject {
@@ -135,11 +134,11 @@ struct DetachedObjects: Sendable {
             ObjectHome(layout.entities[row.entity], in: nil, .not), key: row.key, row: row.row, state, asOf: 0)
     }
 
-    /// Reads the object of a row.
+    /// Passes the object of a row to a closure, and returns the closure's result.
     ///
     /// - Parameters:
-    ///   - use: The use of the object, for messages.
-    ///   - reason: The reason for which the row alone is not enough, for messages.
+    ///   - use: The part of the request that reads the object, for error messages.
+    ///   - reason: The reason why the row alone is not enough, for error messages.
     /// - Throws: `unsupportedQuery` if the body follows a relationship; errors of the body.
     func read<R>(
         _ row: ListedRow, for use: String, _ reason: String,
@@ -159,9 +158,9 @@ struct DetachedObjects: Sendable {
     }
 }
 
-/// A row that a list shows, or showed until this report.
+/// A row that a list shows, or has shown until this report.
 struct ReportedRow {
-    /// The row in the list, or its last version there.
+    /// The row in the list. If the row has left the list, its last version in the list.
     let row: ListedRow
     /// The newest version of the row that the list knows.
     let newest: NetChanges.Newest
@@ -169,30 +168,29 @@ struct ReportedRow {
     /// A row that the list shows.
     init(_ row: ListedRow) { (self.row, newest) = (row, .row(row)) }
 
-    /// A row that left the list, and may have changed since.
+    /// A row that has left the list, and may have changed since.
     init(unknown row: ListedRow) { (self.row, newest) = (row, .unknown) }
 
-    /// - Parameter change: The change of a row that left the list; nil if the row is unchanged and beyond a limit.
+    /// - Parameter change: The change of a row that has left the list; nil if the unchanged row was moved beyond a limit.
     init(leaving row: ListedRow, _ change: NetChanges.Change?) {
         (self.row, newest) = (row, change?.newest ?? .row(row))
     }
 }
 
-/// The objects of main for rows of lists.
 extension MainTier {
     func hasRelationships(_ entity: Int) -> Bool { !stack.layout.entities[entity].relationships.isEmpty }
 
-    /// The objects of rows, in the order of the rows.
+    /// Returns the objects of rows, in the order of the rows.
     ///
-    /// Registered objects are returned. If the list is not behind, its row is the newest row that main knows, so main makes a
-    /// missing object from that row. Otherwise main makes the object from the row in the store. All missing rows are read
-    /// together.
+    /// Registered objects are returned as they are. Main makes each missing object from the row of the list if the list is not
+    /// behind, because that row is then the newest version. Otherwise main reads the row from the store. All missing rows are
+    /// read together.
     ///
     /// - Parameters:
     ///   - number: The number of the save that the rows belong to.
-    ///   - isBehind: Whether main has merged newer saves than the list.
-    /// - Returns: The objects, and whether all missing rows could be read. An object whose row could not be read has the values
-    ///   of the list.
+    ///   - isBehind: Whether main has merged saves that the list has not.
+    /// - Returns: The objects, and whether all missing rows could be read. If a row could not be read, its object has the
+    ///   values of the list.
     func objects(
         _ rows: [ReportedRow], asOf number: Int64, isBehind: Bool
     ) -> (objects: [ManagedObject], isComplete: Bool) {
@@ -216,7 +214,7 @@ extension MainTier {
         return (objects, unread.isEmpty)
     }
 
-    /// The object of a row; nil if a row must be read first.
+    /// Returns the object of a row; nil if the row must be read first.
     private func knownObject(_ row: ReportedRow, asOf number: Int64, isBehind: Bool) -> ManagedObject? {
         let binding = context.bindings[row.row.entity]
         if !isBehind, case .row(let newest) = row.newest {
@@ -236,19 +234,19 @@ extension MainTier {
     }
 }
 
-/// The last requested objects of a list and the objects near them. Their relationships are read together.
+/// The objects of a list around the last requested index. The relationships of these objects are read together.
 @MainActor
 final class ListPage {
     /// The number of objects that are made together.
     static let size = 64
 
-    /// The owner of the page retains main, or works without main.
+    /// Weak, because the owner of the page retains main, or works without main.
     private weak let main: MainTier?
     /// The names of the relationships that the request prefetches.
     let prefetched: [String]
     /// Reads the prefetched relationships of objects.
     private let prefetch: ([ManagedObject]) -> Void
-    /// The state that the objects belong to.
+    /// The state of the list that the objects belong to.
     private weak var state: ListState?
     private var range = 0..<0
     private var objects: [ManagedObject] = []
@@ -256,19 +254,19 @@ final class ListPage {
     init<Object: ManagedObject>(_ request: ObjectRequest<Object>, _ main: MainTier) {
         self.main = main
         prefetched = request.prefetched
-        // A relationship that cannot be read now is read when it is used.
+        // Ignore errors: a relationship that cannot be prefetched is read when it is used.
         prefetch = request.prefetch.isEmpty ? { _ in } : { [weak main] in try? main?.context.prefetch(request, $0) }
     }
 
-    /// The object of a row; nil if main is released.
+    /// Returns the object of a row; nil if main was released.
     ///
-    /// - Parameter isBehind: Whether main has merged newer saves than the state has.
+    /// - Parameter isBehind: Whether main has merged saves that the state does not include.
     func object(at index: Int, in state: ListState, isBehind: Bool) -> ManagedObject? {
         guard let main else { return nil }
-        // A page saves nothing for a row that needs no read and has no relationships.
+        // A page has no use if the row needs no read and the object has no relationships.
         let isAlone = !isBehind && !main.hasRelationships(state.rows[index].entity)
         if isAlone { forget() }
-        // Merges keep the objects of a page up to date.
+        // Objects of a page are up to date, because main merges saves into them.
         if self.state === state, range.contains(index) { return objects[index - range.lowerBound] }
         let start = isAlone ? index : index / ListPage.size * ListPage.size
         let range = start..<(isAlone ? index + 1 : min(start + ListPage.size, state.count))
@@ -280,7 +278,7 @@ final class ListPage {
         return objects[index - start]
     }
 
-    /// Groups objects, so that their relationships are read together. Deleted objects have no relationships.
+    /// Groups objects, so that their relationships are read together. Deleted objects are left out: they have no relationships.
     func readTogether(_ objects: [ManagedObject]) {
         let present = objects.filter { !$0.isDeleted }
         FetchGroup.gather(present)

@@ -2,8 +2,9 @@ internal import Foundation
 internal import QueryLanguage
 internal import RowStore
 
-/// The keys of sections, over the columns of the model.
 extension MainTier {
+    /// Returns the section key of a list.
+    ///
     /// - Parameter sort: The sort keys of the request.
     /// - Throws: `unknownAttribute`, `invalidPredicate`, `unsupportedQuery`.
     func sectionKey<Object: ManagedObject>(
@@ -13,7 +14,7 @@ extension MainTier {
         case .property(let path): return try sectionKey(path.keyPath, sections.isAscending, resolver)
         case .titles(let title, let order):
             let (title, key) = (try title.resolved(resolver), try order.resolved(resolver))
-            // Values that compare equal in an order of strings may differ.
+            // The first key orders strings so that different values may compare equal. The exact key separates these values.
             let exact = key.order == .bytes ? [] : [SortKey(column: key.column, isAscending: key.isAscending)]
             return .keys([key, title] + exact, title: title.column)
         case .periods(let unit, let attribute, let calendar):
@@ -79,13 +80,13 @@ extension MainTier {
 }
 
 extension ListSections {
-    /// Whether the sections are ascending, if they are the parts of an attribute.
+    /// Whether sections that are made from an attribute are ascending.
     fileprivate func isAscending(_ column: Int, _ sort: [SortKey]) -> Bool {
         isAscending ?? (sort.first?.column == column ? sort[0].isAscending : true)
     }
 }
 
-/// The value of a computed property, as sections compare it.
+/// Converts the value of a computed property to the value that sections compare.
 private func sectionValue(_ value: Any) -> RowValue {
     switch value {
     case let value as any AttributeStorable: value.storedValue.value

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The second tier of a save: merges the saves of the private tiers into the objects and lists of main.
+/// The second tier of a save. It merges the saves of the private tiers into the objects and lists of main.
 ///
 /// **Isolation**: the main actor.
 @MainActor
@@ -12,13 +12,12 @@ package final class MainTier {
         guard let self else { return }
         if registersObjects { prepareToFetch() } else { stack.root.noticeOutsideWrites() }
     }
-    /// The number of registered objects at which unreferenced objects are forgotten again.
+    /// When this many objects are registered, main forgets unreferenced objects.
     private var sweepAt = 1024
     /// The generation that began with the last reset that main has merged.
     private var knownReset = 0
-    /// Whether registered objects must be reloaded, because of changes by other programs or a failed read.
+    /// Whether registered objects must be reloaded because other programs made changes or a read failed.
     private var mustReload = false
-    /// The lists of main.
     var lists: ListHub {
         if let hub { return hub }
         let new = ListHub(stack)
@@ -26,14 +25,13 @@ package final class MainTier {
         return new
     }
     private var hub: ListHub?
-    /// Deleted objects, until all lists have reported their deletion. Referenced objects stay until the deletion is in the
-    /// store.
+    /// Deleted objects. They are kept until all lists have reported the deletion. Referenced objects are kept until the
+    /// deletion is in the store.
     let deletedObjects = ObjectTable()
-    /// The number of slots that deleted objects passed before they found a free slot. For tests.
+    /// The number of occupied slots that deleted objects skipped to find a free slot. For tests.
     package var keepingSteps: Int { deletedObjects.steps }
-    /// Whether a task that brings the lists up to date is scheduled.
     private var isDrainScheduled = false
-    /// The open drafts, by their numbers. They end with the container.
+    /// The open drafts by number. They end with the container.
     package var drafts: [Int: any MainFollower] = [:]
     private(set) var lastDraft = 0
 
@@ -42,12 +40,13 @@ package final class MainTier {
     }
 
     deinit {
-        // Loops over updates and observed lists retain their engines, and the engines retain the store, so end them. Without
-        // loops and lists the hub is released at once, and so is the store, even while main is busy.
+        // Loops over updates and observed lists retain their engines, and the engines retain the store. End the engines, so
+        // that the store is released. Without loops and lists, the hub and the store are released at once, even while main is
+        // busy.
         Task { @MainActor [weak hub] in hub?.end() }
     }
 
-    /// The closures for the container's waker. They do nothing after the tier is released.
+    /// The closures for the container's waker. They do nothing after the tier was released.
     nonisolated var work: MainWaker.Work {
         MainWaker.Work(
             merge: { [weak self] in self?.merge() }, mergeObjects: { [weak self] in self?.mergeObjects() },
@@ -59,25 +58,25 @@ package final class MainTier {
         return lastDraft
     }
 
-    /// Merges all saves into the registered objects, before a read. Lists follow later, because no delegate or observer may be
-    /// notified in the middle of a read.
+    /// Merges all saves into the registered objects before a read. Lists are updated later, because no delegate or observer may
+    /// be notified during a read.
     func prepareToFetch() {
         stack.root.noticeOutsideWrites()
         mergeObjects()
         sweep()
-        // Must be after the merge above, because a merge that forgets all objects stops the merging.
+        // Start after the merge above: a merge that forgets all objects stops the merging.
         stack.root.startMerging()
     }
 
     // MARK: Merging
 
-    /// Merges all saves into the registered objects, and then into the lists.
+    /// Merges all saves into the registered objects, and afterwards into the lists.
     package func merge() {
         mergeSaves()
         drainLists()
     }
 
-    /// Merges all saves into the registered objects. Lists follow when main is free.
+    /// Merges all saves into the registered objects. The lists are updated when main is free.
     func mergeObjects() {
         mergeSaves()
         guard let hub, hub.isWaiting, !isDrainScheduled else { return }
@@ -88,7 +87,7 @@ package final class MainTier {
         }
     }
 
-    /// Passes unmerged saves to the registered objects, the drafts and the lists.
+    /// Passes unmerged saves to the registered objects, drafts and lists.
     private func mergeSaves() {
         let (saves, reset, staleness) = stack.root.takeForMain()
         let isReset = reset != knownReset
@@ -103,7 +102,7 @@ package final class MainTier {
         for draft in drafts.values { draft.follow(merged) }
         lists.follow(merged)
         if staleness != nil { mustReload = true }
-        // If the store cannot be read now, the next merge or read tries again.
+        // If the store cannot be read now, reload in the next merge or read.
         if mustReload { try? reload() }
     }
 
@@ -137,14 +136,15 @@ package final class MainTier {
         binding.revive(object, stored.row, asOf: number)
     }
 
-    /// Marks an object as deleted, and keeps it for lists that still show it, and because the deletion may be rolled back.
+    /// Marks an object as deleted. The object is kept, because lists may still show it, and because the deletion may be rolled
+    /// back.
     private func end(_ object: ManagedObject) {
         context.bindings[object.layout.index].forget(object)
         deletedObjects.remove(object.key)
         deletedObjects.insert(object)
     }
 
-    /// Marks all registered objects as deleted, if the store was reset.
+    /// Marks all registered objects as deleted if the store was reset.
     private func take(_ reset: Int) {
         guard reset != knownReset else { return }
         knownReset = reset
@@ -154,7 +154,7 @@ package final class MainTier {
         }
     }
 
-    /// Reloads the referenced objects from the store, and forgets all others.
+    /// Reloads the referenced objects from the store, and forgets all other objects.
     private func reload() throws(DataSourceError) {
         for binding in context.bindings {
             binding.objects.removeUnreferenced()
@@ -177,7 +177,7 @@ package final class MainTier {
         mustReload = false
     }
 
-    /// Forgets unreferenced objects, whenever the number of registered objects has doubled since the last time.
+    /// Forgets unreferenced objects when the number of registered objects has doubled since the last time.
     private func sweep() {
         if deletedObjects.count > 0, lists.isIdle {
             let isFinal = stack.root.pendingSaveCount == 0 && !stack.root.hasUnmergedSaves

@@ -85,7 +85,7 @@ public protocol DataSourceDelegate: AnyObject {
     ///
     /// - Parameters:
     ///   - section: The section.
-    /// - index: The section's index: before all changes for a deleted section, after all changes for an inserted section.
+    ///   - index: The section's index: before all changes for a deleted section, after all changes for an inserted section.
     ///   - type: `.insert` or `.delete`.
     ///   - dataKey: The name under which the list was registered.
     func didChangeSection(_ section: ListSection, at index: Int, for type: ListChangeType, dataKey: String)
@@ -107,8 +107,8 @@ public protocol DataSourceDelegate: AnyObject {
     /// An object also counts as changed if objects were linked, unlinked or reordered in its to-many relationships.
     ///
     /// - Parameters:
-    /// - object: The object in the main context, with its newest values. An object that left the list may still exist: see
-    ///   ``ManagedObject/isDeleted``.
+    ///   - object: The object in the main context, with its newest values. An object that left the list may still exist: see
+    ///     ``ManagedObject/isDeleted``.
     ///   - indexPath: The index path before all changes; nil for an insert.
     ///   - type: `.insert`, `.delete`, `.move` or `.update`.
     ///   - newIndexPath: The index path after all changes; nil for a delete and for an update.

@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// Keeps the aggregates of one query up to date, without its rows. Small saves are applied on the main actor; large saves are
-/// applied, and all rows are read, off the main actor.
+/// Keeps the aggregates of one query up to date without keeping the rows. Small saves are applied on the main actor. Large
+/// saves are applied off the main actor, and rows are read off the main actor.
 @MainActor
 final class AggregateEngine: HubEngine {
-    /// Gets the changes of the aggregates.
+    /// An object that is notified of changes of the aggregates.
     @MainActor
     protocol Subscriber: AnyObject {
         /// - Parameter changed: The groups that may have changed; nil for all groups.
@@ -25,7 +25,7 @@ final class AggregateEngine: HubEngine {
     private var reading: ListReason?
     private var firstUnread: Int?
     private(set) var isWorking = false
-    /// Whether the rows could not be read. The next notice tries again.
+    /// Whether the rows could not be read. After the next notice, the rows are read again.
     private var isRefused = false
     private var isFinished = false
     private(set) var noticeCount = 0
@@ -33,7 +33,7 @@ final class AggregateEngine: HubEngine {
 
     private static let mostRowsOnMain = 256
 
-    /// Reads all rows.
+    /// Reads all rows at once.
     init(_ query: ListQuery, _ plan: AggregateState.Plan, hub: ListHub) throws(DataSourceError) {
         self.hub = hub
         let requeriesStore =
@@ -83,7 +83,7 @@ final class AggregateEngine: HubEngine {
         ListReason(kind, requeriesStore: worker.requeriesStore)
     }
 
-    /// All rows that are read will include the pending saves.
+    /// Discards the pending saves: the read of all rows will include them.
     private func mustRead(_ reason: ListReason) {
         reading = reason
         firstUnread = min(firstUnread ?? noticeCount, pending.first?.notice ?? noticeCount)
@@ -119,8 +119,8 @@ final class AggregateEngine: HubEngine {
         return true
     }
 
-    /// The state, of which no copy is left: groups that a save does not change must not be copied. If the save cannot be applied, all
-    /// rows are read.
+    /// Returns the state, and leaves no copy of it in the engine. Therefore groups that a save does not change are not copied.
+    /// If the save cannot be applied, all rows are read.
     private func takeState() -> AggregateState {
         defer { state = AggregateState(worker.plan) }
         return state
@@ -138,7 +138,7 @@ final class AggregateEngine: HubEngine {
             if case .read = task { reason.didReadStore = true }
             Task { @MainActor [reason] in
                 self.hub.perform {
-                    // The rows may be newer than main.
+                    // The rows that were read may be newer than main.
                     if case .read = task { self.hub.stack.mainWaker.merge() }
                     self.isWorking = false
                     if !self.isFinished { self.end(outcome, reason) }
@@ -151,24 +151,24 @@ final class AggregateEngine: HubEngine {
         switch outcome {
         case .failed(let error):
             if reading == nil {
-                // Saves that came meanwhile may have removed the cause.
+                // Saves during the failed work may have removed the cause of the failure.
                 isRefused = pending.isEmpty
                 mustRead(reason)
             }
             settle()
-            // A closed container notifies its lists itself.
+            // A container that is closed notifies its lists itself.
             if error.code != .storeClosed { subscriber?.notify(error) }
         case .notApplied:
             if reading == nil { mustRead(reason) }
         case .applied(var new, let number):
-            // All rows must be read, for example after a reset.
+            // All rows must be read again, for example after a reset.
             if reading != nil { return }
             if new.mustRead { return mustRead(reason) }
             let changed = new.takeChanges()
             show(new, number)
             subscriber?.notify(new, changed: changed, reason)
         case .read(let new, let number):
-            // The store was reset meanwhile, for example.
+            // The rows are out of date, because the store was reset during the read.
             if reading?.kind == .reset { return }
             show(new, number)
             subscriber?.notify(new, changed: nil, reason)
@@ -180,13 +180,13 @@ final class AggregateEngine: HubEngine {
         settle()
     }
 
-    /// Settles all notices before the first waiting notice.
+    /// Settles all notices before the first notice that still waits.
     private func settle() {
         settledCount = min(pending.first?.notice ?? .max, firstUnread ?? .max, noticeCount + 1) - 1
     }
 }
 
-/// Does the work of an aggregate, on the main actor or off it.
+/// Does the work of an aggregate, on or off the main actor.
 struct AggregateWorker: Sendable {
     let query: ListQuery
     let plan: AggregateState.Plan
@@ -201,12 +201,12 @@ struct AggregateWorker: Sendable {
     }
 
     enum Outcome: Sendable {
-        /// The state, and the number of its newest save.
+        /// The new state, and the number of its newest save.
         case applied(AggregateState, Int64)
         case read(AggregateState, Int64)
         /// The rows could not be read.
         case failed(DataSourceError)
-        /// A row of a save could not be compared with the predicate. A later save may have changed the row.
+        /// The predicate could not be evaluated for a row of a save. A later save may have changed the row.
         case notApplied
     }
 
@@ -229,13 +229,13 @@ struct AggregateWorker: Sendable {
         } catch { return .notApplied }
     }
 
-    /// The number of rows of a save that may match.
+    /// The number of changed rows in a save that may match the query.
     func rowCount(of save: ChangeSet) -> Int {
         save.entities.lazy.filter { query.family.contains($0.entity) }
             .reduce(0) { $0 + $1.inserted.count + $1.updated.count + $1.deleted.count }
     }
 
-    /// Reads all rows, including saves that are not committed, and keeps none of them.
+    /// Calculates the aggregates from all rows, including uncommitted saves. The rows are not kept.
     func read() throws(DataSourceError) -> (AggregateState, asOf: Int64) {
         var state = AggregateState(plan)
         if !requeriesStore, let entity = query.family.first {
@@ -246,7 +246,7 @@ struct AggregateWorker: Sendable {
                 return (state, asOf)
             }
             state = AggregateState(plan)
-            // Without the other columns.
+            // Read the rows with these columns only.
             let (found, asOf) = try root.rows.rows(rows, ofEntities: query.family, layout)
             for (_, rows) in found { for row in rows { state.add(row) } }
             _ = state.takeChanges()

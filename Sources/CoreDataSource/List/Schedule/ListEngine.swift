@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// Keeps the rows of one query up to date, for all lists with that query. Its ``ListSchedule`` decides, and the engine acts.
+/// Keeps the rows of one query up to date, for all lists with that query. The ``ListSchedule`` makes the decisions.
 @MainActor
 final class ListEngine: HubEngine {
     let key: ListKey
@@ -10,7 +10,7 @@ final class ListEngine: HubEngine {
     private let worker: ListWorker
     private let hub: ListHub
     private var subscriptions: [Subscription] = []
-    /// The day of the last check; nil if the sections are no days, weeks or months.
+    /// The number of the day at the last check; nil unless the sections are days, weeks or months.
     private var day: Int64?
 
     private final class Subscription {
@@ -19,7 +19,7 @@ final class ListEngine: HubEngine {
         init(_ subscriber: any ListSubscriber) { self.subscriber = subscriber }
     }
 
-    /// - Parameter state: Nil to read the rows off the main actor; until then the list is empty.
+    /// - Parameter state: The first state. Nil to read the rows off the main actor; the list is empty until the rows were read.
     init(_ key: ListKey, _ query: ListQuery, state: ListState?, hub: ListHub) {
         self.key = key
         self.query = query
@@ -29,33 +29,27 @@ final class ListEngine: HubEngine {
         day = query.order.section?.periods?.day(of: hub.stack.root.scheduling.now().timeIntervalSinceReferenceDate)
     }
 
-    /// The state of the last report, or a newer one that looks the same.
+    /// The state of the last report, or a newer state with the same rows to show.
     var state: ListState { schedule.reportedState }
 
     var lastUpdateReason: ListReason { schedule.lastUpdateReason }
 
-    /// Whether the rows have been read.
     var isFilled: Bool { schedule.isFilled }
 
-    /// Whether the rows could not be read. The next notice reads them again.
+    /// Whether the rows could not be read. After the next notice, the rows are read again.
     var isRefused: Bool { schedule.isRefused }
 
-    /// Whether work is being done.
     var isWorking: Bool { schedule.isWorking }
 
-    /// Whether ``step()`` has something to do.
     var isReady: Bool { schedule.isReady }
 
-    /// Whether the state lacks saves or a reload.
+    /// Whether saves or a reload are not part of the state yet.
     var isBehind: Bool { schedule.isBehind }
 
-    /// The memory of the waiting saves, in bytes.
     var pendingByteCount: Int { schedule.pendingByteCount }
 
-    /// The number of notices so far.
     var noticeCount: Int { schedule.noticeCount }
 
-    /// Whether each of the first `notices` notices was reported or has failed.
     func isSettled(_ notices: Int) -> Bool { schedule.isSettled(notices) }
 
     func subscribe(_ subscriber: any ListSubscriber) {
@@ -69,21 +63,18 @@ final class ListEngine: HubEngine {
 
     // MARK: Notices
 
-    /// Enqueues saves for ``step()``.
     func enqueue(_ changes: [ChangeSet]) { take(.saves(changes)) }
 
-    /// Enqueues a reload of the rows for ``step()``.
     func reload(_ kind: ListReason.Kind) { take(.reload(kind)) }
 
-    /// Stops following saves, and notifies the subscribers.
     func finish() { take(.finish) }
 
     // MARK: Days
 
-    /// The end of the present day; nil if the sections are no days, weeks or months.
+    /// The end of the current day; nil unless the sections are days, weeks or months.
     var endOfDay: Date? { query.order.section?.periods?.endOfDay(of: hub.stack.root.scheduling.now()) }
 
-    /// Whether another day has begun since the last check.
+    /// Whether a new day has begun since the last check.
     func isNewDay(_ now: Date) -> Bool {
         guard let day, let new = query.order.section?.periods?.day(of: now.timeIntervalSinceReferenceDate) else {
             return false
@@ -92,14 +83,11 @@ final class ListEngine: HubEngine {
         return new != day
     }
 
-    /// Notifies the subscribers that another day has begun.
+    /// Notifies the subscribers that a new day has begun.
     func recordDayChange() { take(.dayChange) }
 
     // MARK: Work
 
-    /// Does the next piece of work, or starts it off the main actor.
-    ///
-    /// - Returns: Whether there may be more to do now.
     func step() -> Bool {
         guard schedule.isReady else { return false }
         take(.turn(isEverySaveWanted: subscriptions.contains { $0.subscriber?.wantsEverySave ?? false }))
@@ -120,7 +108,7 @@ final class ListEngine: HubEngine {
     private func start(_ work: ListWork) {
         let (queue, worker) = (hub.queue, worker)
         queue.async {
-            // The previous state and the changes may be large, so release them off the main actor too.
+            // Release the previous state and the changes off the main actor too, because both may be large.
             let done = ReleasedOffMain((work: work, outcome: worker.run(work, isOnMain: false)))
             Task { @MainActor in
                 done.use { self.end($0.work, $0.outcome) }
@@ -136,8 +124,8 @@ final class ListEngine: HubEngine {
         }
     }
 
-    /// A subscriber that unsubscribes meanwhile is not notified. A new subscriber is not notified either, because it begins
-    /// with the reported state.
+    /// Notifies the subscribers that are subscribed now. A subscriber that unsubscribes during the loop is not notified. A new
+    /// subscriber is not notified either, because it begins with the reported state.
     private func notifySubscribers(_ body: (any ListSubscriber) -> Void) {
         for subscription in subscriptions where subscriptions.contains(where: { $0 === subscription }) {
             if let subscriber = subscription.subscriber { body(subscriber) }
@@ -156,7 +144,7 @@ final class FirstRows: ListSubscriber {
         engine.subscribe(self)
     }
 
-    /// Waits for the first rows. May be called once.
+    /// Waits for the first rows. Call this function at most once.
     ///
     /// - Throws: The error of the read; `CancellationError` as soon as the task is cancelled.
     func arrive() async throws {

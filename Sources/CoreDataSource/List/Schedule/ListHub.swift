@@ -2,57 +2,57 @@ internal import Foundation
 internal import QueryLanguage
 internal import RowStore
 
-/// The saves of one merge of main.
+/// The saves that main merges together.
 package struct MergedSaves {
     let saves: [ChangeSet]
     /// Whether the store was reset before the saves.
     let isReset: Bool
-    /// The reason for other, unknown changes; nil without such changes.
+    /// The reason why other rows may have changed too; nil if only the saves changed rows.
     let staleness: SaveLog.Staleness?
     let changesLinks: Bool
 }
 
-/// Follows the merges of main: the lists and the drafts.
+/// An object that follows the merges of main, for example the lists or a draft.
 @MainActor
 package protocol MainFollower: AnyObject {
-    /// Takes the saves that main has merged.
+    /// Handles the saves that main has merged.
     func follow(_ merged: MergedSaves)
 
     /// Ends, because no more saves follow.
     func end()
 }
 
-/// Follows the merges of main for lists or aggregates.
+/// Follows the merges of main for a list or an aggregate.
 @MainActor
 protocol HubEngine: AnyObject {
-    /// Whether ``step()`` has something to do.
+    /// Whether ``step()`` has work to do.
     var isReady: Bool { get }
-    /// Whether work is being done.
+    /// Whether work is running.
     var isWorking: Bool { get }
     /// The memory of the waiting saves, in bytes.
     var pendingByteCount: Int { get }
-    /// The number of notices so far.
+    /// The number of notices so far. A notice is a group of saves that concern the engine, or a reload.
     var noticeCount: Int { get }
 
     /// Whether each of the first `notices` notices was reported or has failed.
     func isSettled(_ notices: Int) -> Bool
 
-    /// Enqueues saves for ``step()``.
+    /// Adds saves, which ``step()`` handles.
     func enqueue(_ changes: [ChangeSet])
 
-    /// Enqueues a reload of the rows for ``step()``.
+    /// Requests a reload of the rows, which ``step()`` starts.
     func reload(_ kind: ListReason.Kind)
 
-    /// Does the next piece of work, or starts it off the main actor.
+    /// Does the next piece of work, or starts the work off the main actor.
     ///
-    /// - Returns: Whether there may be more to do now.
+    /// - Returns: Whether there may be more work to do now.
     func step() -> Bool
 
     /// Stops following saves, and notifies the subscribers.
     func finish()
 }
 
-/// The engines of all lists of a container, one for each query, and of all aggregates.
+/// The engines of a container: one for each query of a list, and one for each aggregate.
 @MainActor
 final class ListHub: MainFollower {
     let stack: PersistentStack
@@ -73,7 +73,7 @@ final class ListHub: MainFollower {
         var list: ListEngine? { engine as? ListEngine }
     }
 
-    /// A call that waits until each list has handled its earlier notices.
+    /// A call that waits until each engine has settled the notices that it had when the call began.
     private struct Waiter {
         let lists: [(entry: Entry, notices: Int)]
         let continuation: CheckedContinuation<Void, Never>
@@ -89,29 +89,27 @@ final class ListHub: MainFollower {
         }
     }
 
-    /// The number of engines.
     var count: Int { engines.count { $0.engine != nil } }
 
-    /// The memory of the saves that wait for work off the main actor, in bytes.
+    /// The memory, in bytes, of the saves that wait for work off the main actor.
     var keptBytes: Int { engines.reduce(0) { $0 + ($1.engine?.pendingByteCount ?? 0) } }
 
-    /// Whether there are no engines.
     var isEmpty: Bool { !engines.contains { $0.engine != nil } }
 
     // MARK: Engines
 
-    /// A filled engine of a query: an existing engine that is up to date, or a new engine whose rows are read now.
+    /// Returns a filled engine for a query: an existing engine that is up to date, or a new engine whose rows are read now.
     func engine(_ key: ListKey, _ query: ListQuery) throws(DataSourceError) -> ListEngine {
         try stack.root.checkOpen()
         if let engine = find(key), !engine.isBehind { return engine }
         let engine = add(ListEngine(key, query, state: try .read(query, stack.root, stack.layout), hub: self))
-        // The rows may include a save that main has not merged. The list will not report that save, so merge now: no cell may
-        // be drawn with relationships from before the save.
+        // The rows may include a save that main has not merged. The list will not report that save. Merge now, so that no cell
+        // shows relationships from before the save.
         if stack.root.hasUnmergedSaves { stack.mainWaker.mergeObjects() }
         return engine
     }
 
-    /// A new engine of aggregates, which reads all rows now.
+    /// Makes an engine for aggregates, which reads all rows now.
     func aggregate(_ query: ListQuery, _ plan: AggregateState.Plan) throws(DataSourceError) -> AggregateEngine {
         try stack.root.checkOpen()
         let engine = add(try AggregateEngine(query, plan, hub: self))
@@ -119,16 +117,16 @@ final class ListHub: MainFollower {
         return engine
     }
 
-    /// An engine of a query. The rows of a new engine are read off the main actor, and then reported.
+    /// Returns an engine for a query. If the engine is new, its rows are read off the main actor and then reported.
     func engineToBeFilled(_ key: ListKey, _ query: ListQuery) -> ListEngine {
         guard let engine = find(key) else { return add(ListEngine(key, query, state: nil, hub: self)) }
-        // A new follower must also be notified of a failed read, so try again.
+        // A new subscriber must also be notified of a failed read, so read again.
         if engine.isRefused { engine.reload(.initial) }
         return engine
     }
 
-    /// A filled engine of a query: an existing engine that is up to date, or a new engine whose rows are read off the main
-    /// actor.
+    /// Returns a filled engine for a query: an existing engine that is up to date, or a new engine whose rows are read off the
+    /// main actor.
     ///
     /// - Throws: Errors of the store; `storeClosed`; `CancellationError`.
     func filledEngine(_ key: ListKey, _ query: ListQuery) async throws -> ListEngine {
@@ -142,7 +140,7 @@ final class ListHub: MainFollower {
     }
 
     private func find(_ key: ListKey) -> ListEngine? {
-        // The newest engine of a query is the last.
+        // If several engines have the same query, the last engine is the newest.
         engines.last { $0.list?.key == key }?.list
     }
 
@@ -155,7 +153,7 @@ final class ListHub: MainFollower {
 
     // MARK: Days
 
-    /// Checks again when the first day of a list ends, and after a minute, because a user or a server may set the clock.
+    /// Sets a timer until the first list's day ends, but for at most a minute, because a user or a server may set the clock.
     private func setClock() {
         guard !isClockSet, let end = engines.compactMap({ $0.list?.endOfDay }).min() else { return }
         isClockSet = true
@@ -181,14 +179,14 @@ final class ListHub: MainFollower {
         if let staleness = merged.staleness { reload(ListReason.Kind(staleness)) }
     }
 
-    /// Reloads the rows of all lists.
+    /// Reloads the rows of all lists and aggregates.
     func reload(_ kind: ListReason.Kind) {
         for entry in engines { entry.engine?.reload(kind) }
     }
 
-    /// Lets all lists work until none has anything to do now.
+    /// Lets all engines work until no engine has work to do now.
     ///
-    /// All reports are made here, one by one. Notices and actions during a report are handled after the report.
+    /// This function makes all reports, one by one. Notices and actions during a report are handled after the report.
     func drain() {
         if isDraining { return }
         isDraining = true
@@ -200,10 +198,10 @@ final class ListHub: MainFollower {
         for (waiter, _) in done { waiter.continuation.resume() }
     }
 
-    /// Calls ``drain()`` as soon as main is free.
+    /// Calls ``drain()`` when main is free.
     func drainSoon() { Task { @MainActor [weak self] in self?.drain() } }
 
-    /// - Returns: Whether there may be more to do now.
+    /// - Returns: Whether there may be more work to do now.
     private func takeTurn() -> Bool {
         if !actions.isEmpty {
             actions.removeFirst()()
@@ -212,13 +210,13 @@ final class ListHub: MainFollower {
         return engines.compactMap(\.engine).contains { $0.step() }
     }
 
-    /// Performs an action that may make a report: now, or after the running report.
+    /// Performs an action that may make a report, now or after the running report.
     func perform(_ action: @escaping @MainActor () -> Void) {
         actions.append(action)
         drain()
     }
 
-    /// Ends all lists.
+    /// Ends all engines.
     func end() {
         isFinished = true
         let ended = engines.compactMap(\.engine)
@@ -226,13 +224,13 @@ final class ListHub: MainFollower {
         perform { for engine in ended { engine.finish() } }
     }
 
-    /// Whether a list has work to begin, and ``drain()`` is not running.
+    /// Whether an engine has work to begin and ``drain()`` is not running.
     var isWaiting: Bool { !isDraining && (!actions.isEmpty || engines.contains { $0.engine?.isReady ?? false }) }
 
-    /// Whether all lists have reported everything.
+    /// Whether all engines have reported everything.
     var isIdle: Bool { !isDraining && !isWaiting && !engines.contains { $0.engine?.isWorking ?? false } }
 
-    /// Waits until all lists have handled their earlier notices, or have failed. Does not wait for later notices.
+    /// Waits until each engine has settled the notices that it has now. Later notices are not waited for.
     func settle() async {
         let lists = engines.map { ($0, $0.engine?.noticeCount ?? 0) }
         if lists.allSatisfy({ $0.engine?.isSettled($1) ?? true }) { return }
@@ -240,7 +238,7 @@ final class ListHub: MainFollower {
     }
 }
 
-/// The identity of a query: lists with the same key share an engine.
+/// The identity of a list's query. Lists with equal keys share an engine.
 struct ListKey: Hashable {
     let entity: Int
     let family: [Int]
@@ -252,9 +250,9 @@ struct ListKey: Hashable {
     let limit: Int?
     /// The position after which the list begins.
     var start: RowCursor?
-    /// The predicate that needs objects.
+    /// The predicate that needs objects; nil if there is none.
     let objectPredicate: PredicateTree?
-    /// Whether the rows may lack large values.
+    /// Whether large values may be missing from the rows.
     let defersValues: Bool
 
     init(_ query: ListQuery, section: AnyHashable?, objectPredicate: PredicateTree?) {

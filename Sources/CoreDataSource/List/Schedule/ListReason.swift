@@ -1,43 +1,46 @@
 package import RowStore
 
-/// The reason for a change of a list: the saves, their data sources, their changes, and the cost of the update.
+/// The reason for a change of a list: the saves, their data sources, the changes, and the cost of the update.
 ///
 /// ```swift
 /// if let reason = contacts.lastUpdateReason(dataKey: "list") { print(reason) }
 /// // save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us
 /// ```
 public struct ListReason: Sendable {
-    /// The kind of the change.
+    /// The kind of change.
     public var kind: Kind
-    /// The numbers of the saves, from the first to the last, counted from 1 since the container was opened; nil if no save made
-    /// the change.
+    /// The numbers of the first and the last save; nil if no save made the change. Saves are counted from 1 after the container
+    /// was opened.
     public var saves: ClosedRange<Int64>?
     /// The number of rows that changed, entered the list or left the list.
     public var rowCount = 0
-    /// Whether the update read rows from the store: see <doc:Lists>.
+    /// Whether the update read rows from the store. See <doc:Lists>.
     public var didReadStore = false
-    /// Whether the list queries the store after each save of its entities. Such a list has a predicate that needs objects
-    /// (``FetchPredicate/needsObjects``), or has a limit and follows relationships. The queries run off the main actor, and the
-    /// list reports the differences. Several saves may make one report.
+    /// Whether the list queries the store after each save of its entities.
+    ///
+    /// Such a list has a predicate that needs objects (``FetchPredicate/needsObjects``), or has a limit and follows
+    /// relationships. The queries run off the main actor, and the list reports the differences. Several saves may make one
+    /// report.
     public var requeriesStore = false
-    /// The duration of the update in microseconds, on the main actor unless ``ranOffMain`` is true.
+    /// The duration of the update in microseconds. The time was spent on the main actor unless ``ranOffMain`` is true.
     public var microseconds = 0.0
-    /// Whether the update was computed off the main actor, because it was large.
+    /// Whether the update was computed off the main actor because the update was large.
     public var ranOffMain = false
-    /// The relationships of ``ObjectRequest/prefetch``, which are read with the list's objects, in the order of the request.
-    /// Empty for ``ListUpdate/reason``, because snapshots have rows and no objects.
+    /// The relationships of ``ObjectRequest/prefetch``, in the order of the request. They are read together with the list's
+    /// objects. Empty for ``ListUpdate/reason``, because snapshots have no objects.
     public internal(set) var prefetched: [String] = []
-    /// The relationships of the list's objects that main has read for one object at a time so far, with the number of reads.
-    /// Each read is a statement. Main reads the relationships of objects together if
+    /// The relationships of the list's objects that main has read for one object at a time, with the number of reads so far.
+    ///
+    /// Each read is a statement of its own. Main reads a relationship for many objects together if
     /// ``EntityDataSource/allObjects(dataKey:as:)`` or a fetch returned the objects together. Empty for ``ListUpdate/reason``,
-    /// which can be read on any thread.
+    /// because that reason can be read on any thread.
     public internal(set) var readOneByOne: [String: Int] = [:]
-    /// The error, for ``Kind/failure``.
+    /// The error, if the kind is ``Kind/failure``.
     public var failure: DataSourceError?
 
-    /// The members that made the saves, other than this container.
+    /// The other members whose saves made the change.
     private var members: Set<StoreMember> = []
-    /// The changed columns by entity.
+    /// The changed columns, by entity.
     private var columns: [Int: ColumnSet] = [:]
     private var names: Names?
 
@@ -46,7 +49,7 @@ public struct ListReason: Sendable {
         self.requeriesStore = requeriesStore
     }
 
-    /// The names of entities, attributes and owning data sources.
+    /// Finds the names of entities, attributes and owning data sources.
     struct Names: Sendable {
         let layout: ModelLayout
         let owner: @Sendable (Int) -> String?
@@ -60,7 +63,7 @@ extension ListReason {
         return columns.keys.map { names.layout.entities[$0].name }.sorted()
     }
 
-    /// The names of the changed attributes of existing objects, in alphabetical order.
+    /// The names of the attributes that changed in existing objects, in alphabetical order.
     public var attributes: [String] {
         guard let names else { return [] }
         let changed = columns.map { entity, columns in
@@ -76,8 +79,8 @@ extension ListReason {
         return Set(columns.keys.compactMap(names.owner)).sorted()
     }
 
-    /// The processes of other members that made the saves, in a shared store: `process 4711 (importer)`. Empty for saves of
-    /// this container.
+    /// The processes of the other members that made the saves, for example `process 4711 (importer)`. Empty for saves of this
+    /// container.
     public var processes: [String] { members.map(\.description).sorted() }
 
     mutating func record(_ net: NetChanges, _ names: Names) {
@@ -88,7 +91,7 @@ extension ListReason {
         self.names = names
     }
 
-    /// Adds saves after which the rows are read again.
+    /// Records saves whose effects are read from the store.
     mutating func record(_ changes: [ChangeSet], ofEntities family: Set<Int>, _ names: Names? = nil) {
         if let names { self.names = names }
         for save in changes {
@@ -105,7 +108,7 @@ extension ListReason {
         microseconds += start.duration(to: .now) / .microseconds(1)
     }
 
-    /// The combined reason of this report and a later report.
+    /// Joins this reason with the reason of a later report.
     func followed(by later: ListReason) -> ListReason {
         var both = later
         if kind == .initial || kind == .reset || kind == .dayChange && later.kind != .reset && later.kind != .failure {
@@ -123,8 +126,10 @@ extension ListReason {
 }
 
 extension ListReason: CustomStringConvertible {
-    /// One line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`. For a save of
-    /// another process, the line names the process: `save 13 of ContactDataSource in process 4711 (importer): ...`.
+    /// The reason as one line for a log: `save 12 of ContactDataSource: 3 rows of ContactEntity (name, phone), 14.2 us`.
+    ///
+    /// For a save of another process, the line names the process: `save 13 of ContactDataSource in process 4711 (importer):
+    /// ...`.
     public var description: String {
         var text = kind.description
         if let saves {
@@ -149,11 +154,11 @@ extension ListReason: CustomStringConvertible {
 }
 
 extension ListReason {
-    /// The kind of a change. New kinds may be added in any release: keep a default branch.
+    /// The kind of change. New kinds may be added in any release, so keep a default branch.
     public struct Kind: RawRepresentable, Hashable, Sendable, CustomStringConvertible {
         public let rawValue: String
 
-        /// The kind with the given raw value, for example from a log.
+        /// Makes the kind with a raw value, for example from a log.
         ///
         /// ```swift
         /// let kind = ListReason.Kind(rawValue: "save")
@@ -168,9 +173,9 @@ extension ListReason {
         public static let initial = Kind(rawValue: "initial")
         /// Objects were saved.
         public static let save = Kind(rawValue: "save")
-        /// The store was reset: all earlier rows of the list are gone.
+        /// The store was reset. No earlier row is in the list any more.
         public static let reset = Kind(rawValue: "reset")
-        /// Saves were rolled back, because they could not be written or were discarded.
+        /// Saves were rolled back because they could not be written or were discarded.
         public static let rolledBack = Kind(rawValue: "rolledBack")
         /// Another program wrote to the store, so all rows were read again.
         public static let outsideWrites = Kind(rawValue: "outsideWrites")
@@ -178,10 +183,10 @@ extension ListReason {
         public static let backlog = Kind(rawValue: "backlog")
         /// A bulk change of very many objects was saved, so all rows were read again.
         public static let bulkChange = Kind(rawValue: "bulkChange")
-        /// Another day has begun in a list with sections by days, weeks or months. No row has changed, but titles such as
-        /// "today" may have.
+        /// A new day has begun, and the sections of the list are days, weeks or months. No row has changed, but titles such as
+        /// "today" may have changed.
         public static let dayChange = Kind(rawValue: "dayChange")
-        /// The rows could not be read. The list keeps its rows; the next save tries again.
+        /// The rows could not be read. The list keeps its old rows. The rows are read again after the next save.
         public static let failure = Kind(rawValue: "failure")
         /// The container was closed. The list keeps its rows, and does not change again.
         public static let closed = Kind(rawValue: "closed")

@@ -1,14 +1,14 @@
 internal import RowStore
 
-/// A report of a list: the state before, the state after, and the changes between them.
+/// A report of a list: the old state, the new state, and the changes between them.
 package final class ListReport: Sendable {
     package let old: ListState
     package let new: ListState
     package let net: NetChanges
     package let difference: RowDifference
     package let reason: ListReason
-    /// Whether rows that left the list may have changed since without a notice. A report over several saves lacks the changes
-    /// of a row from the time when the row was not in the list.
+    /// Whether rows that left the list may have changed afterwards without a notice. A report over several saves does not
+    /// include the changes of a row while the row was not in the list.
     let isCatchUp: Bool
 
     package init(
@@ -25,7 +25,7 @@ package final class ListReport: Sendable {
         isCatchUp = false
     }
 
-    /// The report of the first rows. It needs no net changes, because no observer has shown the list before.
+    /// Reports the first rows. There are no net changes, because no observer has shown the list before.
     package init(first new: ListState, _ reason: ListReason, since start: ContinuousClock.Instant) {
         (old, self.new) = (.unread(new.query), new)
         (net, difference) = (NetChanges(), RowDifference(inserting: new))
@@ -36,7 +36,7 @@ package final class ListReport: Sendable {
         isCatchUp = false
     }
 
-    /// A report of all changes since a pause began, or of another page.
+    /// Reports all changes since a pause began, or the rows of another page.
     init(
         from old: ListState, to new: ListState, _ net: NetChanges, _ difference: RowDifference, _ reason: ListReason
     ) {
@@ -46,34 +46,34 @@ package final class ListReport: Sendable {
     }
 }
 
-/// Gets each report of an engine.
+/// An object that is notified of each report of an engine.
 @MainActor
 protocol ListSubscriber: AnyObject {
-    /// Whether each save must make a report of its own, even if several were merged at once.
+    /// Whether each save must make its own report, even if several saves were merged at once.
     var wantsEverySave: Bool { get }
 
     func notify(_ report: ListReport)
 
-    /// The rows could not be read. The list keeps its rows, and the next save tries again.
+    /// The rows could not be read. The list keeps its old rows. The rows are read again after the next save.
     func notify(_ failure: DataSourceError)
 
     /// No more reports follow.
     func notifyEnd()
 }
 
-/// The state of a list that an observer shows. While paused, it keeps the state, and collects the changes to report later.
+/// The state of a list that an observer shows. During a pause, the shown state does not change, and the changes are collected.
 package struct ShownState {
     package private(set) var state: ListState
-    /// The unreported changes; nil while not paused.
+    /// The unreported changes; nil if there is no pause.
     private var missed: NetChanges?
-    /// Whether another day has begun during the pause.
+    /// Whether a new day has begun during the pause.
     private var missedDay = false
 
     package init(_ state: ListState) {
         self.state = state
     }
 
-    /// Does nothing if already paused.
+    /// Begins a pause. Does nothing during a pause.
     package mutating func pause() {
         if missed == nil { missed = NetChanges() }
     }
@@ -82,8 +82,8 @@ package struct ShownState {
     ///
     /// - Parameters:
     ///   - newest: The state of the engine.
-    ///   - reason: The reason for the last change.
-    /// - Returns: One report of all changes since the pause began; nil if there are none, or if it was not paused.
+    ///   - reason: The reason for the last change of the engine.
+    /// - Returns: One report of all changes since the pause began; nil if there are no changes or there was no pause.
     package mutating func resume(at newest: ListState, _ reason: ListReason) -> ListReport? {
         guard let missed else { return nil }
         var reason = reason
@@ -97,9 +97,9 @@ package struct ShownState {
             ? nil : ListReport(from: state, to: newest, net, difference, reason)
     }
 
-    /// Takes the next report of the engine.
+    /// Handles the next report of the engine.
     ///
-    /// - Returns: The report to show now; nil while paused.
+    /// - Returns: The report to show now; nil during a pause.
     package mutating func take(_ report: ListReport) -> ListReport? {
         if missed != nil {
             missed?.add(report.net, from: state, to: report.new.query)
@@ -110,7 +110,7 @@ package struct ShownState {
         return report
     }
 
-    /// Shows another page at once, even while paused.
+    /// Shows another page at once, even during a pause.
     package mutating func move(to new: ListState, _ reason: ListReason) -> ListReport {
         if missed != nil { missed = NetChanges() }
         missedDay = false

@@ -2,14 +2,14 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The request and the section key of a list.
+/// The request and the sections of a list.
 struct ListRequest<Object: ManagedObject>: Sendable {
     let request: ObjectRequest<Object>
     let sections: ListSections<Object>?
-    /// Whether sections were given twice.
+    /// Whether the sections were specified twice.
     private let isAmbiguous: Bool
 
-    /// A limit that no list can reach.
+    /// The limit that replaces any larger limit. No list has as many rows.
     static var mostRows: Int { 1 << 40 }
 
     init(_ request: ObjectRequest<Object>, _ section: PartialKeyPath<Object>?) {
@@ -18,7 +18,7 @@ struct ListRequest<Object: ManagedObject>: Sendable {
         isAmbiguous = section != nil && request.sections != nil
     }
 
-    /// The request; throws if a list does not support it.
+    /// The request, if lists support it; otherwise throws.
     var checked: ObjectRequest<Object> {
         get throws(DataSourceError) {
             try request.checkWindow()
@@ -48,7 +48,7 @@ struct ListRequest<Object: ManagedObject>: Sendable {
 }
 
 extension ObjectRequest {
-    /// The request without limit and cursor.
+    /// The request without the limit and the cursor.
     var whole: ObjectRequest {
         var request = self
         (request.limit, request.after) = (nil, nil)
@@ -57,7 +57,7 @@ extension ObjectRequest {
 }
 
 extension ListState {
-    /// The name of a section: its value as a string; empty for nil, and for a list without sections.
+    /// The name of a section: the section's value as a string. Empty for nil, and for a list without sections.
     package func sectionName(_ section: Int) -> String {
         switch sectionTitle(section) {
         case .null: ""
@@ -73,13 +73,13 @@ extension ListState {
         return key.title(of: row, query.order.layout)
     }
 
-    /// The values that all rows of a section share; empty for a list without sections.
+    /// The values that all rows of a section have in common; empty for a list without sections.
     func sectionValues(_ section: Int) -> [RowValue] {
         guard query.order.section != nil, let row = firstRow(ofSection: section) else { return [] }
         return query.order.sectionValues(row)
     }
 
-    /// The moments of a section, if the sections are days, weeks or months.
+    /// The time interval of a section, if the sections are days, weeks or months; otherwise nil.
     func sectionInterval(_ section: Int) -> DateInterval? {
         guard let periods, case .integer(let first) = sectionTitle(section) else { return nil }
         return periods.interval(ofPeriod: first)
@@ -106,7 +106,7 @@ extension ListState {
     }
 }
 
-/// The title of a section in an index beside a list: the capitalized first letter of the section's name.
+/// Returns the title of a section for the index beside a list: the capitalized first letter of the section's name.
 func indexTitle(ofSection name: String) -> String {
     name.prefix(1).uppercased()
 }

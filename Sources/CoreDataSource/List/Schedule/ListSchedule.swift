@@ -1,24 +1,24 @@
 package import RowStore
 
-/// Decides what a list does next and what it reports. The value has no side effects.
+/// Decides what a list does next and what the list reports. The value has no side effects.
 ///
 /// The schedule takes saves in their order, and returns at most one piece of work at a time. A few changed rows are merged on
-/// the main actor. Many changed rows are merged off the main actor, and all reads run there too. During such work the list
-/// shows its whole previous state, and later saves wait.
+/// the main actor. Many changed rows are merged off the main actor, and all reads also run off the main actor. During such work
+/// the list shows its whole previous state, and later saves wait.
 ///
-/// If deletions leave fewer rows than the limit, the rows after the last row are read. The rows that were read may include
-/// later saves, which are then applied to the remaining rows first.
+/// If deletions leave fewer rows than the limit, the rows after the last row are read. If these rows include later saves, the
+/// later saves are also applied to the remaining rows, before the rows that were read are appended.
 package struct ListSchedule {
     package enum Event {
         /// Saves were made, in this order.
         case saves([ChangeSet])
         /// The rows must be read again.
         case reload(ListReason.Kind)
-        /// The next piece of work can begin. If every save is wanted, each save makes a report of its own.
+        /// The next piece of work can begin. If every save is wanted, each save makes its own report.
         case turn(isEverySaveWanted: Bool)
         /// The last returned work has ended.
         case workEnded(ListWork.Outcome)
-        /// Another day has begun, so that titles of sections may have changed.
+        /// A new day has begun, so the titles of sections may have changed.
         case dayChange
         /// No more saves follow.
         case finish
@@ -26,12 +26,11 @@ package struct ListSchedule {
 
     package enum Action {
         case none
-        /// Do the work, and then send ``Event/workEnded(_:)``. Work on the main actor must be done at once, before any other
-        /// event.
+        /// Do the work, and afterwards send ``Event/workEnded(_:)``. Do work on the main actor at once, before any other event.
         case run(ListWork, onMain: Bool)
         /// Send the report to all subscribers.
         case notify(ListReport)
-        /// Notify the subscribers that the rows could not be read. The next notice tries again.
+        /// Notify the subscribers that the rows could not be read. After the next notice, the rows are read again.
         case fail(DataSourceError)
         /// Notify the subscribers that no more reports follow.
         case stop
@@ -39,50 +38,50 @@ package struct ListSchedule {
 
     let query: ListQuery
     package private(set) var state: ListState
-    /// The state of the last report, or a newer state that looks the same. A subscriber that has taken all reports shows this
-    /// state.
+    /// The state of the last report, or a newer state with the same rows to show. A subscriber that has taken all reports shows
+    /// this state.
     package private(set) var reportedState: ListState
     /// The reason for the last change.
     package private(set) var lastUpdateReason: ListReason
-    /// The number of the state.
+    /// The number of ``state``.
     private var version = 0
-    /// The number of the newest save that is handled, with all saves before it.
+    /// The number of the newest save that was handled. All earlier saves were handled too.
     private var asOf: Int64
     private var pending: [Kept] = []
-    /// The running work.
     private var work: ListWork?
     /// The reason for the next read; nil if no read is needed.
     private var reading: ListReason?
-    /// The rows that the next read counts as changed, even if it finds them unchanged.
+    /// The rows that the next read counts as changed, even if the read finds them unchanged.
     private var touched = TouchedRows()
-    /// The number of the state whose rows are indexed by key; -1 for no state.
+    /// The number of the state whose rows are indexed by key; -1 if no state is indexed.
     private var indexedVersion = -1
-    /// Whether the rows could not be read. The next notice tries again.
+    /// Whether the rows could not be read. After the next notice, the rows are read again.
     private(set) var isRefused = false
-    /// Whether a notice came since the last work off the main actor began.
+    /// Whether a notice has come since the last work off the main actor began.
     private var hasNewNotice = false
     /// The number of notices so far. A notice is a group of saves that concern the list, or a reload.
     package private(set) var noticeCount = 0
-    /// The number of notices, from the first, that are reported or have failed.
+    /// The number of the last notice that is settled together with all earlier notices. A notice is settled if it was reported
+    /// or has failed.
     private var settledCount = 0
-    /// The first notice that waits for a read.
+    /// The number of the first notice that waits for a read.
     private var firstUnread: Int?
     private var isFinished = false
-    /// The bytes that waiting saves may use. Beyond the limit, the rows are read instead.
+    /// The largest memory of the waiting saves, in bytes. Beyond this limit, the rows are read instead.
     private let pendingByteLimit: Int
     private let mostRowsOnMain: Int
 
-    /// A save that is not yet part of the state.
+    /// A save that is not part of the state yet.
     private struct Kept {
         let changes: ChangeSet
-        /// The number of its notice, counted from 1.
+        /// The number of the save's notice, counted from 1.
         let notice: Int
-        /// The memory of the save, if it has to wait for running work; otherwise 0.
+        /// The memory of the save, in bytes, if the save waits for running work; otherwise 0.
         let byteCount: Int
     }
 
     /// - Parameters:
-    ///   - state: Nil to read the rows off the main actor; until then the list is empty.
+    ///   - state: The first state. Nil to read the rows off the main actor; the list is empty until the rows were read.
     ///   - mostRowsOnMain: The largest number of rows to merge on the main actor.
     package init(
         _ query: ListQuery, _ state: ListState?, pendingByteLimit: Int = .max, mostRowsOnMain: Int = 256
@@ -102,16 +101,14 @@ package struct ListSchedule {
         }
     }
 
-    /// Whether the rows have been read.
     var isFilled: Bool { asOf >= 0 }
 
-    /// Whether work is being done.
     package var isWorking: Bool { work != nil }
 
-    /// Whether the state lacks saves or a reload.
+    /// Whether saves or a reload are not part of the state yet.
     package var isBehind: Bool { isWorking || reading != nil || !pending.isEmpty }
 
-    /// Whether a turn can begin work.
+    /// Whether ``Event/turn(isEverySaveWanted:)`` can begin work.
     package var isReady: Bool { !isWorking && !isRefused && !isFinished && isBehind }
 
     /// Whether each of the first `notices` notices was reported or has failed. Later notices may still wait.
@@ -144,7 +141,7 @@ package struct ListSchedule {
 }
 
 extension ListSchedule {
-    /// A report without changes.
+    /// Makes a report without changes.
     private mutating func dayReport() -> ListReport {
         let reason = ListReason(.dayChange, requeriesStore: query.requeriesStore)
         if lastUpdateReason.kind != .failure { lastUpdateReason = reason }
@@ -166,14 +163,14 @@ extension ListSchedule {
         } else if reading == nil {
             keep(concerning)
         } else {
-            // The next read will not show which objects had other values in between.
+            // The next read does not show which rows had other values in between, so count all rows of the saves as changed.
             touch(query.touchedRows(in: concerning))
             mustRead(from: noticeCount)
         }
         recordNotice()
     }
 
-    /// Keeps saves until the running work has ended. Beyond the limit all kept saves are dropped, and the rows are read.
+    /// Keeps saves until the running work has ended. Beyond the memory limit, drops all kept saves and reads the rows instead.
     private mutating func keep(_ saves: [ChangeSet]) {
         for changes in saves {
             pending.append(
@@ -182,21 +179,21 @@ extension ListSchedule {
         if pendingByteCount > pendingByteLimit { reload(.backlog, from: pending[0].notice) }
     }
 
-    /// Adds rows that count as changed. If there are many, keeps only rows of the list, unless running work may change the
-    /// list.
+    /// Adds rows that count as changed. If there are many, keeps only rows of the list, but not while running work may change
+    /// the list.
     private mutating func touch(_ rows: TouchedRows) {
         touched.formUnion(rows)
         if work == nil, touched.count > 2 * state.rows.count + 4096 { touched = touched.limited(to: state.rows) }
     }
 
-    /// - Parameter notice: The first notice that waits for the read.
+    /// - Parameter notice: The number of the first notice that waits for the read.
     private mutating func mustRead(from notice: Int) { firstUnread = min(firstUnread ?? notice, notice) }
 
     private mutating func reload(_ kind: ListReason.Kind, from notice: Int) {
-        // Observers must be notified of the first rows, and of the rows after a reset, so keep such a reason.
+        // Keep the reasons for the first rows and for a reset, because observers must be notified of both.
         let isKept = reading.map { $0.kind == .initial || $0.kind == .reset || $0.kind == kind } ?? false
         if !isKept { reading = ListReason(kind, requeriesStore: query.requeriesStore) }
-        // The rows that are read will include all pending saves.
+        // The read will include all pending saves.
         touch(query.touchedRows(in: pending.map(\.changes)))
         mustRead(from: min(pending.first?.notice ?? notice, notice))
         pending = []
@@ -214,8 +211,8 @@ extension ListSchedule {
 extension ListSchedule {
     private mutating func nextWork(_ isEverySaveWanted: Bool) -> Action {
         guard isReady else { return .none }
-        // The last read has included some of the saves that came meanwhile, but does not show which objects had other values in
-        // between.
+        // The last read included some of the saves that came during the read. The read does not show which rows had other
+        // values in between.
         let covered = pending.filter { $0.changes.number <= asOf }.map(\.changes)
         pending.removeAll { $0.changes.number <= asOf }
         var unseen = query.rowsChangedAgain(in: covered)
@@ -233,7 +230,7 @@ extension ListSchedule {
         return begin(reason, query.followsRelatedRows ? .follow(saves, version: version) : .merge(saves))
     }
 
-    /// Returns small work for the main actor, and large work for the queue.
+    /// Returns the work, for the main actor if the work is small, and for the queue if the work is large.
     private mutating func begin(_ reason: ListReason, _ task: ListWork.Task) -> Action {
         var (touched, unindexedCount) = (TouchedRows(), 0)
         switch task {
@@ -260,8 +257,8 @@ extension ListSchedule {
         case .follow(let saves, _):
             asOf = max(asOf, saves.last?.number ?? asOf)
             if reading == nil { break }
-            // All rows must be read, for example after a reset, when the related rows that were just read are those of the new
-            // store. The index by key was advanced to a state that is not shown.
+            // All rows must be read again. For example, after a reset the related rows belong to the new store. The index by
+            // key was advanced to a state that was not shown, so give that state's number to no other state.
             version += 1
             touch(query.touchedRows(in: saves))
             mustRead(from: settledCount + 1)
@@ -271,7 +268,7 @@ extension ListSchedule {
         switch outcome {
         case .unchanged(let state):
             show(state, after: ended)
-            // The work has succeeded after a failure, though no shown row changed.
+            // The work succeeded after a failure, but no shown row changed.
             if lastUpdateReason.kind == .failure { lastUpdateReason = ended.reason }
             settle()
         case .changed(let report):
@@ -281,7 +278,7 @@ extension ListSchedule {
             settle()
             return .notify(report)
         case .mustRead:
-            // The index by key was advanced to a state that is not shown.
+            // The index by key was advanced to a state that was not shown, so give that state's number to no other state.
             version += 1
             keepTouched(of: ended)
             reload(.save, from: settledCount + 1)
@@ -295,7 +292,7 @@ extension ListSchedule {
         return .none
     }
 
-    /// Settles all notices before the first waiting notice.
+    /// Settles all notices before the first notice that still waits.
     private mutating func settle() {
         settledCount = min(pending.first?.notice ?? .max, firstUnread ?? .max, noticeCount + 1) - 1
     }
@@ -307,7 +304,7 @@ extension ListSchedule {
         if ended.keepsIndex, ended.unindexedCount > 0 || indexedVersion == ended.version { indexedVersion = version }
     }
 
-    /// Keeps the rows of abandoned work as changed, because the next read will not show which objects had other values in
+    /// Counts the rows of abandoned work as changed, because the next read does not show which rows had other values in
     /// between.
     private mutating func keepTouched(of ended: ListWork) {
         touch(ended.touched)
@@ -323,7 +320,7 @@ extension ListSchedule {
     }
 
     private mutating func join(_ short: ShortList, _ tail: RowTail) -> Action {
-        // All rows must be read, for example after a reset, when the remaining rows are those of the old store.
+        // All rows must be read again. For example, after a reset the remaining rows belong to the old store.
         if reading != nil {
             touched.keys.formUnion(short.net.keys)
             mustRead(from: settledCount + 1)
@@ -335,11 +332,11 @@ extension ListSchedule {
     }
 
     private mutating func fail(_ error: DataSourceError, _ reason: ListReason) -> Action {
-        // Saves that came meanwhile may have removed the cause. Keep their reason, but not instead of the reason for the first
-        // rows or for the rows after a reset.
+        // Saves during the failed work may have removed the cause of the failure, so keep their reason for the next read. The
+        // reason for the first rows or for the rows after a reset takes precedence.
         if reading == nil || reason.kind == .initial || reason.kind == .reset { reading = reason }
         isRefused = !hasNewNotice
-        // A closed container notifies its lists itself.
+        // A container that is closed notifies its lists itself.
         if error.code == .storeClosed { return .none }
         lastUpdateReason = ListReason(.failure, requeriesStore: query.requeriesStore)
         lastUpdateReason.failure = error

@@ -2,30 +2,31 @@ package import RowStore
 
 /// One step of a list's work.
 package struct ListWork: Sendable {
-    /// The list before the step.
+    /// The state before the step.
     package let state: ListState
-    /// The number of that state.
+    /// The number of ``state``.
     let version: Int
     package let reason: ListReason
     package let task: Task
-    /// For a read: the rows that count as changed even if the read finds them unchanged.
+    /// The rows that a read counts as changed, even if it finds them unchanged. Empty unless the task is ``Task/read``.
     package let touched: TouchedRows
-    /// The number of rows that must first be indexed by key, to find the rows whose relationships changed.
+    /// The number of rows to index by key before the step, in order to find rows whose relationships changed.
     let unindexedCount: Int
 
     package enum Task: Sendable {
-        /// Apply the saves, in their order. All are newer than the state.
+        /// Apply saves in order. All of them are newer than the state.
         case merge([ChangeSet])
-        /// Apply saves that changed related rows. The version is the version of the state.
+        /// Apply saves that changed related rows. The version is the number of the state.
         case follow([ChangeSet], version: Int)
-        /// Report rows that the state already has. Saves that a read included have changed the relationships of these rows, or
-        /// have changed the rows and changed them back.
+        /// Report rows of the current state as changed. A read included saves that changed the relationships of these rows, or
+        /// that changed the rows and changed them back.
         case redraw(TouchedRows, [ChangeSet])
-        /// Reload the rows.
+        /// Read all rows again.
         case read
-        /// Read the rows after the remaining rows.
+        /// Read the rows that follow the remaining rows.
         case readOn(ShortList)
-        /// Append the rows that were read to the remaining rows, and apply the saves between the two.
+        /// Append the rows that were read to the remaining rows. Apply the saves between the state of the remaining rows and
+        /// the read.
         case join(ShortList, RowTail, [ChangeSet])
     }
 
@@ -33,15 +34,15 @@ package struct ListWork: Sendable {
         /// No shown row has changed.
         case unchanged(ListState)
         case changed(ListReport)
-        /// The rows must be read.
+        /// All rows must be read again.
         case mustRead
-        /// More rows must be read.
+        /// More rows must be read after the remaining rows.
         case isShort(ShortList)
         case hasRead(ShortList, RowTail)
         case failed(DataSourceError)
     }
 
-    /// The number of rows that the work visits; `Int.max` if it reads the store.
+    /// The number of rows that the work visits; `Int.max` if the work reads from the store.
     var rowCount: Int {
         switch task {
         case .merge(let saves): saves.reduce(unindexedCount) { $0 + $1.rowCount }
@@ -59,9 +60,10 @@ package struct ListWork: Sendable {
         }
     }
 
-    /// Whether the list must be notified of all saves, and of a reset, before it takes the outcome. The rows that were read may
-    /// be newer than the last notice. Saves that a read included are not merged again, but the rows whose relationships they
-    /// changed must still be reported.
+    /// Whether the list must be notified of all saves and resets before the outcome is handled.
+    ///
+    /// The rows that were read may be newer than the last notice. Saves that a read included are not merged again, but the rows
+    /// whose relationships these saves changed must still be reported.
     package func mayBeAhead(_ outcome: Outcome) -> Bool {
         switch (task, outcome) {
         case (.follow, _), (.read, _), (_, .hasRead): true
@@ -70,11 +72,11 @@ package struct ListWork: Sendable {
     }
 }
 
-/// A list with too few rows after changes, until more rows are read.
+/// A list with too few rows. More rows must be read.
 package struct ShortList: Sendable {
-    /// The remaining rows.
+    /// The state with the remaining rows.
     package let head: ListState
-    /// The changes that led to the remaining rows.
+    /// The changes before ``head``.
     package let net: NetChanges
     package var reason: ListReason
 

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Does the work of one list, on the main actor or off it.
+/// Does the work of one list, on or off the main actor.
 struct ListWorker: Sendable {
     let root: RootTier
     let layout: ModelLayout
@@ -67,7 +67,7 @@ private struct ListRun {
         return reported(state.applying(net, asOf: saves.last?.number ?? state.asOf), net)
     }
 
-    /// The keys of the rows of the list whose relationships lead to changed rows.
+    /// The keys of the list's rows whose relationships lead to changed rows.
     private func owners(
         of related: RelatedKeys, among rows: RowStorage? = nil
     ) throws(DataSourceError) -> Set<Int64> {
@@ -80,7 +80,7 @@ private struct ListRun {
         let keys = try rows.keys.union(owners(of: rows.related))
         let listed = worker.rowsByKey.rows(keys, in: state, version: work.version)
         net.add(touched: keys, listed, saves, state.query.links)
-        // Advance the index by key even if the next state is unchanged, or the next merge would index all rows.
+        // Advance the index by key even if the next state is unchanged. Otherwise the next merge would index all rows.
         defer { worker.rowsByKey.advance(from: work.version, by: net) }
         if net.isEmpty { return .unchanged(state) }
         net.record(saves, ofEntities: state.query.watched)
@@ -142,7 +142,7 @@ private struct ListRun {
 }
 
 extension ListState {
-    /// A list whose rows have not been read.
+    /// A list whose rows were not read yet.
     static func unread(_ query: ListQuery) -> ListState {
         ListState(query, RowStorage(EmptyCollection()), isComplete: true, asOf: -1)
     }
@@ -157,7 +157,7 @@ extension ListState {
 }
 
 extension RowTail {
-    /// Reads the first rows of a list after a position, including uncommitted saves.
+    /// Reads the rows of a list that follow a position, including uncommitted saves.
     static func read(
         _ query: ListQuery, after start: ListedRow?, most: Int, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> RowTail {
@@ -176,8 +176,8 @@ extension RowTail {
 }
 
 extension ListQuery {
-    /// The present rows with some keys, and the number of the newest save that they include. A row is nil if the list does not
-    /// show it.
+    /// Reads the current rows with some keys, and returns the number of the newest save that the rows include. A row is nil if
+    /// the list does not show it.
     func rows(
         _ keys: Set<Int64>, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [Int64: ListedRow?], asOf: Int64) {
@@ -193,7 +193,8 @@ extension ListQuery {
         return (rows, asOf)
     }
 
-    /// The query for the store. A store cannot sort by a computed section, so it cannot use a position in that order either.
+    /// Returns the query for the store. If a section is computed, the store cannot sort by the section, so the query cannot
+    /// begin at a position.
     fileprivate func rows(after start: ListedRow?) -> RowQuery {
         var all = RowQuery(entity: entity, predicate: predicate, sort: order.sort)
         all.joined = joined
@@ -203,7 +204,7 @@ extension ListQuery {
         return all.following(order.cursor(start))
     }
 
-    /// The rows in the order of the list.
+    /// Reads rows, and returns them in the order of the list.
     fileprivate func read(
         _ rows: RowQuery, _ root: RootTier, _ layout: ModelLayout
     ) throws(DataSourceError) -> (rows: [ListedRow], asOf: Int64) {
