@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// Edits on the main actor that stay private until they are saved, and that can be discarded. Drafts are made for forms.
+/// A set of edits on the main actor that stay private until they are saved or discarded. Use a draft for a form.
 ///
 /// ```swift
 /// let draft = try contacts.draft(of: contact)
@@ -8,26 +8,27 @@ internal import RowStore
 /// if draft.errors(of: draft.object, \.name).isEmpty { try await draft.save() }
 /// ```
 ///
-/// The objects of a draft are copies with the same classes, and their relationships lead to copies too. They belong to the
-/// ``context`` of the draft, which also looks up, inserts and deletes objects.
+/// The objects of a draft are copies with the same classes. Their relationships lead to copies too. The copies belong to the
+/// draft's ``context``, which also fetches, inserts and deletes objects.
 ///
-/// Saving a draft makes one save, which spans the data sources that own the edited objects, as
-/// ``PersistentContainer/perform(in:waitFor:_:)`` does. Values that other saves have changed meanwhile are merged by attribute,
-/// by to-one relationship, by element of a to-many relationship, and by order.
+/// A draft is saved in one save, which spans the data sources that own the edited objects, like a call of
+/// ``PersistentContainer/perform(in:waitFor:_:)``. If other saves changed the same objects, the changes of both sides are
+/// merged individually: each attribute, each to-one relationship, each element of a to-many relationship, and each order.
 ///
-/// Retain the draft while its objects are edited. A draft ends when it is released, with ``discard()``, and with the container.
-/// A draft does not keep its container alive. Editing an object of a draft that has ended is a programmer error and traps.
+/// Retain the draft while its objects are edited. A draft ends when it is released, when ``discard()`` is called, and when its
+/// container ends. A draft does not retain its container. Editing an object of a draft that has ended is a programmer error and
+/// traps.
 ///
 /// **Isolation**: the main actor.
 @MainActor
 public final class Draft<Object: ManagedObject> {
-    /// The copy of the object that the draft was made for, or the new object.
+    /// The copy of the object for which the draft was made, or the new object.
     public let object: Object
     private weak let main: MainTier?
     private weak var openContext: DraftContext?
     private let number: Int
     private var isDiscarded = false
-    /// Lets one call of ``save(resolving:waitFor:)`` run at a time.
+    /// Makes the calls of ``save(resolving:waitFor:)`` run one at a time.
     private let turns = DraftTurns()
 
     init(_ main: MainTier, _ root: (DraftContext) throws -> Object) throws {
@@ -38,7 +39,7 @@ public final class Draft<Object: ManagedObject> {
             main.endDraft(number)
             throw error
         }
-        // Making the draft's own object is not a step that can be undone.
+        // The creation of the draft's own object cannot be undone.
         context.journal.removeAll()
         self.main = main
         self.number = number
@@ -51,14 +52,14 @@ public final class Draft<Object: ManagedObject> {
         Task { @MainActor in main.endDraft(number) }
     }
 
-    /// The context that fetches, inserts and deletes the draft's objects.
+    /// The context that fetches, inserts and deletes objects for the draft.
     ///
     /// ```swift
     /// draft.object.group = try draft.context.first(
     ///     GroupEntity.self, where: \.gid == "1")
     /// ```
     ///
-    /// - Throws: `draftDiscarded`; `storeClosed` after the container is released.
+    /// - Throws: `draftDiscarded`; `storeClosed` after the container was released.
     public var context: DraftContext {
         get throws {
             if let openContext, !isDiscarded { return openContext }
@@ -71,17 +72,17 @@ public final class Draft<Object: ManagedObject> {
 
     private var open: DraftContext? { try? context }
 
-    /// Whether a save is under way. For tests.
+    /// Whether a save is running. For tests.
     package var isSaving: Bool { turns.isTaken }
 
-    /// Whether there are edits to save. A value that was changed back to the original is not an edit.
+    /// Whether the draft has edits to save. A value that was changed back to the original value is not an edit.
     ///
     /// - Complexity: O(n) in the number of edited objects.
     public var hasChanges: Bool {
         open?.changed.contains { $0.hasChanges && ($0.state != .edited || $0.hasEdits) } ?? false
     }
 
-    /// Discards all edits and ends the draft. Its objects can no longer be edited, but their values stay readable.
+    /// Discards all edits and ends the draft. Afterwards the draft's objects can be read but not edited.
     ///
     /// ```swift
     /// draft.discard()
@@ -101,13 +102,13 @@ public final class Draft<Object: ManagedObject> {
     /// Whether there is a step to redo.
     public var canRedo: Bool { open?.journal.canRedo ?? false }
 
-    /// The largest number of steps to undo; 100 by default. Beyond the limit, the oldest steps are forgotten.
+    /// The largest number of steps that can be undone; 100 by default. Beyond the limit, the oldest steps are forgotten.
     public var undoLimit: Int {
         get { open?.journal.limit ?? 0 }
         set { open?.journal.limit = newValue }
     }
 
-    /// Undoes the last step: an edit, or an ``undoGroup(_:)``. Does nothing if there is no step to undo.
+    /// Undoes the last step, which is a single edit or an ``undoGroup(_:)``. Does nothing if there is no step to undo.
     ///
     /// ```swift
     /// draft.undo()
@@ -116,7 +117,7 @@ public final class Draft<Object: ManagedObject> {
     /// - Complexity: O(n) in the number of edited objects.
     public func undo() { open?.undo() }
 
-    /// Redoes the step that was undone last. Does nothing if there is no such step, or if an object was edited since.
+    /// Redoes the step that was undone last. Does nothing if there is no such step, or if an object was edited after the undo.
     ///
     /// ```swift
     /// if draft.canRedo { draft.redo() }
@@ -125,7 +126,7 @@ public final class Draft<Object: ManagedObject> {
     /// - Complexity: O(n) in the number of edited objects.
     public func redo() { open?.redo() }
 
-    /// Makes all edits of the body one step. If the body throws, all its edits are rolled back.
+    /// Combines all edits of the body into one step. If the body throws, all its edits are rolled back.
     ///
     /// ```swift
     /// draft.undoGroup {
@@ -140,8 +141,8 @@ public final class Draft<Object: ManagedObject> {
 
     // MARK: Validation
 
-    /// The rules of the model that an object of the draft breaks: rules for attributes, for the number of linked objects, and
-    /// for unique values.
+    /// Returns the rules of the model that an object of the draft breaks: the rules for attributes, for the number of linked
+    /// objects, and for unique values.
     ///
     /// ```swift
     /// for error in draft.errors(of: draft.object) {
@@ -149,19 +150,19 @@ public final class Draft<Object: ManagedObject> {
     /// }
     /// ```
     ///
-    /// The ``DataSourceError/attributeName`` of an error names the property. Errors that depend on later saves are found only
-    /// when the draft is saved.
+    /// The ``DataSourceError/attributeName`` of an error is the name of the property. Some errors depend on later saves, and
+    /// are found only when the draft is saved.
     ///
     /// - Complexity: One look-up for each edited unique value.
     public func errors(of object: ManagedObject) -> [DataSourceError] { open?.errors(of: object) ?? [] }
 
-    /// The rules that a property of an object breaks, including those of the parts of a composite.
+    /// Returns the rules that a property of an object breaks. For a composite, the rules for its parts are included.
     ///
     /// ```swift
     /// let isValid = draft.errors(of: draft.object, \.name).isEmpty
     /// ```
     ///
-    /// - Complexity: As for ``errors(of:)``.
+    /// - Complexity: The same as for ``errors(of:)``.
     public func errors<Subject: ManagedObject>(
         of object: Subject, _ property: PartialKeyPath<Subject>
     ) -> [DataSourceError] {
@@ -171,8 +172,8 @@ public final class Draft<Object: ManagedObject> {
         return errors(of: object).filter { $0.attributeName == name || $0.attributeName?.hasPrefix("\(name).") == true }
     }
 
-    /// Checks all edits as a save does: the rules of attributes, unique values, delete rules, and then the rules of
-    /// relationships. Unlike a save, the check does not merge other saves into edited objects.
+    /// Checks all edits like a save, in this order: rules for attributes, unique values, delete rules, rules for relationships.
+    /// Unlike a save, the check does not merge other saves into the edited objects.
     ///
     /// ```swift
     /// try draft.validate()
@@ -180,13 +181,13 @@ public final class Draft<Object: ManagedObject> {
     ///
     /// - Throws: `validationFailed`, `uniquenessViolated`, `valueTooLarge`, `deletionDenied`; several errors are combined into
     ///   one.
-    /// - Complexity: O(n) in the number of edits, and of objects that delete rules reach.
+    /// - Complexity: O(n) in the number of edits and of the objects that delete rules reach.
     public func validate() throws { try context.validate() }
 
     // MARK: Saving
 
-    /// The current conflicts: values that both the draft and other saves have changed since the draft read them, to different
-    /// values. The call reads the newest rows of the edited objects from the store.
+    /// Returns the current conflicts. A conflict is a value that both the draft and other saves have changed since the draft
+    /// read the value, to different values. The call reads the newest rows of the edited objects from the store.
     ///
     /// ```swift
     /// for conflict in try draft.conflicts() {
@@ -194,8 +195,8 @@ public final class Draft<Object: ManagedObject> {
     /// }
     /// ```
     ///
-    /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and errors of the store; `deletionDenied` if the draft deleted
-    ///   a new object whose deletion a delete rule denies.
+    /// - Throws: `draftDiscarded`, `storeClosed`, `storeReset`, and errors of the store; `deletionDenied` if the draft has
+    ///   deleted a new object and a delete rule denies the deletion.
     public func conflicts() throws -> [DraftChange] {
         let context = try context
         let difference = try context.difference()
@@ -205,29 +206,29 @@ public final class Draft<Object: ManagedObject> {
         return try DraftComparison(difference, in: newest).conflicts
     }
 
-    /// Saves all edits of the draft as one save. The draft then continues from the stored values, without edits to save or
-    /// steps to undo.
+    /// Saves all edits of the draft in one save. Afterwards the draft continues with the stored values. No edits remain to be
+    /// saved, and no steps remain to be undone.
     ///
     /// ```swift
     /// let report = try await draft.save(resolving: .keepMine)
     /// print(report.conflicts.count, report.merged.count)
     /// ```
     ///
-    /// A conflict is a value that both the draft and other saves have changed, to different values. No other save can change
-    /// the values while this save looks for conflicts. After the merge, all rules of the model are checked.
+    /// A conflict is a value that both the draft and other saves have changed, to different values. While this save looks for
+    /// conflicts, no other save can change the values. After the merge, all rules of the model are checked.
     ///
-    /// If another program has written to the store since the draft inserted an object, the program may have used the object's
-    /// key. The save then gives the new objects of the draft other IDs.
+    /// Another program may write to the store after the draft has inserted an object, and may use the object's key. The save
+    /// then gives the new objects of the draft other IDs.
     ///
-    /// If the call throws, it saves nothing, and the draft is unchanged. Edits that are made or undone while the save waits
-    /// stay in the draft.
+    /// If the call throws, it saves nothing and does not change the draft. Edits that are made or undone while the save waits
+    /// remain in the draft as edits.
     ///
     /// - Parameters:
     ///   - resolution: How the save resolves conflicts; `.fail` by default.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
     /// - Throws: `draftConflict`, with every conflict in its ``DataSourceError/failures``; `objectGone` if the merged values
     ///   need an object that was deleted; `deletionDenied`; `entityNotOwned` if no data source owns an edited object;
-    ///   `draftDiscarded`, `storeReset`; otherwise errors of `perform`.
+    ///   `draftDiscarded`; `storeReset`; otherwise errors of `perform`.
     @discardableResult
     public func save(
         resolving resolution: DraftResolution = .fail, waitFor level: SaveLevel = .store
@@ -262,7 +263,7 @@ public final class Draft<Object: ManagedObject> {
 }
 
 extension DraftDifference {
-    /// The data sources that own the edited objects.
+    /// Returns the data sources that own the edited objects.
     fileprivate func owners(_ stack: PersistentStack) throws(DataSourceError) -> [PrivateTier] {
         var tiers: [PrivateTier] = []
         let edited = entities(of: rows.filter { !$0.isCascaded }, stack)
@@ -282,7 +283,7 @@ extension DraftDifference {
     }
 }
 
-/// Lets one caller run at a time, in the order of the calls.
+/// Lets one caller run at a time, in the order in which the callers called.
 @MainActor
 private final class DraftTurns {
     private(set) var isTaken = false
@@ -304,9 +305,9 @@ private final class DraftTurns {
 }
 
 extension MainTier {
-    /// Makes the context of a draft, under a new number.
+    /// Makes the context of a draft, and gives the draft a number.
     func beginDraft() -> (number: Int, context: DraftContext) {
-        // From now on main merges every save, and passes it to the draft.
+        // From now on, main merges every save and passes the save to the draft.
         prepareToFetch()
         let number = nextDraft()
         let context = DraftContext(stack) { [weak self] in self?.prepareToFetch() }
@@ -321,11 +322,11 @@ extension MainTier {
 
 /// The outcome of a draft's save.
 public struct DraftReport: Sendable {
-    /// The counts of changed objects.
+    /// The numbers of changed objects.
     public let save: SaveReport
-    /// Values of edited objects that only other saves had changed: attributes, and to-one links in the object's own row. The
-    /// store keeps these values, and the draft now has them too.
+    /// Values of edited objects that only other saves have changed: attributes, and to-one links in the object's own row. The
+    /// store keeps these values, and the draft now has the same values.
     public let merged: [DraftChange]
-    /// Values that both the draft and other saves had changed, each with the side that was kept.
+    /// Values that both the draft and other saves have changed, each with the side whose value was kept.
     public let conflicts: [DraftChange]
 }

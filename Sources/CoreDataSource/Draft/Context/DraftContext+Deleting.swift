@@ -1,9 +1,9 @@
 internal import RowStore
 
-/// The delete rules of the model in a draft.
+/// Applies the delete rules of the model in a draft.
 ///
-/// Deleting an object also deletes the objects that its cascades reach, so that the save compares all of them with other saves.
-/// The save applies all other rules. ``afterRules(_:)`` applies them for a check.
+/// Deleting an object also deletes the objects that its cascades reach, so that the save can compare all of them with other
+/// saves. The save applies all other rules. ``afterRules(_:)`` applies the other rules for a check.
 extension DraftContext {
     func recordDeletion(of object: ManagedObject, wasInserted: Bool) throws(DataSourceError) {
         if object.layout.links != nil { return }
@@ -17,7 +17,7 @@ extension DraftContext {
         takenOut = wasInserted ? [object] : []
         defer { takenOut = [] }
         try cascade(from: object)
-        // Unlink after the cascades, because cascades follow the links.
+        // Unlink after the cascades, because the cascades follow the links.
         for object in takenOut { unlink(object) }
     }
 
@@ -30,7 +30,7 @@ extension DraftContext {
         }
     }
 
-    /// Applies the delete rules of objects, and of the objects that are deleted by them.
+    /// Applies the delete rules of objects, and of the objects that these rules delete.
     private func applyRules(to objects: [ManagedObject], onlyCascades: Bool = false) throws {
         isApplyingRules = true
         deletions = objects
@@ -42,7 +42,7 @@ extension DraftContext {
         try rules.apply()
     }
 
-    /// Runs the body with all delete rules applied, as for the checks of a save, and then undoes their effects.
+    /// Runs the body with all delete rules applied, like the checks of a save, and afterwards undoes the effects of the rules.
     ///
     /// - Throws: `deletionDenied`, and errors of the body.
     func afterRules<R>(_ body: () throws -> R) throws -> R {
@@ -58,8 +58,10 @@ extension DraftContext {
         return try body()
     }
 
-    /// - Throws: `deletionDenied` if a rule denies the deletion of a new object. The save cannot check the rule, because it
-    ///   does not get that object.
+    /// Checks the rules Deny of new objects that were deleted. A save cannot check these rules, because it does not get the
+    /// objects.
+    ///
+    /// - Throws: `deletionDenied` if a rule denies a deletion.
     func checkDenials() throws {
         let objects = deniedNow
         if objects.isEmpty { return }
@@ -72,13 +74,13 @@ extension DraftContext {
         try applyRules(to: objects)
     }
 
-    /// Deleted new objects with a rule Deny.
+    /// The deleted new objects with a rule Deny.
     private var deniedNow: [ManagedObject] { denied.filter { $0.state == .gone } }
 
     // MARK: Links
 
-    /// Removes the links to a deleted new object, because no saved row may lead to an object that was never saved. A link that
-    /// denies the deletion stays, because the app can still remove it.
+    /// Removes the links to a deleted new object, because no saved row may link to an object that was never saved. A link that
+    /// denies the deletion is kept, because the app can still remove it.
     private func unlink(_ object: ManagedObject) {
         let denying = Set(
             object.layout.relationships.filter { $0.description.deleteRule == .deny }.map(\.name))
@@ -102,7 +104,7 @@ extension DraftContext {
         }
     }
 
-    /// Whether a link with its own row leads to or from the object, and does not deny the deletion.
+    /// Whether a link with a row of its own leads to or from the object, and does not deny the deletion.
     private func isLink(_ link: ManagedObject, of object: ManagedObject, _ denying: Set<String>) -> Bool {
         guard let pair = LinkedPair(link, stack.layout) else { return false }
         if pair.source == LinkEnd(object) { return !denying.contains(pair.name) }
@@ -110,18 +112,18 @@ extension DraftContext {
         return !(pair.inverseName.map(denying.contains) ?? false)
     }
 
-    /// Deletes the row of a link. Such a row has no delete rules, and a new row need not be read.
+    /// Deletes the row of a link. The row of a link has no delete rules, and a new row need not be read.
     private func deleteLink(_ link: ManagedObject) {
         do throws(DataSourceError) { try delete(owned: link) } catch { refuse(error) }
     }
 
-    /// Restores the deleted row of a link with its position; nil if the draft has deleted no such row.
+    /// Restores the deleted row of a link, including its position. Returns nil if the draft has not deleted such a row.
     func restoredLink(
         _ one: ManagedObject, _ other: ManagedObject, _ pairs: PairColumns
     ) -> ManagedObject? {
         let (source, destination) = pairs.own.key == 0 ? (one, other) : (other, one)
         let deleted = bindings[pairs.layout].touched.first { link in
-            // A row that another save has deleted too cannot be restored.
+            // If another save has also deleted the row, the row cannot be restored.
             guard link.state == .deleted, missed[link.key].map({ $0 != nil }) ?? true,
                 let pair = LinkedPair(link, stack.layout)
             else { return false }
@@ -137,9 +139,9 @@ extension DraftContext {
     }
 }
 
-/// Checks before a save.
+/// The checks before a save.
 extension DraftContext {
-    /// The rules that an object breaks.
+    /// Returns the rules that an object breaks.
     func errors(of object: ManagedObject) -> [DataSourceError] {
         precondition(
             object.context === self,
@@ -178,7 +180,7 @@ extension DraftContext {
         of object: ManagedObject, _ failures: inout [DataSourceError]
     ) throws(DataSourceError) {
         checkRules(object.row, bindings[object.layout.index], &failures)
-        // A link that another save has made too is not a violation: the save keeps one of the two.
+        // If another save has made the same link, this is not a violation: the save keeps only one of the two links.
         guard object.hasChanges, object.layout.links == nil else { return }
         for constraint in object.layout.constraints.indices where try !isUnique(object, constraint) {
             failures.append(notUnique(object, constraint))

@@ -1,6 +1,6 @@
 internal import RowStore
 
-/// The context of a ``Draft``: its objects are editable copies, and its edits stay private until they are saved.
+/// The context of a ``Draft``. Its objects are editable copies, and its edits stay private until they are saved.
 ///
 /// ```swift
 /// let group = try draft.context.insert(GroupEntity.self)
@@ -8,8 +8,8 @@ internal import RowStore
 /// draft.object.group = group
 /// ```
 ///
-/// An object without edits follows other saves, as objects of main do. An object with edits keeps its values until it is saved.
-/// Fetches include the edits of the draft.
+/// An object without edits follows other saves, like an object of main. An object with edits keeps its values until it is
+/// saved. Fetches include the edits of the draft.
 ///
 /// **Isolation**: the main actor.
 public final class DraftContext: EditingContext {
@@ -18,26 +18,26 @@ public final class DraftContext: EditingContext {
     var orders: [OrderedRelationship: [LinkEnd]] = [:]
     /// The newest saved rows of edited objects, by key; nil for a deleted row.
     var missed: [Int64: RowSnapshot?] = [:]
-    /// The objects of the running save, by key. They keep their rows until the save ends, so that edits that are undone
-    /// meanwhile can be told from other edits.
+    /// The objects of the running save, by key. They keep their rows until the save ends. The rows then show which edits were
+    /// undone during the save.
     var saving: [Int64: ManagedObject] = [:]
-    /// The entities of objects that other saves have deleted since the draft has edits. Links of the draft may still lead to
-    /// these objects.
+    /// The entities whose objects other saves have deleted since the draft's first edit. The draft may still have links to such
+    /// objects.
     var entitiesWithGoneObjects: Set<Int> = []
     /// The keys of objects that were deleted by a delete rule.
     var cascaded: Set<Int64> = []
-    /// New objects that were deleted, and whose relationships may deny the deletion.
+    /// New objects that were deleted and have a relationship whose rule may deny the deletion.
     var denied: [ManagedObject] = []
     /// Whether delete rules are being applied.
     var isApplyingRules = false
-    /// New objects that are being deleted.
+    /// The new objects of the running deletion.
     var takenOut: [ManagedObject] = []
-    /// Whether registered objects must be reloaded, because of changes by other programs or a failed read.
+    /// Whether registered objects must be reloaded because other programs made changes or a read failed.
     var mustReload = false
     private var hasEnded = false
-    /// Merges all saves into main and the draft.
+    /// Merges all saves into main and into the draft.
     private let prepare: @MainActor @Sendable () -> Void
-    /// The number of registered objects at which unreferenced objects are forgotten again.
+    /// When this many objects are registered, unreferenced objects are forgotten.
     private var sweepAt = 1024
 
     /// An ordered relationship of an object.
@@ -48,16 +48,16 @@ public final class DraftContext: EditingContext {
 
     init(_ stack: PersistentStack, prepare: @escaping @MainActor @Sendable () -> Void) {
         self.prepare = prepare
-        // Every entity may be edited here. The owning data sources save the edits.
+        // Allow edits of every entity. The data sources that own the entities save the edits.
         super.init(stack, stack.root.rows, rights: { _ in .edit })
         isInBatch = true
     }
 
     override var editing: ObjectEditing { .inDraft }
 
-    /// The copy of an object.
+    /// Makes the copy of an object.
     ///
-    /// - Throws: `objectGone` if the object has a deferred value and was deleted meanwhile; errors of the store.
+    /// - Throws: `objectGone` if the object has a deferred value and was deleted before the copy; errors of the store.
     func copy(of object: ManagedObject) throws -> ManagedObject {
         try object.context?.readDeferredValues(of: object)
         let binding = bindings[object.layout.index]
@@ -148,7 +148,7 @@ public final class DraftContext: EditingContext {
     }
 
     override func willRead(registersObjects: Bool) {
-        // An edit of several objects must not see other saves before it ends.
+        // During an edit of several objects, main must not merge other saves.
         if !journal.isInGroup {
             let prepare = prepare
             MainActor.assumeIsolated { prepare() }
@@ -167,7 +167,7 @@ public final class DraftContext: EditingContext {
         if saving[object.key] == nil { super.refresh(object, row, asOf: number) }
     }
 
-    /// Forgets unreferenced objects without edits.
+    /// Forgets objects that are unreferenced and have no edits.
     func sweep() {
         related.sweep()
         for binding in bindings where binding.objects.count > 0 { binding.removeUnreferenced() }
@@ -186,7 +186,7 @@ extension DraftContext: CustomStringConvertible {
     public var description: String { "DraftContext (edited objects: \(changed.count))" }
 }
 
-/// Following other saves: an object without edits has the same values as on main.
+/// Follows other saves: an object without edits has the same values as in main.
 extension DraftContext: MainFollower {
     package func follow(_ merged: MergedSaves) {
         if merged.isReset { forgetSaved() }
@@ -206,11 +206,11 @@ extension DraftContext: MainFollower {
         if binding.objects.count == 0 { return }
         for change in changes.updated { take(change.row, change.key, binding, asOf: number) }
         for change in changes.deleted { take(nil, change.key, binding, asOf: number) }
-        // Inserted rows of registered objects are deletions that were rolled back.
+        // An insertion whose object is registered is a deletion that was rolled back.
         for change in changes.inserted { take(change.row, change.key, binding, asOf: number) }
     }
 
-    /// - Parameter isReload: Whether the row was reloaded because of unknown changes.
+    /// - Parameter isReload: Whether the row was reloaded because unknown rows have changed.
     private func take(
         _ row: RowSnapshot?, _ key: Int64, _ binding: EntityBinding, asOf number: Int64, isReload: Bool = false
     ) {
@@ -225,8 +225,8 @@ extension DraftContext: MainFollower {
         }
     }
 
-    /// The newest known saved row of an object. The inner optional is nil if the row was deleted. The outer optional is nil if
-    /// the object was never saved.
+    /// The newest saved row of an object. The outer optional is nil if the object was never saved. The inner optional is nil if
+    /// the row was deleted.
     func newestRow(of object: ManagedObject) -> RowSnapshot?? {
         if let row = missed[object.key] { return row }
         switch object.state {
@@ -237,14 +237,14 @@ extension DraftContext: MainFollower {
         }
     }
 
-    /// Sets an object to the newest saved values, if the object is no longer edited.
+    /// Gives an object the newest saved values if the object is no longer edited.
     func catchUp(_ object: ManagedObject) {
         guard object.state == .saved, saving[object.key] == nil, let row = missed.removeValue(forKey: object.key)
         else { return }
         if let row { object.row = row } else { object.markGone() }
     }
 
-    /// Marks the saved objects as gone, after a reset of the store.
+    /// Marks the saved objects as gone after a reset of the store.
     func forgetSaved() {
         related.removeAll()
         for binding in bindings {
@@ -255,7 +255,7 @@ extension DraftContext: MainFollower {
         }
     }
 
-    /// Reloads the registered objects if necessary. If the store cannot be read now, the next merge tries again.
+    /// Reloads the registered objects if necessary. If the store cannot be read now, the next merge reloads them.
     func reload() {
         guard mustReload else { return }
         related.removeAll()
@@ -275,7 +275,7 @@ extension DraftContext: MainFollower {
     }
 }
 
-/// Moving between the steps of a draft.
+/// Undoes and redoes the steps of a draft.
 extension DraftContext {
     func undo() {
         guard let step = journal.popUndo() else { return }
@@ -287,18 +287,18 @@ extension DraftContext {
         journal.pushUndo(restore(step))
     }
 
-    /// Restores objects to their state before a step.
+    /// Gives objects the states that they had before a step.
     ///
-    /// - Returns: The step that restores the present states.
+    /// - Returns: The opposite step, which restores the current states.
     private func restore(_ step: UndoJournal.Step) -> UndoJournal.Step {
         let opposite = step.mapValues { UndoJournal.Moment($0.object) }
         put(step)
-        // Discard the error of a refused edit, so that the next save does not throw it.
+        // Discard the error of a refused edit. Otherwise the next save would throw the error.
         _ = takeRefusal()
         return opposite
     }
 
-    /// Undoes an edit that failed.
+    /// Restores the states of objects before an edit that failed.
     func rollBack(_ step: UndoJournal.Step) {
         if !step.isEmpty { put(step) }
     }
@@ -316,7 +316,7 @@ extension DraftContext {
         recordEdits(step.values.map(\.object))
     }
 
-    /// Ends the edits of objects that have their saved values again, so that these objects follow other saves.
+    /// Ends the edits of objects that have their saved values again. These objects then follow other saves.
     func settle(_ objects: some Sequence<ManagedObject>) {
         var settled: [ManagedObject] = []
         for object in objects where object.state == .edited && !object.hasEdits {

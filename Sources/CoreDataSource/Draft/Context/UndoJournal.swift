@@ -20,12 +20,12 @@ struct UndoJournal {
         var hasBase: Bool { state != .inserted && state != .gone }
     }
 
-    /// The states of objects before a step, by the objects' keys.
+    /// The states of objects before a step, by key.
     typealias Step = [Int64: Moment]
 
     private var done: [Step] = []
     private var undone: [Step] = []
-    /// The changes of the open groups so far, the innermost group last.
+    /// The changes of the open groups; the innermost group is the last.
     private var open: [Step] = []
     /// The largest number of steps to keep.
     var limit = 100 {
@@ -45,9 +45,9 @@ struct UndoJournal {
 
     mutating func beginGroup() { open.append([:]) }
 
-    /// Ends the innermost group. Its changes become part of the enclosing group, or a step if there is no enclosing group.
+    /// Ends the innermost group. Its changes are added to the enclosing group. Without an enclosing group, they become a step.
     ///
-    /// - Returns: The step.
+    /// - Returns: The step; empty if there is an enclosing group.
     mutating func endGroup() -> Step {
         guard let group = open.popLast(), !group.isEmpty else { return [:] }
         guard let outer = open.indices.last else {
@@ -58,9 +58,9 @@ struct UndoJournal {
         return [:]
     }
 
-    /// Ends the innermost group, to undo its changes.
+    /// Ends the innermost group so that its changes can be undone.
     ///
-    /// - Returns: The states of its objects before the group.
+    /// - Returns: The states of the changed objects before the group.
     mutating func abandonGroup() -> Step { open.popLast() ?? [:] }
 
     private mutating func append(_ step: Step) {
@@ -69,7 +69,7 @@ struct UndoJournal {
         trim()
     }
 
-    /// Removes the last step. Push its opposite with ``pushRedo(_:)``.
+    /// Removes and returns the last step. The caller must push the opposite step with ``pushRedo(_:)``.
     mutating func popUndo() -> Step? { canUndo ? done.removeLast() : nil }
 
     mutating func popRedo() -> Step? { canRedo ? undone.removeLast() : nil }
@@ -91,17 +91,17 @@ struct UndoJournal {
     }
 }
 
-/// The two ends of a link that has its own row.
+/// The two ends of a link that is stored in a row of its own.
 struct LinkedPair {
     let source: LinkEnd
     let destination: LinkEnd
     let pairs: PairColumns
-    /// The name of the relationship of the source.
+    /// The name of the source's relationship.
     let name: String
-    /// The name of the inverse relationship, which the destination has; nil if there is no inverse.
+    /// The name of the inverse relationship, which belongs to the destination; nil if there is no inverse.
     let inverseName: String?
 
-    /// The entities that the source and the destination of a link can have, for one layout of links.
+    /// The entities that the source and the destination of a link can have.
     struct Families {
         let columns: PairColumns
         let source: [Int]
@@ -109,7 +109,7 @@ struct LinkedPair {
         let name: String
         let inverseName: String?
 
-        /// - Returns: Nil for a layout that is not for links.
+        /// - Returns: Nil if the layout does not store links.
         init?(_ links: EntityLayout, _ layout: ModelLayout) {
             guard let path = links.links, let owner = layout.entity(named: path.entity),
                 let index = owner.relationship(named: path.name)

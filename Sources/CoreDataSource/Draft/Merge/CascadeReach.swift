@@ -1,19 +1,19 @@
 internal import RowStore
 
-/// The objects that deletions reach by cascades, along the newest rows.
+/// The objects that deletions reach by cascades, according to the newest rows.
 struct CascadeReach {
-    /// For each object, the objects whose cascade leads directly to it.
+    /// For each object, the objects whose cascade leads directly to the object.
     private(set) var parents: [LinkEnd: Set<LinkEnd>] = [:]
     private var children: [LinkEnd: [LinkEnd]] = [:]
 
-    /// - Returns: Whether the pair is new.
+    /// - Returns: Whether the pair of child and parent is new.
     mutating func insert(_ child: LinkEnd, of parent: LinkEnd) -> Bool {
         guard parents[child, default: []].insert(parent).inserted else { return false }
         children[parent, default: []].append(child)
         return true
     }
 
-    /// The objects that the cascades of the roots reach.
+    /// Returns the objects that the cascades of the roots reach.
     func reached(from roots: some Sequence<LinkEnd>) -> Set<LinkEnd> {
         var reached: Set<LinkEnd> = []
         var waiting = Array(roots)
@@ -23,7 +23,7 @@ struct CascadeReach {
         return reached
     }
 
-    /// The objects whose cascades reach any of some objects, and these objects themselves.
+    /// Returns the given objects, and all objects whose cascades reach a given object.
     func reaching(_ kept: some Sequence<LinkEnd>) -> Set<LinkEnd> {
         var found = Set(kept)
         var waiting = Array(found)
@@ -34,10 +34,10 @@ struct CascadeReach {
     }
 }
 
-/// Comparing the objects that the cascades of a draft's deletions reach.
+/// Finds the objects that the cascades of a draft's deletions reach.
 extension DraftComparison {
-    /// Adds a conflict for each object that the save would delete and the draft did not, because another save has linked the
-    /// object to a deleted one.
+    /// Adds a conflict for each object that the save would delete although the draft has not deleted it. Another save has
+    /// linked such an object to a deleted object.
     mutating func compareReached() throws {
         let deleted = difference.rows.filter { $0.state == .deleted && layout($0.end).links == nil }
         var waiting = deleted.map(\.end)
@@ -62,7 +62,7 @@ extension DraftComparison {
         }
     }
 
-    /// - Returns: The new objects that the cascades of some objects lead to.
+    /// - Returns: The objects that the cascades of the given objects lead to, without those that were found before.
     private mutating func follow(_ objects: [ManagedObject]) throws -> [LinkEnd] {
         var found: [LinkEnd] = []
         for (_, objects) in Dictionary(grouping: objects, by: \.layout.index).sorted(by: { $0.key < $1.key }) {
@@ -92,7 +92,7 @@ extension DraftComparison {
         return objects.flatMap { object in (ends[object.key] ?? []).map { (LinkEnd(object), $0) } }
     }
 
-    /// Whether a link will exist after the merge. The draft may have removed the link.
+    /// Whether a link still exists after the merge. The draft may have removed the link.
     private func isReached(_ child: LinkEnd, from parent: LinkEnd, _ relationship: RelationshipLayout) -> Bool {
         switch relationship.storage {
         case .inverseColumn(let column):
@@ -114,7 +114,7 @@ extension DraftComparison {
 
     // MARK: Deciding
 
-    /// If an object is kept, also keeps the objects whose cascades reach it, and the objects that only those cascades reach.
+    /// If an object is kept, also keeps the objects whose cascades reach it, and the objects that only these cascades reach.
     mutating func dropDeletions() {
         let dropped = parts.filter(\.isDropped)
         let kept = reach.reaching(dropped.compactMap(deletedEnd) + dropped.compactMap(theirDestination))
@@ -136,7 +136,7 @@ extension DraftComparison {
         parts[index].conflict?.choice = .theirs
     }
 
-    /// The objects that the cascades of the remaining deletions reach, and that the delete rules of the save will delete.
+    /// The objects that the cascades of the remaining deletions reach. The delete rules of the save will delete them.
     var keptReach: Set<LinkEnd> {
         let roots = parts.filter { part in
             guard case .deletion = part.kind, !part.isDropped else { return false }
@@ -145,7 +145,7 @@ extension DraftComparison {
         return reach.reached(from: roots.compactMap(deletedEnd))
     }
 
-    /// The object to which another save has linked the object of a part; nil for a part without a link.
+    /// The object to which another save has linked the object of a part; nil if the part is not a link.
     private func theirDestination(_ part: Part) -> LinkEnd? {
         guard case .link(let index) = part.kind, let object = current(difference.rows[part.row].end),
             case .column(let column) = object.layout.relationships[index].storage
@@ -153,7 +153,7 @@ extension DraftComparison {
         return object.end(column, object.layout.relationships[index])
     }
 
-    /// The object that a part deletes; nil for other parts.
+    /// The object that a part deletes; nil if the part is not a deletion.
     private func deletedEnd(_ part: Part) -> LinkEnd? {
         switch part.kind {
         case .deletion: difference.rows[part.row].end

@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// A value that another save has changed since a draft read it, with the draft's value and the original value.
+/// A value that another save has changed since a draft read the value, with the draft's value and the original value.
 ///
 /// ```swift
 /// for conflict in try draft.conflicts() {
@@ -10,7 +10,7 @@ internal import RowStore
 /// ```
 ///
 /// Values have the types of the model, such as `String`, `Int32` or `Date`. The value of a to-one relationship is a
-/// ``ManagedObjectID``, and the value of an order is an array of ``ManagedObjectID``. Nil means no value.
+/// ``ManagedObjectID``. The value of an order is an array of ``ManagedObjectID``. Nil means no value.
 public struct DraftChange: Sendable {
     /// The kind of the value.
     public enum Kind: Sendable, Hashable {
@@ -20,17 +20,17 @@ public struct DraftChange: Sendable {
         case relationship
         /// The order of a relationship's objects.
         case order
-        /// An object that the draft edits and another save has deleted.
+        /// The draft edits an object that another save has deleted.
         case deletedByOthers
-        /// An object that the draft deletes, itself or by a delete rule, and that another save has edited, or has linked to an
-        /// object whose deletion cascades.
+        /// The draft deletes an object that another save has edited, or that another save has linked to an object whose
+        /// deletion cascades. The draft deletes the object itself or by a delete rule.
         case deletedHere
     }
 
-    /// The side of a conflict that is kept.
+    /// The side of a conflict whose value is kept.
     public enum Choice: Sendable, Hashable {
-        /// The side of the draft. An object that another save has deleted is inserted again, with the draft's attributes and
-        /// the to-one links in its own row.
+        /// The draft's side. An object that another save has deleted is inserted again, with the draft's attributes and the
+        /// to-one links in the object's own row.
         case mine
         /// The side of the other saves.
         case theirs
@@ -38,21 +38,21 @@ public struct DraftChange: Sendable {
 
     /// The ID of the object.
     public let objectID: ManagedObjectID
-    /// The attribute or relationship; nil for the whole object.
+    /// The name of the attribute or relationship; nil if the change concerns the whole object.
     public let propertyName: String?
     /// The kind of the value.
     public let kind: Kind
-    /// The value when the draft read it.
+    /// The original value: the value that the draft read.
     public let base: (any Sendable)?
     /// The value in the draft.
     public let mine: (any Sendable)?
     /// The value of the newest save.
     public let theirs: (any Sendable)?
-    /// The side that was kept; nil while the conflict is not decided.
+    /// The side whose value was kept; nil while the conflict is not decided.
     public internal(set) var choice: Choice?
     /// Whether the draft's side can be saved.
     var canKeepMine = true
-    /// Whether the draft's value leads to an object that another save has deleted.
+    /// Whether the draft's value is a link to an object that another save has deleted.
     private var leadsToGone = false
 
     init(
@@ -67,9 +67,9 @@ public struct DraftChange: Sendable {
         self.theirs = theirs
     }
 
-    /// The change, marked as leading to an object that another save has deleted.
+    /// Returns the change, marked as a link to an object that another save has deleted.
     ///
-    /// - Parameter canRevive: Whether the object is inserted again if the draft's side is kept.
+    /// - Parameter canRevive: Whether keeping the draft's side inserts the deleted object again.
     func leadingToGone(canRevive: Bool) -> DraftChange {
         var change = self
         change.leadsToGone = true
@@ -79,12 +79,12 @@ public struct DraftChange: Sendable {
 }
 
 extension DraftChange: CustomStringConvertible {
-    /// The object and the property, without values: `ContactEntity/12.name (attribute)`.
+    /// The object and the property, without values, for example `ContactEntity/12.name (attribute)`.
     public var description: String { "\(objectID)\(propertyName.map { ".\($0)" } ?? "") (\(kind))" }
 }
 
 extension DraftChange {
-    /// The error for an undecided conflict.
+    /// The error for a conflict that was not decided.
     var failure: DataSourceError {
         let message =
             switch kind {
@@ -108,7 +108,7 @@ extension DraftChange {
 }
 
 extension RowSnapshot {
-    /// The value of an attribute in the type of its property.
+    /// The value of an attribute, in the type of the attribute's property.
     func propertyValue(_ column: Int, _ layout: EntityLayout) -> (any Sendable)? {
         if isNull(column) { return nil }
         switch layout.columns[column].attribute?.type {
@@ -128,20 +128,20 @@ extension RowSnapshot {
     }
 }
 
-/// The changes of a draft as a value: each row before and after.
+/// The changes of a draft as a value: each changed row before and after the changes.
 struct DraftDifference: Sendable {
     /// A row that was inserted, edited or deleted.
     struct Row: Sendable {
         var end: LinkEnd
         let state: ObjectState
-        /// The row that the draft read; for an inserted object, the new row.
+        /// The row that the draft read; for an inserted object, the row of the new object.
         var base: RowSnapshot
         var row: RowSnapshot
         /// Whether a delete rule deleted the object.
         var isCascaded = false
     }
 
-    /// The objects of an ordered relationship.
+    /// The order of a relationship's objects before and after the draft's edits.
     struct Order: Sendable {
         let owner: LinkEnd
         let index: Int
@@ -151,14 +151,14 @@ struct DraftDifference: Sendable {
 
     var rows: [Row] = []
     var orders: [Order] = []
-    /// The number of resets of the store before the draft was made.
+    /// The number of times that the store had been reset when the draft was made.
     let generation: Int
 
     var isEmpty: Bool { rows.isEmpty }
 }
 
 extension DraftContext {
-    /// The present changes of the draft.
+    /// Returns the current changes of the draft.
     func difference() throws -> DraftDifference {
         try checkDenials()
         var difference = DraftDifference(generation: position.generation)
@@ -171,7 +171,7 @@ extension DraftContext {
         }
         for (order, base) in orders.sorted(by: { ($0.key.owner.key, $0.key.index) < ($1.key.owner.key, $1.key.index) })
         {
-            // The owner may have been released, so look it up again.
+            // The owner may have been released, so find it again.
             guard let owner = try find(entity: order.owner.entity, key: order.owner.key), !owner.isDeleted else {
                 continue
             }
@@ -185,7 +185,7 @@ extension DraftContext {
 }
 
 extension DraftDifference {
-    /// The entities of rows. A link counts with the entities of its ends.
+    /// Returns the entities of rows. A row of a link counts as the entities of the linked objects.
     func entities(of rows: [Row], _ stack: PersistentStack) -> Set<Int> {
         rows.reduce(into: []) { entities, row in
             if stack.layout.entities[row.end.entity].links == nil {

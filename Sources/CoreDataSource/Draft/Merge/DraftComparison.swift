@@ -2,32 +2,32 @@ internal import RowStore
 
 /// Compares the changes of a draft with the newest rows.
 ///
-/// A part of the draft is in conflict if both the draft and other saves have changed it since the draft read it, to different
-/// values.
+/// A part of the draft is in conflict if both the draft and other saves have changed the part since the draft read it, to
+/// different values.
 struct DraftComparison {
-    /// A part of the difference that is saved or dropped as a whole.
+    /// A part of the difference. The whole part is either saved or dropped.
     struct Part {
         enum Kind {
             case insertion
             case deletion
-            /// An object that a cascade reaches and the draft has not deleted.
+            /// An object that a cascade reaches although the draft has not deleted the object.
             case reached(LinkEnd)
             /// An edited object that another save has deleted.
             case revival
             case attribute(column: Int)
-            /// A relationship whose link is in the row of its object.
+            /// A relationship whose link is stored in the object's own row.
             case link(relationship: Int)
-            /// A link with its own row.
+            /// A link that is stored in a row of its own.
             case pair
             case order(Int)
         }
 
         let kind: Kind
-        /// The index in the difference's rows; -1 for an order or a reached object.
+        /// The index of the row in the difference; -1 for an order or a reached object.
         let row: Int
-        /// The conflict; nil if there is none.
+        /// The conflict; nil if the part is not in conflict.
         var conflict: DraftChange?
-        /// Whether the value of the other saves is kept.
+        /// Whether the part is dropped, so that the value of the other saves is kept.
         var isDropped = false
     }
 
@@ -35,16 +35,16 @@ struct DraftComparison {
     let difference: DraftDifference
     /// The objects that the draft inserts.
     let inserted: Set<LinkEnd>
-    /// The index of each row, by its end.
+    /// The index of each row in the difference.
     let rowIndexes: [LinkEnd: Int]
     var parts: [Part] = []
     /// The objects that the draft's deletions reach by cascades.
     var reach = CascadeReach()
-    /// The objects that the draft deleted itself, and those that were deleted by a rule that no longer reaches them.
+    /// The objects that the draft deleted itself, and the objects that a delete rule deleted but no longer reaches.
     var explicit: Set<LinkEnd> = []
     /// The changes that only other saves have made.
     private(set) var merged: [DraftChange] = []
-    /// The newest saved orders, by the index of the difference's order.
+    /// The newest saved orders, in the order of the difference's `orders`.
     private(set) var theirOrders: [[LinkEnd]] = []
 
     /// - Parameter context: A context with the newest rows: a context of the batch that saves the draft, or a read context.
@@ -80,13 +80,13 @@ struct DraftComparison {
 
     func id(_ end: LinkEnd) -> ManagedObjectID { ManagedObjectID(layout(end), key: end.key) }
 
-    /// The newest saved object; nil if it was deleted.
+    /// The newest saved object; nil if the object was deleted.
     func current(_ end: LinkEnd) -> ManagedObject? { context.known(end) ?? nil }
 
-    /// Whether an object exists, or will be inserted.
+    /// Whether an object exists or will be inserted.
     func exists(_ end: LinkEnd) -> Bool { inserted.contains(end) || current(end) != nil }
 
-    /// Reads the objects of the difference, and the objects to which they are linked.
+    /// Reads the objects of the difference and the objects that they link to.
     private func read() throws {
         var ends: Set<LinkEnd> = []
         for row in difference.rows {
@@ -132,7 +132,8 @@ struct DraftComparison {
         }
     }
 
-    /// The compared columns that differ. Positions in an order, and derived and transient attributes, are not compared.
+    /// Returns the columns whose values differ. Positions in an order, derived attributes and transient attributes are not
+    /// compared.
     private func changedColumns(_ row: RowSnapshot, since base: RowSnapshot, _ end: LinkEnd) -> [Int] {
         let layout = layout(end)
         let positions = Set(
@@ -176,13 +177,13 @@ struct DraftComparison {
         rowIndexes[end].map { difference.rows[$0].state == .deleted } ?? false
     }
 
-    /// Whether the object is inserted again if the draft's side is kept.
+    /// Whether keeping the draft's side inserts the object again.
     private func isRevived(_ end: LinkEnd) -> Bool {
         rowIndexes[end].map { difference.rows[$0].state == .edited } ?? false
     }
 
-    /// Whether an object that another save has deleted can be inserted again: whether the destinations of its mandatory
-    /// relationships exist.
+    /// Whether an object that another save has deleted can be inserted again. This requires that the destinations of its
+    /// mandatory relationships exist.
     private func canRevive(_ row: DraftDifference.Row) -> Bool {
         layout(row.end).relationships.allSatisfy { relationship in
             guard !relationship.description.isOptional, case .column(let column) = relationship.storage,
@@ -218,7 +219,7 @@ struct DraftComparison {
         }
     }
 
-    /// The conflict with another source, if only one object may lead to the destination.
+    /// Returns the conflict with another source of the destination, if only one source may be linked to a destination.
     private func rival(
         of source: LinkEnd, for destination: LinkEnd, column: LinkColumn, relationship: RelationshipLayout
     ) throws -> DraftChange? {
@@ -237,7 +238,7 @@ struct DraftComparison {
             row.state != .inserted && row.end.entity == rival.layout.index
                 && row.base.end(column, family) == destination
         }
-        // The draft itself moves the destination from its earlier source.
+        // The draft itself moves the destination away from its previous source.
         if let before, before.end.key == rival.key { return nil }
         return DraftChange(
             id(destination), inverse.name, .relationship, base: (before?.end).map(id), mine: id(source),
@@ -276,7 +277,7 @@ struct DraftComparison {
 
     // MARK: Partners
 
-    /// If one side of a symmetric link is dropped, drops both sides.
+    /// If one side of a symmetric link is dropped, drops the other side too.
     private mutating func dropPartners() {
         var dropped = parts.indices.filter { parts[$0].isDropped }
         while let partIndex = dropped.popLast() {

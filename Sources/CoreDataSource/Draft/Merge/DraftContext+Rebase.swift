@@ -1,14 +1,14 @@
 internal import RowStore
 
-/// Continuing after a save.
+/// Continues a draft after a save.
 extension DraftContext {
-    /// Retains the objects of a difference until its save ends.
+    /// Retains the objects of a difference until the save of the difference ends.
     func beginSave(_ difference: DraftDifference) {
         let keys = Set(difference.rows.map(\.end.key))
         for object in changed where keys.contains(object.key) { saving[object.key] = object }
     }
 
-    /// Ends a save that failed. Objects that are no longer edited get the newest saved values.
+    /// Ends a failed save. Objects that are no longer edited get the newest saved values.
     func abandonSave() {
         let objects = saving.values
         saving = [:]
@@ -18,9 +18,9 @@ extension DraftContext {
         }
     }
 
-    /// Gives saved objects the newest rows as their base. Edits since the difference was taken stay edits.
+    /// Makes the newest rows the base of the saved objects. Edits that were made after the difference was taken remain edits.
     ///
-    /// - Parameter newKeys: The keys of new objects that were saved with other keys.
+    /// - Parameter newKeys: The new keys of objects that were saved with a different key.
     func rebase(_ saved: DraftDifference, _ newKeys: [LinkEnd: Int64]) {
         journal.removeAll()
         related.removeAll()
@@ -36,7 +36,7 @@ extension DraftContext {
                 entity: entity, keys: rows.map(\.end.key), QueryBudget(isCancellable: false))
             let found = read.map { Dictionary($0.rows.map { ($0.key, $0.row) }) { first, _ in first } }
             for row in rows {
-                // If the store cannot be read now, assume the rows of the save.
+                // If the store cannot be read now, use the rows that were saved.
                 let newest = found.map { $0[row.end.key] } ?? (row.state == .deleted ? nil : row.row)
                 guard let object = objects[row.end.key].flatMap({ present($0, row, binding) }) else { continue }
                 rebase(object, row, on: newest)
@@ -53,9 +53,10 @@ extension DraftContext {
         sweep()
     }
 
-    /// The object of a saved row. If the save inserted the object, and the draft deleted it meanwhile, it is marked as deleted.
+    /// Returns the object of a saved row. If the draft deleted the object after the save inserted it, marks the object as
+    /// deleted.
     ///
-    /// - Returns: Nil if the draft has a newer object in its place.
+    /// - Returns: The object; nil if the draft has replaced it with a newer object.
     private func present(
         _ object: ManagedObject, _ row: DraftDifference.Row, _ binding: EntityBinding
     ) -> ManagedObject? {
@@ -79,7 +80,7 @@ extension DraftContext {
                 lhs.isEqual(to: rhs, column: column, storage: description.storage)
             }
             if isEqual(object.row, saved.row) { continue }
-            // The edit was undone, and the newest row does not have the saved value. Keep the value of the newest row.
+            // The edit was undone, but the newest row does not have the saved value, so keep the value of the newest row.
             if isEqual(object.row, saved.base), !isEqual(newest, saved.row) { continue }
             row.setValue(object.row.value(column, description.storage), column)
         }
@@ -90,9 +91,9 @@ extension DraftContext {
     }
 }
 
-/// New keys for objects whose keys another program may have used.
+/// Gives new keys to objects whose keys another program may have used.
 extension DraftContext {
-    /// Gives objects the keys with which they were saved, and adjusts all links to them.
+    /// Gives objects the keys with which they were saved, and adjusts all links to these objects.
     func rename(_ keys: [LinkEnd: Int64]) {
         if keys.isEmpty { return }
         for (end, key) in keys {
@@ -117,7 +118,7 @@ extension DraftContext {
 }
 
 extension DraftDifference {
-    /// The same difference, after new objects got other keys.
+    /// Returns the difference with the new keys of inserted objects.
     func renaming(_ keys: [LinkEnd: Int64], _ layout: ModelLayout) -> DraftDifference {
         if keys.isEmpty { return self }
         var renamed = self
@@ -132,14 +133,14 @@ extension DraftDifference {
 }
 
 extension LinkEnd {
-    /// The end with the new key of its object, if the object has a new key.
+    /// Returns the end with the new key of its object. Without a new key, returns the end unchanged.
     func renamed(_ keys: [LinkEnd: Int64]) -> LinkEnd {
         keys[self].map { LinkEnd(entity: entity, key: $0) } ?? self
     }
 }
 
 extension RowSnapshot {
-    /// Adjusts the links of the row to new keys.
+    /// Adjusts the links in the row to the new keys.
     fileprivate mutating func rename(_ keys: [LinkEnd: Int64], _ entity: EntityLayout, _ layout: ModelLayout) {
         for (column, family) in entity.linkedColumns(layout) {
             guard let end = end(column, family), let key = keys[end] else { continue }
@@ -149,7 +150,7 @@ extension RowSnapshot {
 }
 
 extension EntityLayout {
-    /// The columns with links, each with the entities of its destinations.
+    /// The columns that store links, each with the entities that a link can lead to.
     fileprivate func linkedColumns(_ layout: ModelLayout) -> [(LinkColumn, [Int])] {
         if let pairs = LinkedPair.Families(self, layout) {
             return [(pairs.columns.own, pairs.source), (pairs.columns.other, pairs.destination)]

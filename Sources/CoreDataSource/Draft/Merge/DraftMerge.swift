@@ -1,12 +1,12 @@
 internal import RowStore
 
-/// Applies the changes of a draft to the objects of a batch, except dropped changes.
+/// Applies the changes of a draft to the objects of a batch. Dropped changes are not applied.
 struct DraftMerge {
     /// The outcome of a merge.
     struct Outcome: Sendable {
         let merged: [DraftChange]
         let conflicts: [DraftChange]
-        /// The keys of new objects that were saved with other keys.
+        /// The new keys of objects that were saved with a different key.
         let newKeys: [LinkEnd: Int64]
     }
 
@@ -14,7 +14,7 @@ struct DraftMerge {
     private let comparison: DraftComparison
     /// The objects that the merge has inserted.
     private var made: [LinkEnd: ManagedObject] = [:]
-    /// The new keys of objects whose own keys another program may have used.
+    /// The new keys of objects whose keys in the draft may have been used by another program.
     private var newKeys: [LinkEnd: Int64] = [:]
 
     private init(_ context: PrivateContext, _ comparison: DraftComparison) {
@@ -22,10 +22,10 @@ struct DraftMerge {
         self.comparison = comparison
     }
 
-    /// Compares, decides the conflicts, and applies the edits.
+    /// Compares the draft with the newest rows, decides the conflicts, and applies the edits.
     ///
-    /// - Parameter contexts: The contexts whose edits make one save. They have the newest rows, and no other save can change
-    ///   the rows during the merge.
+    /// - Parameter contexts: The contexts whose edits are written in one save. They have the newest rows, and no other save can
+    ///   change the rows during the merge.
     static func run(
         _ difference: DraftDifference, _ resolution: DraftResolution, in contexts: [PrivateContext]
     ) throws -> Outcome {
@@ -82,7 +82,7 @@ struct DraftMerge {
         for part in parts {
             let end = row(part).end
             guard case .deletion = part.kind, let object = comparison.current(end) else { continue }
-            // The delete rules delete the object, even if its entity has no owner.
+            // The delete rules delete this object, even if no data source owns its entity.
             if !comparison.explicit.contains(end), reached.contains(end) { continue }
             try editor(end.entity).delete(owned: object)
         }
@@ -109,7 +109,7 @@ struct DraftMerge {
 
     // MARK: Rows
 
-    /// The key with which a new row is saved.
+    /// Returns the key under which a new row is saved.
     private mutating func key(of row: DraftDifference.Row) throws -> Int64 {
         guard row.state == .inserted, context.stack.keys.isDoubtful(row.end.key) else { return row.end.key }
         let key = try context.stack.keys.next()
@@ -117,7 +117,7 @@ struct DraftMerge {
         return key
     }
 
-    /// Inserts an object with its attributes in the draft, and with its key unless another program may have used the key.
+    /// Inserts an object with the draft's attributes. The object keeps its key, unless another program may have used the key.
     private mutating func insert(_ row: DraftDifference.Row) throws {
         let object = try editor(row.end.entity).insert(entity: row.end.entity, key: key(of: row))
         for (column, description) in object.layout.columns.enumerated() where description.attribute != nil {
@@ -139,7 +139,7 @@ struct DraftMerge {
         object.linking(index)?.set(try end.map(self.object))
     }
 
-    /// Restores the links of a revived object to objects that still exist.
+    /// Restores the links of a revived object if the linked objects still exist.
     private func setLinks(of object: ManagedObject, _ row: DraftDifference.Row) throws {
         for (index, relationship) in object.layout.relationships.enumerated() {
             guard case .column(let column) = relationship.storage,
@@ -158,7 +158,7 @@ struct DraftMerge {
         let (source, destination) = (try object(pair.source), try object(pair.destination))
         guard try context.link(source, destination, pair.pairs) == nil else { return }
         func position(_ column: Int?) -> Int64? { column.flatMap { row.row.isNull($0) ? nil : row.row.integer($0) } }
-        // Insert the link with the key that it has in the draft, or with a new key if another program may have used that key.
+        // Use the link's key in the draft, or a new key if another program may have used that key.
         try context.insertLink(
             pair.pairs, (source, position(pair.pairs.own.position)), (destination, position(pair.pairs.other.position)),
             key: key(of: row))
@@ -180,19 +180,19 @@ struct DraftMerge {
     }
 }
 
-/// How the save of a draft resolves conflicts.
+/// How a draft's save resolves conflicts.
 ///
 /// ```swift
 /// try await draft.save(
 ///     resolving: .each { $0.propertyName == "note" ? .mine : .theirs })
 /// ```
 public struct DraftResolution: Sendable {
-    /// Decides a conflict; nil leaves it undecided.
+    /// Decides a conflict. Nil if every conflict is an error.
     let choose: (@Sendable (DraftChange) throws -> DraftChange.Choice)?
 
     /// Saves the draft's values.
     public static let keepMine = DraftResolution { _ in .mine }
-    /// Keeps the values of the other saves, and saves the rest of the draft.
+    /// Keeps the values of the other saves, and saves all other edits of the draft.
     public static let takeTheirs = DraftResolution { _ in .theirs }
     /// Throws `draftConflict`, and leaves the draft unchanged.
     public static let fail = DraftResolution(choose: nil)

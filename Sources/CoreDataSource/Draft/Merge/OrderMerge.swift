@@ -1,8 +1,8 @@
 /// Merges two changed orders of a relationship's objects.
 ///
-/// A pure function of the original order, the orders of both sides, and the existing objects.
+/// The functions are pure: the result depends only on the original order, the orders of both sides, and the existing objects.
 package enum OrderMerge {
-    /// Whether a side has moved any object that all three orders contain.
+    /// Whether a side has moved an object, among the objects that all three orders contain.
     package static func hasMoved<Element: Hashable>(
         _ base: [Element], _ side: [Element], amongThoseOf other: [Element]
     ) -> Bool {
@@ -19,12 +19,13 @@ package enum OrderMerge {
         return orders[0] != orders[1] && orders[0] != orders[2] && orders[1] != orders[2]
     }
 
-    /// The existing objects in the order of the side that moved objects. Each object that this side lacks is put after the
-    /// object that it follows on the other side.
+    /// Returns the existing objects in the order of the side that moved objects. If both sides moved objects, `isMine` chooses
+    /// the side. If no side moved objects, the order is that of `theirs`. An object that only the second side has is inserted
+    /// after the object that precedes it on that side.
     ///
     /// - Parameters:
-    ///   - present: The objects that exist, in any order.
-    ///   - isMine: Whether `mine` wins if both sides moved objects.
+    ///   - present: The existing objects, in any order.
+    ///   - isMine: Whether `mine` has precedence if both sides moved objects.
     /// - Complexity: O(n) for each object that only one side has.
     package static func merge<Element: Hashable>(
         base: [Element], mine: [Element], theirs: [Element], present: [Element], isMine: Bool

@@ -61,8 +61,7 @@ package struct ListSchedule {
     private var hasNewNotice = false
     /// The number of notices so far. A notice is a group of saves that concern the list, or a reload.
     package private(set) var noticeCount = 0
-    /// The number of the last notice that is settled together with all earlier notices. A notice is settled if it was reported
-    /// or has failed.
+    /// Every notice up to this number is settled: it was reported or has failed.
     private var settledCount = 0
     /// The number of the first notice that waits for a read.
     private var firstUnread: Int?
