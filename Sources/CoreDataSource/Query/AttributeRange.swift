@@ -1,17 +1,17 @@
 internal import RowStore
 
-/// A range of attribute values: `2...5`, `2..<5`, `2...`, `...5` or `..<5`.
+/// A range of attribute values, for example `2...5`, `2..<5`, `2...`, `...5` or `..<5`.
 public protocol AttributeRange<Bound> {
     /// The type of the attribute.
     associatedtype Bound: AttributeStorable
 
-    /// The ends of the range.
+    /// The bounds of the range.
     var attributeBounds: AttributeBounds<Bound> { get }
 }
 
-/// The ends of an ``AttributeRange``.
+/// The bounds of an ``AttributeRange``.
 public struct AttributeBounds<Bound: AttributeStorable> {
-    /// Nil if the range has no lower or no upper bound.
+    /// The bounds; nil on a side where the range has no bound.
     let lower, upper: Bound?
     let includesUpper: Bool
 }
@@ -46,7 +46,7 @@ extension PartialRangeUpTo: AttributeRange where Bound: AttributeStorable {
     }
 }
 
-/// How strings are compared.
+/// Options for the comparison of strings.
 ///
 /// ```swift
 /// let named: FetchPredicate<ContactEntity> = .contains(
@@ -55,7 +55,7 @@ extension PartialRangeUpTo: AttributeRange where Bound: AttributeStorable {
 public struct StringMatching: OptionSet, Sendable, Hashable {
     public let rawValue: Int
 
-    /// The options with the given bits.
+    /// Makes the options with the given bits.
     ///
     /// ```swift
     /// let matching = StringMatching(rawValue: 3)
@@ -65,15 +65,16 @@ public struct StringMatching: OptionSet, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// Ignores case: `[c]` in a format.
+    /// Ignores case. Written `[c]` in a format.
     public static let caseInsensitive = StringMatching(StringOptions.caseInsensitive)
-    /// Ignores diacritical marks: `[d]` in a format.
+    /// Ignores diacritical marks. Written `[d]` in a format.
     public static let diacriticInsensitive = StringMatching(StringOptions.diacriticInsensitive)
-    /// Compares in dictionary order, the same on every machine: by letters, then by marks, then by case. `[l]` in a format.
+    /// Compares in dictionary order: first by letters, then by marks, then by case. Written `[l]` in a format.
     ///
-    /// Canonically equivalent strings are equal: marks may be composed or decomposed.
+    /// The order is the same on every machine. Canonically equivalent strings are equal, so marks may be composed or
+    /// decomposed.
     public static let localized = StringMatching(StringOptions.localized)
-    /// Compares character by character, as Swift does: `[u]` in a format.
+    /// Compares character by character, like Swift. Written `[u]` in a format.
     public static let characters = StringMatching(StringOptions.characters)
 
     private init(_ options: StringOptions) {
@@ -83,7 +84,7 @@ public struct StringMatching: OptionSet, Sendable, Hashable {
     var options: StringOptions { StringOptions(rawValue: rawValue) }
 }
 
-/// A string, or an optional string: the Swift types of a string attribute.
+/// A Swift type of a string attribute: `String` or `String?`.
 nonisolated public protocol StringAttribute: AttributeStorable {}
 
 extension String: StringAttribute {}

@@ -3,9 +3,9 @@ internal import RowStore
 
 /// Divides time into days, weeks or months.
 ///
-/// The time zone alone decides to which day a moment belongs, and the calendar alone which days form a week or a month. A day
+/// The time zone alone decides which day contains a moment. The calendar alone decides which days form a week or a month. A day
 /// never begins twice: if clocks are set back from shortly after midnight to before midnight, the repeated time belongs to the
-/// new day. So a later moment never belongs to an earlier period.
+/// new day. Therefore a later moment never belongs to an earlier period.
 package final class CalendarPeriods: Sendable {
     package enum Unit: Sendable, Hashable {
         case day, week, month
@@ -13,11 +13,11 @@ package final class CalendarPeriods: Sendable {
 
     private let unit: Unit
     private let zone: TimeZone
-    /// The calendar in GMT, where every day has 24 hours.
+    /// The calendar with the time zone GMT, in which every day has 24 hours.
     private let calendar: Calendar
-    /// The days of the last period.
+    /// The days of the period that was calculated last.
     private let last = Guarded<Range<Int64>?>(nil)
-    /// Moments between which the clocks of the zone are not set.
+    /// A time range in which the clocks of the zone are not changed, in seconds since 2001-01-01 00:00 GMT.
     private let calm = Guarded<Range<Double>?>(nil)
 
     package init(_ unit: Unit, _ calendar: Calendar) {
@@ -31,14 +31,14 @@ package final class CalendarPeriods: Sendable {
     }
 
     private static let daySeconds = 86_400.0
-    /// No calendar counts further.
+    /// The largest number of a day, before or after 2001. No calendar calculates later days.
     private static let mostDays = 1e11
-    /// More than any zone has set its clocks back: Alaska repeated a day in 1867.
+    /// In seconds. No zone has set its clocks back this far: the largest change was in Alaska, which repeated a day in 1867.
     private static let mostSetBack = 26 * 3600.0
 
     // MARK: Days
 
-    /// The number of the day of a moment: 0 for 2001-01-01 in the time zone.
+    /// Returns the number of the day that contains a moment. Day 0 is 2001-01-01 in the time zone.
     ///
     /// - Parameter moment: Seconds since 2001-01-01 00:00 GMT.
     package func day(of moment: Double) -> Int64 {
@@ -49,7 +49,8 @@ package final class CalendarPeriods: Sendable {
         return isCalm ? day : max(day, lastDay(beforeChangesUntil: moment) ?? day)
     }
 
-    /// The latest day that a clock showed before it was last set; nil if it was not set shortly before the moment.
+    /// Returns the latest day that clocks showed just before they were changed; nil if they were not changed shortly before the
+    /// moment.
     private func lastDay(beforeChangesUntil moment: Double) -> Int64? {
         var latest: Int64?
         var (start, end) = (moment - 30 * Self.daySeconds, Double.infinity)
@@ -64,15 +65,15 @@ package final class CalendarPeriods: Sendable {
         return latest
     }
 
-    /// The day that a clock shows.
+    /// Returns the day that clocks show at a moment.
     private func clockDay(of moment: Double) -> Int64 {
         let offset = zone.secondsFromGMT(for: Date(timeIntervalSinceReferenceDate: moment))
         return Int64(((moment + Double(offset)) / Self.daySeconds).rounded(.down))
     }
 
-    /// The first moment of a day, to the second.
+    /// Returns the first second of a day.
     private func start(ofDay day: Int64) -> Double {
-        // Zones are at most 15 hours from GMT, and a zone has skipped a day.
+        // Zones differ from GMT by at most 15 hours, and a zone has once skipped a day.
         var (low, high) = (Double(day) - 3, Double(day) + 3)
         (low, high) = (low * Self.daySeconds, high * Self.daySeconds)
         while high - low > 1 {
@@ -82,17 +83,17 @@ package final class CalendarPeriods: Sendable {
         return high
     }
 
-    /// The first moment of the next day.
+    /// Returns the end of the day that contains a date, which is the first moment of the next day.
     package func endOfDay(of date: Date) -> Date {
         Date(timeIntervalSinceReferenceDate: start(ofDay: day(of: date.timeIntervalSinceReferenceDate) + 1))
     }
 
     // MARK: Periods
 
-    /// The number of the first day of the period of a moment.
+    /// Returns the number of the first day in the period that contains a moment.
     package func period(of moment: Double) -> Int64 { days(from: day(of: moment)).lowerBound }
 
-    /// The days of the period that contains a day.
+    /// Returns the days of the period that contains a day.
     private func days(from day: Int64) -> Range<Int64> {
         if unit == .day { return day..<day + 1 }
         if let last = last.withLock({ $0 }), last.contains(day) { return last }
@@ -107,7 +108,7 @@ package final class CalendarPeriods: Sendable {
         return first..<end
     }
 
-    /// The moments of a period.
+    /// Returns the time interval of the period that begins with a day.
     package func interval(ofPeriod first: Int64) -> DateInterval {
         let start = start(ofDay: first)
         let end = max(start, self.start(ofDay: days(from: first).upperBound))
@@ -115,7 +116,7 @@ package final class CalendarPeriods: Sendable {
             start: Date(timeIntervalSinceReferenceDate: start), end: Date(timeIntervalSinceReferenceDate: end))
     }
 
-    /// The first day of a period, `2026-11-28`; for a month, `2026-11`.
+    /// Returns the name of the period that begins with a day, for example `2026-11-28`; for a month, `2026-11`.
     package func name(ofPeriod first: Int64) -> String {
         let noon = Date(timeIntervalSinceReferenceDate: (Double(first) + 0.5) * Self.daySeconds)
         let parts = calendar.dateComponents([.year, .month, .day], from: noon)

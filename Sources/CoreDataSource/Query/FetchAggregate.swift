@@ -43,17 +43,17 @@ extension Optional: SummableAttribute where Wrapped: SummableAttribute {
     public typealias Average = Wrapped.Average
 }
 
-/// A calculation over the objects of a request. Nil values do not count.
+/// A calculation over the objects of a request. Nil values are ignored.
 ///
 /// ```swift
 /// let (count, oldest) = try contacts.main.aggregate(
 ///     ObjectRequest<ContactEntity>(), .count(), .max(\.age))
 /// ```
 ///
-/// The result does not depend on the order of the objects: a sum is exact, and a sum of reals is rounded once at the end.
+/// The result does not depend on the order of the objects. Sums are exact, and a sum of reals is rounded once, at the end.
 public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: Sendable {
     let operation: Aggregation.Operation
-    /// Nil to count the objects themselves.
+    /// The attribute; nil to count the objects themselves.
     let attribute: Swift.Result<FetchExpression, DataSourceError>?
 
     private init(_ operation: Aggregation.Operation, _ keyPath: AnyKeyPath?) {
@@ -79,19 +79,19 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Int64 { FetchAggregate(.count, keyPath) }
 
-    /// The sum; zero if no object has a value.
+    /// The sum of an attribute; zero if no object has a value.
     ///
     /// ```swift
     /// let years = try context.aggregate(ObjectRequest<ContactEntity>(), .sum(\.age))
     /// // 75
     /// ```
     ///
-    /// A key path along a relationship needs its root: `.sum(\MessageEntity.thread?.rank)`.
+    /// A key path through a relationship must begin with the class: `.sum(\MessageEntity.thread?.rank)`.
     public static func sum<Value: SummableAttribute>(
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value.Sum { FetchAggregate(.sum, keyPath) }
 
-    /// The average; nil if no object has a value. The average of decimals has 38 digits.
+    /// The average of an attribute; nil if no object has a value. The average of decimals has 38 digits.
     ///
     /// ```swift
     /// let average = try context.aggregate(
@@ -101,7 +101,7 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
         _ keyPath: KeyPath<Object, Value>
     ) -> FetchAggregate where Result == Value.Average? { FetchAggregate(.average, keyPath) }
 
-    /// The least value; nil if no object has a value. Strings are compared byte by byte.
+    /// The least value of an attribute; nil if no object has a value. Strings are compared byte by byte.
     ///
     /// ```swift
     /// let youngest = try context.aggregate(
@@ -121,7 +121,7 @@ public struct FetchAggregate<Object: ManagedObject, Result: AttributeStorable>: 
         _ keyPath: KeyPath<Object, Value?>
     ) -> FetchAggregate where Result == Value? { FetchAggregate(.min, keyPath) }
 
-    /// The greatest value; nil if no object has a value. Strings are compared byte by byte.
+    /// The greatest value of an attribute; nil if no object has a value. Strings are compared byte by byte.
     ///
     /// ```swift
     /// let oldest = try context.aggregate(ObjectRequest<ContactEntity>(), .max(\.age))

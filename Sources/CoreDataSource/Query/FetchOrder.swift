@@ -3,7 +3,7 @@ internal import ManagedModel
 internal import QueryLanguage
 internal import RowStore
 
-/// An attribute to sort by. Nil comes first when ascending.
+/// An attribute to sort by. In ascending order, nil comes first.
 ///
 /// ```swift
 /// request.order = [
@@ -21,18 +21,18 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     public var isAscending: Bool
     var text: StringOrder
 
-    /// Sorts by the attribute with a name; `address.city` for the leaf of a composite.
+    /// Sorts by the attribute with a name. For an attribute inside a composite, use a path such as `address.city`.
     ///
     /// ```swift
     /// request.order = [FetchOrder("name", isAscending: false, [.caseInsensitive])]
     /// ```
     ///
-    /// A fetch with an unknown name throws `unknownAttribute`.
+    /// If the name is unknown, the fetch throws `unknownAttribute`.
     ///
     /// - Parameters:
     ///   - attribute: The name of the attribute in the model.
     ///   - isAscending: Whether the least value comes first; true by default.
-    ///   - options: How strings are compared. By default, byte by byte.
+    ///   - options: How strings are compared; byte by byte by default.
     public init(_ attribute: String, isAscending: Bool = true, _ options: StringSorting = []) {
         self.init(
             .success(attribute.parts(separatedBy: ".", omittingEmpty: true)), isAscending, FetchOrder.text(options))
@@ -61,7 +61,8 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         self.init(path, isAscending, text)
     }
 
-    /// A key path does not tell the name of a property that is not in the model. So the error tells where the order was made.
+    /// Adds the location of the call to an error, because a key path does not have the name of a property that is not in the
+    /// model.
     private init(
         _ keyPath: AnyKeyPath, _ isAscending: Bool, _ text: StringOrder, _ fileID: StaticString, _ line: UInt
     ) {
@@ -81,10 +82,10 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// - Parameters:
-    ///   - keyPath: An attribute, also one beyond to-one relationships.
-    ///   - options: How strings are compared. By default, byte by byte.
-    ///   - fileID: The file of the call, for the error of a property that is not in the model.
-    ///   - line: The line of the call, for the same error.
+    ///   - keyPath: An attribute of the object, or of an object that is reached through to-one relationships.
+    ///   - options: How strings are compared; byte by byte by default.
+    ///   - fileID: The file of the call, for the error if the property is not in the model.
+    ///   - line: The line of the call, for the error if the property is not in the model.
     public static func ascending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = [], fileID: StaticString = #fileID,
         line: UInt = #line
@@ -99,10 +100,10 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     /// ```
     ///
     /// - Parameters:
-    ///   - keyPath: An attribute, also one beyond to-one relationships.
-    ///   - options: How strings are compared. By default, byte by byte.
-    ///   - fileID: The file of the call, for the error of a property that is not in the model.
-    ///   - line: The line of the call, for the same error.
+    ///   - keyPath: An attribute of the object, or of an object that is reached through to-one relationships.
+    ///   - options: How strings are compared; byte by byte by default.
+    ///   - fileID: The file of the call, for the error if the property is not in the model.
+    ///   - line: The line of the call, for the error if the property is not in the model.
     public static func descending<Value>(
         _ keyPath: KeyPath<Object, Value>, _ options: StringSorting = [], fileID: StaticString = #fileID,
         line: UInt = #line
@@ -120,8 +121,8 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     ///   - keyPath: An attribute of strings.
     ///   - collation: The order of the strings.
     ///   - isAscending: Whether the least string comes first; true by default.
-    ///   - fileID: The file of the call, for the error of a property that is not in the model.
-    ///   - line: The line of the call, for the same error.
+    ///   - fileID: The file of the call, for the error if the property is not in the model.
+    ///   - line: The line of the call, for the error if the property is not in the model.
     public static func by<Value>(
         _ keyPath: KeyPath<Object, Value>, _ collation: FetchCollation, isAscending: Bool = true,
         fileID: StaticString = #fileID, line: UInt = #line
@@ -135,8 +136,8 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     /// request.order = [FetchOrder(SortDescriptor(\.name)), .descending(\.age)]
     /// ```
     ///
-    /// A descriptor with a localized comparison of strings sorts by the nearest order that is the same on every machine: it
-    /// ignores case and marks, and compares numbers by their value.
+    /// A descriptor with a localized comparison of strings is replaced with the nearest order that is the same on every
+    /// machine. This order ignores case and marks, and compares numbers by their value.
     public init(_ descriptor: SortDescriptor<Object>) {
         var comparator = descriptor.stringComparator ?? .lexical
         comparator.order = .forward
@@ -148,7 +149,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
         options.isEmpty ? .bytes : .folded(options)
     }
 
-    /// The sort key over the columns of an entity.
+    /// Returns the sort key over the columns of an entity.
     ///
     /// - Throws: `unknownAttribute`; `invalidPredicate` if the values of the attribute have no order.
     func resolved(_ resolver: PredicateResolver) throws(DataSourceError) -> SortKey {
@@ -168,7 +169,7 @@ public struct FetchOrder<Object: ManagedObject>: Sendable, Hashable {
     }
 }
 
-/// An order of strings that the app defines. Make one and keep it: each instance counts as a different order.
+/// An order of strings that the app defines. Make each order once and keep it, because two instances count as different orders.
 ///
 /// The comparison must be a total order that never changes.
 ///

@@ -2,9 +2,9 @@ public import Foundation
 package import QueryLanguage
 internal import RowStore
 
-/// A predicate for the objects of one class. Fetches, lists and updates use it.
+/// A predicate for the objects of one class, for fetches, lists and updates.
 ///
-/// Make one with operators on key paths, with Foundation's `#Predicate`, or from a format string:
+/// Make a predicate with operators on key paths, with Foundation's `#Predicate`, or from a format string:
 ///
 /// ```swift
 /// let grown: FetchPredicate<ContactEntity> = \.age >= 18 && 0.5...1 ~= \.score
@@ -13,15 +13,15 @@ internal import RowStore
 /// let format = try FetchPredicate<ContactEntity>(format: "age >= %d", 18)
 /// ```
 ///
-/// A comparison with nil is false, except for `==` and `!=`, which treat nil as a value; `!` is plain negation. Strings are
-/// compared byte by byte unless an option folds them. Numbers of all kinds are compared by their exact values. In a comparison
-/// with a decimal, a real has the value of its shortest decimal representation. A calculation without a result, such as a
-/// division by zero or an integer beyond 64 bits, is nil.
+/// A comparison with nil is false; only `==` and `!=` treat nil as a value. Strings are compared byte by byte unless an option
+/// says otherwise. Numbers of all kinds are compared by their exact values. In a comparison with a decimal, a real has the
+/// value of its shortest decimal representation. A calculation without a result is nil, for example a division by zero or an
+/// integer beyond 64 bits.
 ///
-/// - A Boolean must be compared, `\.isFavorite == true`, or negated, `!\.isFavorite`: a key path alone is not a predicate.
-/// - Two attributes are compared with `#Predicate { $0.name == $0.uid }` or `FetchPredicate(format: "name == uid")`.
-/// - A predicate that is "too complex to type-check" needs a type: `let predicate: FetchPredicate<ContactEntity> = ...`.
-/// - A predicate can have at most 1,000 levels; a fetch with a deeper one throws `invalidPredicate`.
+/// - Compare a Boolean (`\.isFavorite == true`) or negate it (`!\.isFavorite`), because a key path alone is not a predicate.
+/// - Compare two attributes with `#Predicate { $0.name == $0.uid }` or `FetchPredicate(format: "name == uid")`.
+/// - Give a predicate that is "too complex to type-check" a type: `let predicate: FetchPredicate<ContactEntity> = ...`.
+/// - A predicate can have at most 1,000 levels; a fetch with a deeper predicate throws `invalidPredicate`.
 public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     package let tree: PredicateTree
 
@@ -29,7 +29,7 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
         self.tree = tree
     }
 
-    /// A predicate that every object matches.
+    /// The predicate that every object matches.
     public static var all: Self { Self(PredicateTree(.constant(true))) }
 
     /// Matches if both predicates match.
@@ -38,34 +38,34 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Matches if at least one of the predicates matches.
     public static func || (lhs: Self, rhs: Self) -> Self { Self(lhs.tree || rhs.tree) }
 
-    /// Matches if the predicate does not match. The negation is plain, also for nil values.
+    /// Matches if the predicate does not match, also if a value is nil.
     public static prefix func ! (predicate: Self) -> Self { Self(!predicate.tree) }
 
     /// The reason why the predicate must be evaluated on objects; nil if rows are enough.
     ///
-    /// A fetch evaluates such a part of an AND on the objects that match the other parts. Calls that work on rows only throw
-    /// `unsupportedQuery` for such a predicate.
+    /// In an AND, a fetch first evaluates the other predicates, and evaluates such a predicate only on their matches. Calls
+    /// that read only rows throw `unsupportedQuery` for a predicate that needs objects.
     public var needsObjects: String? { tree.needsObjects }
 
-    /// Makes a predicate from a predicate of Foundation.
+    /// Makes a predicate from Foundation's `Predicate`.
     ///
     /// ```swift
     /// let grown = FetchPredicate<ContactEntity>(#Predicate { $0.age >= 18 })
     /// ```
     ///
     /// The store evaluates comparisons, ranges, arithmetic, optionals, strings, the `count` of strings and data, and closures
-    /// over captured lists. Foundation evaluates other parts, such as the first character of a string, a property that is not
-    /// an attribute or the type of an object. Join such a part by `&&`: Foundation then evaluates it only on the objects that
-    /// match the other parts.
+    /// over captured lists. Foundation evaluates everything else on objects, for example the first character of a string, a
+    /// property that is not an attribute, or the type of an object. Join such a predicate with `&&`: it is then evaluated only
+    /// on objects that match the rest.
     ///
-    /// An enum of the app can be compared for equality with a captured value, and must be `Codable` for that: `let open =
-    /// TaskState.open` before `#Predicate { $0.state == open }`. The macro does not accept `.open`.
+    /// To compare an attribute with a case of your enum, capture the case, because the macro does not accept `.open`:
+    /// `let open = TaskState.open`, then `#Predicate { $0.state == open }`. The enum must be `Codable`. Only equality works.
     ///
-    /// Arithmetic that would trap in Foundation gives nil, in the store and on objects. Examples are a result beyond the range
-    /// of the attribute's type and a division of integers by zero. Nil has no order and equals only nil.
-    /// A forced unwrap of nil also gives nil in the store. On an object, a forced unwrap of nil makes the fetch throw
-    /// `predicateFailed`. An index beyond the end of a list, an `as!` to another type, and a closure over a range of more than
-    /// a hundred thousand numbers also make the fetch throw `predicateFailed`.
+    /// Arithmetic that would trap in Foundation gives nil, in the store and on objects: for example, a result beyond the range
+    /// of the attribute's type, or a division of an integer by zero. Nil has no order and equals only nil. A forced unwrap of
+    /// nil gives nil in the store; on an object, it makes the fetch throw `predicateFailed`. The fetch throws the same error
+    /// for an index beyond the end of a list, an `as!` to another type, and a closure over a range of more than 100,000
+    /// numbers.
     public init(_ predicate: Predicate<Object>) {
         tree = PredicateTree(predicate)
     }
@@ -78,37 +78,38 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// - Comparisons: `==` `=`, `!=` `<>`, `<`, `<=` `=<`, `>`, `>=` `=>`, `BETWEEN {a, b}`, `IN`. A variable after `BETWEEN`
     ///   stands for a list of two values.
-    /// - Strings: `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE` (`?` one character, `*` any number), `MATCHES` (a regular
-    ///   expression for the whole string); options in brackets: `[c]` without case, `[d]` without marks, `[n]` byte by byte,
-    ///   `[l]` as in a dictionary, `[u]` character by character as Swift compares.
+    /// - Strings: `CONTAINS`, `BEGINSWITH`, `ENDSWITH`, `LIKE` (`?` is one character, `*` any number of them), `MATCHES` (a
+    ///   regular expression for the whole string). Options in brackets: `[c]` ignores case, `[d]` ignores marks, `[n]` compares
+    ///   bytes, `[l]` compares in dictionary order, `[u]` compares by character like Swift.
     /// - Combinations: `AND` `&&`, `OR` `||`, `NOT` `!`, `ANY` `SOME`, `ALL`, `NONE`, `TRUEPREDICATE`, `FALSEPREDICATE`.
-    /// - Relationships: `thread.title`, `ANY messages.isRead == NO`, `messages.@count` and `@sum`, `@avg`, `@min`, `@max`,
-    ///   `@median`, `@mode`, `@stddev` as in `messages.@max.date`; `SUBQUERY(messages, $m, $m.size > size).@count`, where
-    ///   keys without the variable belong to the outer object; `%@ IN messages`.
+    /// - Relationships: `thread.title`; `ANY messages.isRead == NO`; `messages.@count`; `messages.@max.date`, also `@sum`,
+    ///   `@avg`, `@min`, `@median`, `@mode`, `@stddev`; `%@ IN messages`; `SUBQUERY(messages, $m, $m.size > size).@count`,
+    ///   where a key without the variable belongs to the outer object.
     /// - Values: `'string'`, `"string"`, numbers, `YES`, `NO`, `NIL`, `SELF`, lists in braces, key paths, `+ - * / % **`, and
-    ///   of integers `& | ^ ~ << >>`, with the precedence of C, but above comparisons; `CAST(value, "type")` with a type of a
-    ///   model or a class as `"NSNumber"`, `TERNARY(condition, value, value)`, `COALESCE(value, value)`, `now()`; of strings
-    ///   `uppercase`, `lowercase`, `canonical` (without case and marks), `length`, also as `name.length`; of numbers `abs`,
-    ///   `floor`, `ceiling`, `trunc`, `sqrt`, `ln`, `log` (to the base 10), `exp`; of lists `sum`, `min`, `max`, `average`,
-    ///   `count`, `median`, `mode` (the least of several), `stddev` (of the whole list, divided by its count). The operators
-    ///   are functions too: `add:to:(a, b)`, `from:subtract:`, `multiply:by:`, `divide:by:`, `modulus:by:`, `raise:toPower:`,
-    ///   `bitwiseAnd:with:`, `bitwiseOr:with:`, `bitwiseXor:with:`, `leftshift:by:`, `rightshift:by:`, `onesComplement:(a)`.
-    /// - Bit operations use 64-bit integers in two's complement. `>>` keeps the sign; `<<` drops the bits that it shifts out.
-    ///   The result of a shift by fewer than 0 or more than 63 bits is nil.
-    /// - `%@` stands for a value or a list of values, `%K` for a key path, `%d` and `%f` for numbers, `$NAME` for a value that
-    ///   ``substituting(_:)`` inserts. In quotes they are plain characters.
+    ///   for integers `& | ^ ~ << >>`. Precedence is as in C, except that comparisons come after all of these operators.
+    /// - Functions: `CAST(value, "type")` with a type of the model or a class such as `"NSNumber"`, `COALESCE(value, value)`,
+    ///   `TERNARY(condition, value, value)`, `now()`. For strings: `uppercase`, `lowercase`, `canonical` (without case and
+    ///   marks), `length`, also `name.length`. For numbers: `abs`, `floor`, `ceiling`, `trunc`, `sqrt`, `ln`, `log` (base 10),
+    ///   `exp`. For lists: `sum`, `min`, `max`, `average`, `count`, `median`, `mode` (the least, if there are several),
+    ///   `stddev` (of a population). Operators: `add:to:(a, b)`, `from:subtract:`, `multiply:by:`, `divide:by:`, `modulus:by:`,
+    ///   `raise:toPower:`, `bitwiseAnd:with:`, `bitwiseOr:with:`, `bitwiseXor:with:`, `leftshift:by:`, `rightshift:by:`,
+    ///   `onesComplement:(a)`.
+    /// - Bit operations use 64-bit integers in two's complement. `>>` keeps the sign, and `<<` drops the bits that it shifts
+    ///   out. A shift by fewer than 0 or more than 63 bits gives nil.
+    /// - `%@` stands for a value or a list, `%K` for a key path, `%d` and `%f` for numbers, and `$NAME` for a value that
+    ///   ``substituting(_:)`` inserts. Inside quotes, these are plain characters.
     /// - Keywords can be written in any case. Write a `#` before a key that is a keyword.
     ///
     /// - Parameters:
     ///   - format: The predicate as a string, with the syntax above.
     ///   - arguments: Strings, numbers, flags, dates, data, UUIDs, URLs, ids of objects, other predicates; arrays and sets of
-    ///     values; nil. They are always values, never part of the format.
+    ///     values; nil. An argument is always a value, never a piece of the format.
     /// - Throws: `unreadablePredicate`, with the line and the column in the format.
     public init(format: String, _ arguments: (any Sendable)?...) throws {
         tree = try PredicateTree(format: format, arguments: arguments)
     }
 
-    /// Makes a predicate from a format string, with its arguments in an array; see ``init(format:_:)``.
+    /// Makes a predicate from a format string and an array of arguments; see ``init(format:_:)``.
     ///
     /// ```swift
     /// let predicate = try FetchPredicate<ContactEntity>(
@@ -120,20 +121,20 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
         tree = try PredicateTree(format: format, arguments: arguments)
     }
 
-    /// The predicate as a format string. Reading it gives an equal predicate.
+    /// The predicate as a format string. An equal predicate can be made from the string.
     ///
-    /// A part without a format is shown in angle brackets. An example is a part that only Foundation can evaluate.
+    /// A predicate without a format is shown in angle brackets, for example one that only Foundation can evaluate.
     public var predicateFormat: String { tree.predicateFormat }
 
-    /// Replaces variables of the predicate by values.
+    /// Returns the predicate with its variables replaced with values.
     ///
     /// ```swift
     /// let template = try FetchPredicate<ContactEntity>(format: "age > $AGE")
     /// let predicate = try template.substituting(["AGE": 18])
     /// ```
     ///
-    /// - Parameter values: The values by the names of the variables, without the `$`. Variables without a value stay; names
-    ///   without a variable are ignored.
+    /// - Parameter values: The value of each variable, by the variable's name without the `$`. Variables without a value are
+    ///   not replaced, and names without a variable are ignored.
     /// - Throws: `unreadablePredicate` if no attribute can have a value of the type.
     public func substituting(_ values: [String: (any Sendable)?]) throws -> Self {
         Self(try tree.substituting(values))
@@ -146,22 +147,21 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
 extension FetchPredicate: PredicateTreeConvertible {}
 
 extension FetchPredicate: CustomStringConvertible {
-    /// ``predicateFormat``.
+    /// The same string as ``predicateFormat``.
     public var description: String { predicateFormat }
 }
 
 extension FetchPredicate: Codable {
-    /// Reads the format that ``encode(to:)`` wrote. **Complexity**: linear in the length of the format.
+    /// Makes a predicate from the format that ``encode(to:)`` wrote. **Complexity**: linear in the length of the format.
     ///
     /// - Throws: `unreadablePredicate`, and errors of the decoder.
     public init(from decoder: any Decoder) throws {
         tree = try PredicateTree(from: decoder)
     }
 
-    /// Writes the predicate as its format.
+    /// Encodes the predicate as a format string.
     ///
-    /// - Throws: `unsupportedQuery` if a part of the predicate has no format, or if the predicate is nested too deeply; errors
-    ///   of the encoder.
+    /// - Throws: `unsupportedQuery` if the predicate is nested too deeply or has no format; errors of the encoder.
     public func encode(to encoder: any Encoder) throws {
         try tree.encode(to: encoder)
     }
@@ -174,7 +174,7 @@ extension FetchPredicate {
         named(keyPath) { .compare($0, comparison, .constant(FetchValue(value)), []) }
     }
 
-    /// A predicate about the attribute that a key path leads to.
+    /// Makes a predicate for the attribute at the end of a key path.
     static func named(_ keyPath: AnyKeyPath, _ node: (FetchExpression) -> PredicateTree.Node) -> Self {
         Self(.named(keyPath, Object.self, node))
     }
@@ -200,7 +200,7 @@ public func == <Object: ManagedObject, Value: AttributeStorable>(
     .compare(keyPath, .equal, value)
 }
 
-/// Matches if the attribute has another value, or no value.
+/// Matches if the attribute differs from the value. Without a value, the attribute differs from every value except nil.
 public func != <Object: ManagedObject, Value: AttributeStorable>(
     keyPath: KeyPath<Object, Value>, value: Value
 ) -> FetchPredicate<Object> {
@@ -263,9 +263,9 @@ public func ~= <Object: ManagedObject, Value: AttributeStorable & Comparable>(
     .isIn(keyPath, range)
 }
 
-/// Predicates for strings. An attribute without a value matches none of them.
+/// Predicates for strings. An attribute without a value does not match.
 extension FetchPredicate {
-    /// Matches if the attribute contains a string. The store cannot use an index.
+    /// Matches if the attribute contains a string. The store cannot use an index for this predicate.
     ///
     /// ```swift
     /// let named: FetchPredicate<ContactEntity> = .contains(\.name, "guan")
@@ -276,7 +276,7 @@ extension FetchPredicate {
         text(of: keyPath, .contains, part, matching: matching)
     }
 
-    /// Matches if the attribute begins with a string. Without options, the store can use an index.
+    /// Matches if the attribute begins with a string. Without options, the store can use an index for this predicate.
     ///
     /// ```swift
     /// let guans: FetchPredicate<ContactEntity> = .beginsWith(\.name, "Guan")
@@ -287,28 +287,28 @@ extension FetchPredicate {
         text(of: keyPath, .beginsWith, start, matching: matching)
     }
 
-    /// Matches if the attribute ends with a string: `.endsWith(\.name, "Fei")`.
+    /// Matches if the attribute ends with a string, for example `.endsWith(\.name, "Fei")`.
     public static func endsWith(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ end: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .endsWith, end, matching: matching)
     }
 
-    /// Matches if the whole attribute matches a pattern with `?` for a character and `*` for any number: `.like(\.name, "G*")`.
+    /// Matches if the whole attribute fits a pattern, where `?` is one character and `*` any number: `.like(\.name, "G*")`.
     public static func like(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ pattern: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .like, pattern, matching: matching)
     }
 
-    /// Matches if the whole attribute matches a regular expression: `.matches(\.phone, "[0-9]+")`.
+    /// Matches if the whole attribute fits a regular expression, for example `.matches(\.phone, "[0-9]+")`.
     public static func matches(
         _ keyPath: KeyPath<Object, some StringAttribute>, _ expression: String, _ matching: StringMatching = []
     ) -> Self {
         text(of: keyPath, .matches, expression, matching: matching)
     }
 
-    /// Matches if the attribute equals a string, compared with the options.
+    /// Matches if the attribute equals a string. The options say how the strings are compared.
     ///
     /// ```swift
     /// let named: FetchPredicate<ContactEntity> = .equal(
@@ -340,7 +340,7 @@ extension FetchPredicate {
         list(keyPath, values)
     }
 
-    /// Matches if the optional attribute is one of the values: `.isIn(\.phone, ["110", "120"])`.
+    /// Matches if the optional attribute is one of the values, for example `.isIn(\.phone, ["110", "120"])`.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ values: some Sequence<Value>
     ) -> Self {
@@ -358,7 +358,7 @@ extension FetchPredicate {
         bounded(keyPath, range.attributeBounds)
     }
 
-    /// Matches if the range contains the optional attribute: `.isIn(\.birthday, ..<Date.now)`.
+    /// Matches if the range contains the optional attribute, for example `.isIn(\.birthday, ..<Date.now)`.
     public static func isIn<Value: AttributeStorable>(
         _ keyPath: KeyPath<Object, Value?>, _ range: some AttributeRange<Value>
     ) -> Self {

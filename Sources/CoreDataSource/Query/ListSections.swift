@@ -1,7 +1,7 @@
 public import Foundation
 internal import RowStore
 
-/// The sections of a list, with an order of their own.
+/// The sections of a list and their order.
 ///
 /// ```swift
 /// var request = ObjectRequest(MessageEntity.self, order: [.descending(\.date)])
@@ -12,11 +12,11 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// A list is sorted by its sections first, and then by the order of its request. Fetches ignore the sections of a request.
+/// A list is sorted first by section, and then by the order of its request. Fetches ignore the sections of a request.
 ///
-/// **Complexity**: a store sorts the sections of ``by(_:isAscending:)`` with an attribute and of ``titles(_:orderedBy:)``, and
-/// days, weeks and months if the request's order begins with the same attribute in the same direction. A list with other
-/// sections sorts its rows in memory, and keeps all matching rows even if it has a limit.
+/// **Complexity**: the store sorts the rows for ``by(_:isAscending:)`` with an attribute, and for ``titles(_:orderedBy:)``. The
+/// store also sorts the rows for days, weeks and months if the request's order begins with the same attribute in the same
+/// direction. For other sections, the list sorts its rows in memory, and keeps all matching rows even if it has a limit.
 public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     enum Form: Sendable, Hashable {
         case property(SectionPath<Object>)
@@ -26,88 +26,93 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     }
 
     let form: Form
-    /// Nil for the direction of the request's order, if that begins with the same attribute, and otherwise ascending.
+    /// Nil for the direction of the request's order if the order begins with the same attribute; otherwise for ascending.
     let isAscending: Bool?
 
     private init(_ form: Form, _ isAscending: Bool?) {
         (self.form, self.isAscending) = (form, isAscending)
     }
 
-    /// A section for each value of a property.
+    /// Makes a section for each value of a property.
     ///
     /// ```swift
     /// request.sections = .by(\.isRead, isAscending: false)
     /// ```
     ///
     /// - Parameters:
-    ///   - keyPath: An attribute of the object or of an object along to-one relationships, or a property that is computed from
-    ///     the object's own attributes.
-    ///   - isAscending: Whether the least value comes first. Nil, the default, for the direction of the request's order if that
-    ///     begins with the same attribute, and otherwise ascending.
+    ///   - keyPath: An attribute of the object, or of an object that is reached through to-one relationships, or a property
+    ///     that is computed from the object's own attributes.
+    ///   - isAscending: Whether the least value comes first. Nil, the default, for the direction of the request's order if the
+    ///     order begins with the same attribute; otherwise for ascending.
     public static func by(_ keyPath: PartialKeyPath<Object>, isAscending: Bool? = nil) -> ListSections {
         ListSections(.property(SectionPath(keyPath: keyPath)), isAscending)
     }
 
-    /// A section for each day.
+    /// Makes a section for each day.
     ///
     /// ```swift
     /// request.sections = .days(of: \.date, in: calendar)
     /// ```
     ///
-    /// The name of a section is its day, `2026-11-28`, and ``ListSection/interval`` are its moments. Objects without a date are
-    /// in a section without a name. If clocks are set back over midnight, the repeated time belongs to the new day.
+    /// The name of a section is its day, for example `2026-11-28`. ``ListSection/interval`` is the time interval of the day.
+    /// Objects without a date are in a section with an empty name. If clocks are set back over midnight, the repeated time
+    /// belongs to the new day.
     ///
-    /// When a day ends in the time zone of the calendar, the list makes a report with the kind ``ListReason/Kind/dayChange``, so
-    /// that titles such as "today" can be drawn again.
+    /// When a day ends in the time zone of the calendar, the list makes a report with the kind ``ListReason/Kind/dayChange``.
+    /// Draw titles such as "today" again then.
     ///
     /// - Parameters:
     ///   - keyPath: An attribute with dates.
-    ///   - calendar: The calendar with its time zone, as they are now: if the user travels, make another list.
-    ///   - isAscending: Whether the first day comes first. Nil, the default, for the direction of the request's order if that
-    ///     begins with the same attribute, and otherwise ascending.
+    ///   - calendar: The calendar with its time zone. Later changes of the time zone are ignored: if the user travels, make
+    ///     another list.
+    ///   - isAscending: Whether the first day comes first. Nil, the default, for the direction of the request's order if the
+    ///     order begins with the same attribute; otherwise for ascending.
     public static func days<Value>(
         of keyPath: KeyPath<Object, Value>, in calendar: Calendar, isAscending: Bool? = nil
     ) -> ListSections {
         ListSections(.periods(.day, .ascending(keyPath), calendar), isAscending)
     }
 
-    /// A section for each week, which begins with the calendar's `firstWeekday`.
+    /// Makes a section for each week. A week begins with the calendar's `firstWeekday`.
     ///
     /// ```swift
     /// request.sections = .weeks(of: \.date, in: calendar)
     /// ```
     ///
-    /// The name of a section is the first day of the week. All else is as in ``days(of:in:isAscending:)``.
+    /// The name of a section is the first day of the week. Everything else is the same as for ``days(of:in:isAscending:)``.
     ///
     /// - Parameters:
     ///   - keyPath: An attribute with dates.
-    ///   - calendar: The calendar with its time zone, as they are now.
-    ///   - isAscending: Whether the first week comes first; nil, the default, as in ``days(of:in:isAscending:)``.
+    ///   - calendar: The calendar with its time zone. Later changes of the time zone are ignored.
+    ///   - isAscending: Whether the first week comes first. Nil, the default, has the same meaning as in
+    ///     ``days(of:in:isAscending:)``.
     public static func weeks<Value>(
         of keyPath: KeyPath<Object, Value>, in calendar: Calendar, isAscending: Bool? = nil
     ) -> ListSections {
         ListSections(.periods(.week, .ascending(keyPath), calendar), isAscending)
     }
 
-    /// A section for each month.
+    /// Makes a section for each month.
     ///
     /// ```swift
     /// request.sections = .months(of: \.date, in: calendar)
     /// ```
     ///
-    /// The name of a section is its month, `2026-11`. All else is as in ``days(of:in:isAscending:)``.
+    /// The name of a section is its month, for example `2026-11`. Everything else is the same as for
+    /// ``days(of:in:isAscending:)``.
     ///
     /// - Parameters:
     ///   - keyPath: An attribute with dates.
-    ///   - calendar: The calendar with its time zone, as they are now.
-    ///   - isAscending: Whether the first month comes first; nil, the default, as in ``days(of:in:isAscending:)``.
+    ///   - calendar: The calendar with its time zone. Later changes of the time zone are ignored.
+    ///   - isAscending: Whether the first month comes first. Nil, the default, has the same meaning as in
+    ///     ``days(of:in:isAscending:)``.
     public static func months<Value>(
         of keyPath: KeyPath<Object, Value>, in calendar: Calendar, isAscending: Bool? = nil
     ) -> ListSections {
         ListSections(.periods(.month, .ascending(keyPath), calendar), isAscending)
     }
 
-    /// A section for each first letter, capitalized, and a last section `#` for strings that begin with no letter.
+    /// Makes a section for each capitalized first letter, and a last section `#` for strings that do not begin with a letter.
     ///
     /// ```swift
     /// request.sections = .firstLetters(of: \.subject, swedish)
@@ -115,24 +120,24 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - keyPath: An attribute of strings.
-    ///   - collation: The order of the letters. A letter with marks has a section of its own, unless the collation takes it for
-    ///     the plain letter. Nil, the default, for the order of Unicode, where marks do not count.
-    ///   - isAscending: Whether the first letter comes first. Nil, the default, for the direction of the request's order if that
-    ///     begins with the same attribute, and otherwise ascending.
+    ///   - collation: The order of the letters. A letter with marks has its own section, unless the collation treats it as
+    ///     equal to the plain letter. Nil, the default, for the order of Unicode, in which marks are ignored.
+    ///   - isAscending: Whether the first letter comes first. Nil, the default, for the direction of the request's order if the
+    ///     order begins with the same attribute; otherwise for ascending.
     public static func firstLetters<Value>(
         of keyPath: KeyPath<Object, Value>, _ collation: FetchCollation? = nil, isAscending: Bool? = nil
     ) -> ListSections {
         ListSections(.firstLetters(.ascending(keyPath), collation), isAscending)
     }
 
-    /// A section for each value of an attribute, in the order of another attribute.
+    /// Makes a section for each value of an attribute, in the order of another attribute.
     ///
     /// ```swift
     /// request.sections = .titles(
     ///     \.group?.name, orderedBy: .descending(\.group?.gid))
     /// ```
     ///
-    /// Objects with the same title and different values of the other attribute are in different sections.
+    /// Objects with the same title but different values of the other attribute are in different sections.
     ///
     /// - Parameters:
     ///   - keyPath: The attribute with the names of the sections.
@@ -146,7 +151,7 @@ public struct ListSections<Object: ManagedObject>: Sendable, Hashable {
 
 /// A key path to the value that divides a list into sections.
 ///
-/// Guarded by: nothing, because a key path never changes. Only a key path with a mutable reference as a subscript index would
+/// Guarded by: nothing, because a key path is immutable. Only a key path whose subscript index is a mutable reference would
 /// need a lock, and sections do not support such key paths.
 struct SectionPath<Object: ManagedObject>: @unchecked Sendable, Hashable {
     let keyPath: PartialKeyPath<Object>

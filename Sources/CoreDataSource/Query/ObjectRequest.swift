@@ -2,7 +2,7 @@ public import Foundation
 internal import QueryLanguage
 internal import RowStore
 
-/// A request for the objects of one class, in an order and within a limit.
+/// A request for objects of one class, with a predicate, an order and a limit.
 ///
 /// ```swift
 /// var request = ObjectRequest(ContactEntity.self, where: \.age >= 18)
@@ -13,28 +13,29 @@ internal import RowStore
 /// let next = try contacts.fetch(request)
 /// ```
 ///
-/// A request is a value: it can be kept, changed and sent anywhere. The fetch that uses the request checks it.
+/// A request is a value: keep it, change it, or send it to any actor. A request is checked by the fetch that uses it.
 public struct ObjectRequest<Object: ManagedObject>: Sendable {
-    /// The predicate of the objects; nil for all objects.
+    /// The predicate that the objects must match; nil for all objects.
     public var predicate: FetchPredicate<Object>?
-    /// The sort order, the most significant attribute first. Objects that compare equal come in the order of creation.
+    /// The sort order. The first attribute is the most significant. Objects that compare equal are in creation order.
     public var order: [FetchOrder<Object>]
-    /// The most objects; nil for all. The fetch throws `invalidRequest` for a negative number.
+    /// The largest number of objects; nil for all. If the number is negative, the fetch throws `invalidRequest`.
     public var limit: Int?
-    /// The number of objects to skip, 0 or more. The fetch throws `invalidRequest` for a negative number.
+    /// The number of objects to skip, 0 or more. If the number is negative, the fetch throws `invalidRequest`.
     ///
-    /// **Complexity**: the store reads the skipped rows too. ``after`` costs the same for every page.
+    /// **Complexity**: the store also reads the skipped rows. A cursor in ``after`` costs the same for every page.
     public var offset: Int
-    /// The end of the previous page. The fetch returns only objects after the cursor, in the order of the request.
+    /// The end of the previous page; nil to begin with the first object. The fetch returns only objects after the cursor, in
+    /// the order of the request.
     public var after: FetchCursor?
-    /// The sections of a list of the objects; nil for one section. Fetches ignore the sections.
+    /// The sections, if the request is used for a list; nil for one section. Fetches ignore the sections.
     ///
     /// ```swift
     /// request.sections = .days(of: \.date, in: calendar)
     /// ```
     public var sections: ListSections<Object>?
-    /// Relationships to read together with the objects. Other relationships are read for all objects of the fetch at once, when
-    /// the first object needs them.
+    /// The relationships to read together with the objects. Any other relationship is read for all objects of the fetch at
+    /// once, when the relationship of the first object is used.
     ///
     /// ```swift
     /// request.prefetch = [\.group]
@@ -42,10 +43,10 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     public var prefetch: [any PartialKeyPath<Object> & Sendable] = []
     /// Whether objects of sub-entities are included.
     public var includesSubentities: Bool
-    /// Whether each combination of values comes only once. Only requests for values use it, not requests for objects.
+    /// Whether each combination of values is returned only once. Only requests for values use this property.
     public var isDistinct: Bool
 
-    /// A request for objects of a class: by default all of them, in the order of creation.
+    /// Makes a request for objects of a class. By default, the request is for all objects, in creation order.
     ///
     /// ```swift
     /// let request = ObjectRequest(
@@ -55,10 +56,11 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: The predicate of the objects; nil, the default, for all.
-    ///   - order: The sort order, the most significant attribute first. Objects that compare equal come in the order of
+    ///   - predicate: The predicate that the objects must match. Nil, the default, for all objects.
+    ///   - order: The sort order. The first attribute is the most significant. Equal objects are in the order of their
     ///     creation.
-    ///   - limit: The most objects; nil, the default, for all. The fetch throws `invalidRequest` for a negative number.
+    ///   - limit: The largest number of objects; nil, the default, for all. If the number is negative, the fetch throws
+    ///     `invalidRequest`.
     ///   - offset: The number of objects to skip; 0 by default.
     ///   - cursor: The end of the previous page; nil, the default, to begin with the first object.
     public init(
@@ -75,7 +77,7 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
         isDistinct = false
     }
 
-    /// A request in the order of Foundation's sort descriptors; see ``FetchOrder/init(_:)``.
+    /// Makes a request that is sorted by Foundation's sort descriptors. See ``FetchOrder/init(_:)``.
     ///
     /// ```swift
     /// let request = ObjectRequest(
@@ -84,9 +86,9 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: The predicate of the objects; nil, the default, for all.
-    ///   - order: Sort descriptors, the most significant first.
-    ///   - limit: The most objects; nil, the default, for all.
+    ///   - predicate: The predicate that the objects must match. Nil, the default, for all objects.
+    ///   - order: The sort descriptors. The first descriptor is the most significant.
+    ///   - limit: The largest number of objects; nil, the default, for all.
     ///   - offset: The number of objects to skip; 0 by default.
     ///   - cursor: The end of the previous page; nil, the default, to begin with the first object.
     @_disfavoredOverload
@@ -98,7 +100,9 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
             type, where: predicate, order: order.map { FetchOrder($0) }, limit: limit, offset: offset, after: cursor)
     }
 
-    /// - Throws: `invalidRequest` for a negative limit or offset.
+    /// Checks the limit and the offset.
+    ///
+    /// - Throws: `invalidRequest` if the limit or the offset is negative.
     func checkWindow() throws(DataSourceError) {
         for (name, value) in [("limit", limit ?? 0), ("offset", offset)] where value < 0 {
             throw DataSourceError(
@@ -108,7 +112,7 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
         }
     }
 
-    /// The same request for at most `count` objects.
+    /// Returns a request for at most `count` objects.
     func limited(to count: Int) -> ObjectRequest {
         var request = self
         request.limit = limit.map { min($0, count) } ?? count
@@ -116,7 +120,7 @@ public struct ObjectRequest<Object: ManagedObject>: Sendable {
     }
 }
 
-/// A value for one attribute of every object of an update.
+/// A value that an update sets for one attribute of all matching objects.
 ///
 /// ```swift
 /// try await contacts.update(
@@ -127,7 +131,7 @@ public struct FetchAssignment<Object: ManagedObject>: Sendable {
     let value: RowValue
     let apply: @Sendable (Object) -> Void
 
-    /// Sets the attribute to a value.
+    /// Makes an assignment of a value to an attribute.
     ///
     /// ```swift
     /// try await contacts.update(
@@ -135,8 +139,8 @@ public struct FetchAssignment<Object: ManagedObject>: Sendable {
     ///     set: [.set(\.isFavorite, true), .set(\.note, nil)])
     /// ```
     ///
-    /// The setter of the property is called for one object of each entity, and all objects get the result. If your own setter
-    /// depends on the object, set the property in `perform`.
+    /// The setter of the property is called for only one object of each entity, and all objects get the same result. If your
+    /// setter depends on the object, set the property in `perform` instead.
     public static func set<Value: AttributeStorable>(
         _ keyPath: any ReferenceWritableKeyPath<Object, Value> & Sendable, _ value: Value
     ) -> FetchAssignment {
@@ -144,7 +148,7 @@ public struct FetchAssignment<Object: ManagedObject>: Sendable {
     }
 }
 
-/// The end of a page of a fetch or a list. A cursor stays valid when its object is changed or deleted.
+/// The position at the end of a page of a fetch or list. A cursor stays valid after its object is changed or deleted.
 ///
 /// ```swift
 /// let page = try contacts.fetch(request)
@@ -155,7 +159,7 @@ public struct FetchCursor: Sendable {
     let stored: StoredRow
     let layout: EntityLayout
 
-    /// The position of an object, in the order of the request or list that uses the cursor.
+    /// Makes a cursor at the position of an object, in the order of the request or list that uses the cursor.
     ///
     /// ```swift
     /// request.after = page.last.map { FetchCursor($0) }
@@ -170,17 +174,17 @@ public struct FetchCursor: Sendable {
     }
 }
 
-/// A checked request over the columns of a model.
+/// A request that was checked and translated to the columns of a model.
 struct FetchPlan {
     var query: RowQuery
     /// The entities whose objects are included.
     var family: [Int]
-    /// The predicate that is evaluated on the objects of the rows found. Limit and offset are applied after it.
+    /// The predicate to evaluate on the objects of the rows that the store returns. Limit and offset are applied afterwards.
     var objectPredicate: ObjectPredicate?
-    /// The columns whose keys are collected while the rows are read. The objects of these keys are read next.
+    /// The columns whose keys are collected while rows are read. The objects with these keys are read next.
     var linkColumns: [Int] = []
 
-    /// The largest limit and offset. No store has so many rows, and the sum of several such numbers does not overflow.
+    /// The largest limit and offset. No store has so many rows, and a sum of several such numbers does not overflow.
     private static let mostRows = 1 << 48
 
     /// - Parameter query: A query of an entity that is not abstract.
@@ -208,6 +212,8 @@ struct FetchPlan {
 }
 
 extension FetchCursor {
+    /// Checks that the cursor fits an entity.
+    ///
     /// - Throws: `invalidPredicate` if the cursor belongs to an object of another entity or of another container.
     func check(_ entity: EntityLayout, in model: ModelLayout) throws(DataSourceError) {
         if entity.concreteFamily.contains(where: { model.entities[$0] === layout }) { return }
@@ -218,18 +224,18 @@ extension FetchCursor {
     }
 }
 
-/// The way in which the store would find the objects of a request.
+/// A description of how the store would find the objects of a request.
 public struct FetchExplanation: Sendable, Hashable {
-    /// The SQL, one statement for each entity, with placeholders for the values; empty for a store in memory.
+    /// The SQL, with one statement for each entity and placeholders for values; empty for a store in memory.
     public var sql: [String]
-    /// The steps of the store, in the store's own words.
+    /// The steps of the query, as the store describes them.
     public var steps: [String]
     /// The slow parts of the request, each with a remedy.
     public var warnings: [String]
-    /// The relationships that are read with the objects (``ObjectRequest/prefetch``). Other relationships are read for all
-    /// objects of the fetch at once, when the first object needs them.
+    /// The relationships that are read together with the objects (``ObjectRequest/prefetch``). Any other relationship is read
+    /// for all objects of the fetch at once, when the relationship of the first object is used.
     public var prefetched: [String] = []
     /// The relationships and deferred attributes of the entity that this context has read for one object at a time, with the
-    /// number of such reads.
+    /// number of these reads.
     public var readOneByOne: [String: Int] = [:]
 }

@@ -1,4 +1,4 @@
-/// The number of leading elements that pass the test. No element after the first failing element may pass.
+/// Returns the number of leading elements that match the predicate. After the first mismatch, no element may match.
 ///
 /// **Complexity**: a binary search.
 func partitioningIndex(_ count: Int, _ predicate: (Int) -> Bool) -> Int {
@@ -11,13 +11,13 @@ func partitioningIndex(_ count: Int, _ predicate: (Int) -> Bool) -> Int {
     return low
 }
 
-/// The positions of the elements of a longest increasing subsequence, for a sequence of different numbers.
+/// Returns the positions of the elements of a longest increasing subsequence. The numbers must be different.
 ///
-/// The cost is a binary search for each element.
+/// **Complexity**: a binary search for each element.
 func longestIncreasingSubsequence(_ numbers: [Int]) -> [Int] {
-    /// For each length, the position of the smallest number at which an increasing subsequence of that length can end.
+    /// For each length, the position of the smallest number that ends an increasing subsequence of that length.
     var ends: [Int] = []
-    /// The position of the previous element of the subsequence, for each element; -1 for none.
+    /// For each element, the position of the previous element in the subsequence; -1 if there is none.
     var before = Array(repeating: -1, count: numbers.count)
     for (position, number) in numbers.enumerated() {
         let length = partitioningIndex(ends.count) { numbers[ends[$0]] < number }

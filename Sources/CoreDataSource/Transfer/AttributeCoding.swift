@@ -6,7 +6,9 @@ internal import RowStore
 enum AttributeCoding {
     // MARK: Out
 
-    /// - Throws: `damagedValue` for a value that does not have the attribute's type.
+    /// Converts the value of an attribute to JSON.
+    ///
+    /// - Throws: `damagedValue` if the stored value does not have the attribute's type.
     static func json(
         _ row: RowSnapshot, _ column: Int, as attribute: AttributeDescription, in layout: EntityLayout
     ) throws(DataSourceError) -> JSONValue {
@@ -40,7 +42,7 @@ enum AttributeCoding {
         real.isFinite ? JSONValue(real) : .string(real < 0 ? "-inf" : "inf")
     }
 
-    /// Uses the digits of a 32-bit number, if they are exact.
+    /// Uses the short digits of a 32-bit number if they are exact.
     private static func json(float real: Double) -> JSONValue {
         let float = Float(real)
         guard float.isFinite, Double(float) == real, let short = Double("\(float)"), Float(short) == float else {
@@ -55,13 +57,13 @@ enum AttributeCoding {
 
     private static func json(transformable bytes: [UInt8]) -> JSONValue {
         var reader = JSONReader(bytes)
-        // The depth is 1, because in a file the value is within an object.
+        // Begin at depth 1, because the value is inside an object in the file.
         if let value = try? reader.value(1), (try? reader.expectEnd()) != nil, !isTagged(value), value != .null,
             value.text.utf8.elementsEqual(bytes)
         {
             return value
         }
-        // A value whose bytes would change is exported as a string of these bytes.
+        // If writing the value as JSON would change its bytes, export the bytes as a string.
         if let text = String(validating: bytes, as: UTF8.self) { return .object([textTag: .string(text)]) }
         return .object([bytesTag: .string(Data(bytes).base64EncodedString())])
     }
@@ -72,7 +74,7 @@ enum AttributeCoding {
 
     // MARK: In
 
-    /// The value to store; nil if it does not have the type.
+    /// Returns the value to store; nil if the JSON value does not have the type.
     static func value(_ json: JSONValue, _ type: AttributeType) -> RowValue? {
         if json == .null { return .null }
         switch type {
@@ -133,7 +135,7 @@ enum AttributeCoding {
         return tag == bytesTag ? data(value) : string(value).map { Array($0.utf8) }
     }
 
-    /// What is wrong with a value that does not have the type: the value, and the expected form.
+    /// Describes a value that does not have the type: the value, and the expected form.
     static func problem(_ json: JSONValue, _ type: AttributeType) -> String {
         "is \(json.text.shortened), but has to be \(type.codedForm)"
     }
@@ -143,7 +145,7 @@ enum AttributeCoding {
     private static let textTag: JSONName = "json"
     private static let bytesTag: JSONName = "base64"
 
-    /// Whether a JSON value looks like a transformable that was exported as a string of its bytes.
+    /// Whether a JSON value has the form of a transformable that was exported as a string of its bytes.
     private static func isTagged(_ value: JSONValue) -> Bool {
         guard case .object(let members) = value, members.count == 1, let (name, text) = members.first else {
             return false

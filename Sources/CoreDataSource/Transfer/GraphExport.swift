@@ -7,7 +7,7 @@ struct GraphExport {
     private let keys: TransferKeys
     private let links: GraphLinks
     private var layout: ModelLayout { context.stack.layout }
-    /// The objects by entity, in the order in which they were found.
+    /// The exported objects by entity, in the order in which they were found.
     private var objects: [Int: [ManagedObject]] = [:]
     private var met: Set<Int64> = []
     /// For each entity that a relationship leads to, the keys that more than one exported object has.
@@ -19,7 +19,7 @@ struct GraphExport {
         self.links = links
     }
 
-    /// Adds objects, and the objects that relationships lead to, transitively.
+    /// Adds objects, and all objects that the relationships lead to, directly or indirectly.
     mutating func add(_ found: [ManagedObject], following paths: [TransferPath]) throws {
         var waiting = insert(found)
         while !waiting.isEmpty {
@@ -37,7 +37,7 @@ struct GraphExport {
         }
     }
 
-    /// Adds objects, and returns the new ones.
+    /// Adds objects, and returns the objects that were not added before.
     private mutating func insert(_ found: [ManagedObject]) -> [ManagedObject] {
         let new = found.filter { met.insert($0.key).inserted }
         for object in new { objects[object.layout.index, default: []].append(object) }
@@ -46,7 +46,7 @@ struct GraphExport {
 
     // MARK: The graph
 
-    /// - Parameter entities: Entities that are included even without objects.
+    /// - Parameter entities: Entities that the graph lists even if they have no objects.
     mutating func graph(_ entities: Set<Int>) throws -> ObjectGraph {
         var records: [String: [[JSONName: JSONValue]]] = [:]
         for entity in entities { records[layout.entities[entity].name] = [] }
@@ -113,7 +113,7 @@ struct GraphExport {
         return try AttributeCoding.json(object.row, column, as: attribute, in: layout)
     }
 
-    /// The keys of the objects that a relationship leads to; nil if the graph does not contain the relationship.
+    /// Returns the keys of the objects that a relationship leads to; nil if the graph does not contain the relationship.
     private mutating func links(of object: ManagedObject, _ index: Int) throws -> JSONValue? {
         let relationship = object.layout.relationships[index]
         guard relationship.isExported else { return nil }
@@ -138,7 +138,7 @@ struct GraphExport {
 }
 
 extension GraphExport {
-    /// The keys that two of the exported objects share, among those that a relationship can lead to.
+    /// Returns the keys that more than one exported object has, among the objects that a relationship can lead to.
     private mutating func findSharedKeys(_ relationship: RelationshipLayout, _ column: Int) throws -> Set<JSONValue> {
         let destination = layout.entities[relationship.destination]
         if TransferKeys.isUnique(column, destination) { return [] }
@@ -155,7 +155,7 @@ extension GraphExport {
     }
 }
 
-/// A relationship to follow, and the entities whose objects have it.
+/// A relationship to follow, with the entities that have the relationship.
 struct TransferPath {
     let name: String
     let family: Set<Int>
@@ -174,20 +174,19 @@ struct TransferPath {
     }
 }
 
-/// The links that an exported graph contains.
+/// The choice of links that an exported graph contains.
 public struct GraphLinks: Sendable, Hashable {
     private let rawValue: Int
 
-    /// Only links between exported objects, so that every link of the graph leads to an object of the graph. A list contains
-    /// only exported objects. If a relationship leads only to objects that are not exported, it is left out.
+    /// Only links between exported objects, so that every link in the graph leads to an object in the graph. A list contains
+    /// only exported objects. If a relationship leads only to objects that are not exported, the relationship is left out.
     public static let exported = GraphLinks(rawValue: 0)
-    /// All links. Destinations that are not exported must exist in the store that imports the graph.
+    /// All links. Each destination that is not exported must exist in the store that imports the graph.
     public static let all = GraphLinks(rawValue: 1)
 }
 
-/// Exporting objects as plain values.
 extension ManagedObjectContext {
-    /// Exports the objects of a request as a graph, with the objects that chosen relationships lead to.
+    /// Exports the objects of a request as a graph, together with the objects that chosen relationships lead to.
     ///
     /// ```swift
     /// let request = ObjectRequest<GroupEntity>(where: \.gid == "7")
@@ -196,18 +195,18 @@ extension ManagedObjectContext {
     /// }
     /// ```
     ///
-    /// A chosen relationship is followed from every object, also from objects that another relationship leads to. Unsaved edits
-    /// are exported as well. On main, and in ``PersistentContainer/read(_:)``, the graph has the state of one moment. Transient
-    /// and derived attributes are left out.
+    /// A chosen relationship is followed from every exported object, including objects that another relationship leads to.
+    /// Unsaved edits are exported too. On main, and in ``PersistentContainer/read(_:)``, the graph shows the store at one
+    /// moment. Transient and derived attributes are left out.
     ///
     /// - Parameters:
-    ///   - request: The objects to begin with.
-    ///   - following: Key paths to relationships, of any class; none by default.
-    ///   - keys: The names of key attributes by the names of entities. By default the key is the attribute of an entity's first
-    ///     uniqueness constraint on a single attribute. A key also applies to sub-entities.
+    ///   - request: The request for the first objects.
+    ///   - following: Key paths of the relationships to follow, of any class; none by default.
+    ///   - keys: For each entity name, the name of the entity's key attribute. A key also applies to sub-entities. By default,
+    ///     the key is the attribute of the entity's first uniqueness constraint on a single attribute.
     ///   - links: The links to export; `.exported` by default.
-    /// - Throws: Errors of ``fetch(_:)``; `unknownAttribute`; `damagedValue`; `invalidGraph` for a link to an entity without a
-    ///   key, for an object without a value for its key, and for two objects with the same key.
+    /// - Throws: Errors of ``fetch(_:)``; `unknownAttribute`; `damagedValue`; `invalidGraph` if a link leads to an entity
+    ///   without a key, if an object has no value for its key, or if two objects have the same key.
     ///
     /// - Complexity: A few statements for each 1,000 objects of an entity. All objects are in memory at the same time.
     public func exportGraph<Object: ManagedObject>(
@@ -223,7 +222,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Exports all objects of some entities and their sub-entities as a graph.
+    /// Exports all objects of the given entities and their sub-entities as a graph.
     ///
     /// ```swift
     /// let everything = try await container.read {
@@ -236,7 +235,7 @@ extension ManagedObjectContext {
     ///
     /// - Parameters:
     ///   - types: The classes of the objects.
-    ///   - keys: As for ``exportGraph(_:following:keys:links:)``.
+    ///   - keys: The key attributes, as in ``exportGraph(_:following:keys:links:)``.
     ///   - links: The links to export; `.exported` by default.
     /// - Throws: Errors of ``exportGraph(_:following:keys:links:)``.
     public func exportGraph(
@@ -255,7 +254,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Exports on main from a snapshot, so that the graph does not have a part of a later save.
+    /// On main, exports from a snapshot, so that the graph contains no part of a later save.
     private func inOneState(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
         guard self is MainContext else {
             let deferredBefore = defersValues
@@ -274,7 +273,7 @@ extension ManagedObjectContext {
         }
     }
 
-    /// Throws the error of a relationship that could not be read.
+    /// Returns the graph, or throws the error of a relationship that could not be read.
     private func checked(_ body: (ManagedObjectContext) throws -> ObjectGraph) throws -> ObjectGraph {
         let graph = try body(self)
         if let refusal { throw refusal }

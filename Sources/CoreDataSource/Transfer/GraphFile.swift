@@ -1,7 +1,7 @@
 internal import Foundation
 internal import RowStore
 
-/// The file of a graph, read in parts.
+/// A file with a graph, which is read in parts.
 final class GraphFile {
     private let handle: FileHandle
 
@@ -11,7 +11,7 @@ final class GraphFile {
 
     deinit { try? handle.close() }
 
-    /// Reads the objects of a file on a thread of its own, which may wait if another program still writes the file.
+    /// Reads the objects of a file on a separate thread, because the thread may block while another program writes the file.
     static func graph(_ url: URL) async throws -> ObjectGraph {
         let reading = Reading()
         return try await withTaskCancellationHandler {
@@ -49,7 +49,7 @@ final class GraphFile {
     }
 }
 
-/// The first outcome of reading: the end of the file, or the cancellation of the task.
+/// The outcome of reading a file: either the result of the read, or the cancellation of the task. The first outcome counts.
 private final class Reading: Sendable {
     private typealias Continuation = CheckedContinuation<ObjectGraph, any Error>
 

@@ -1,20 +1,20 @@
 internal import ManagedModel
 internal import RowStore
 
-/// Makes the objects of a graph, in a batch with the contexts of the owning data sources.
+/// Makes the objects of a graph, in a batch that has the contexts of the owning data sources.
 ///
-/// All objects are made first, and all links second, so that an object may be linked to a later object.
+/// All objects are made before any links, so that an object can be linked to a later object.
 struct GraphImport {
     private let contexts: [PrivateContext]
     private let layout: ModelLayout
     private let keys: TransferKeys
-    /// The properties of the entities so far, by name.
+    /// The properties of each entity by name, for the entities that were used before.
     private var fields: [Int: [JSONName: TransferField]] = [:]
     private var links = GraphImportLinks()
-    /// Objects of one entity that wait to be looked up together.
+    /// Objects of one entity that wait until they are looked up together.
     private var waiting: [(index: Int, record: [JSONName: JSONValue])] = []
     private var waitingEntity = ""
-    /// The keys of the objects that the graph has listed so far.
+    /// The keys of the objects that were imported so far.
     private var met: Set<Int64> = []
 
     private static let lookedUpAtOnce = 500
@@ -32,13 +32,13 @@ struct GraphImport {
         waiting.append((index, record))
     }
 
-    /// Links the objects; no more objects can be added.
+    /// Sets the links of all objects. Must be the last call.
     mutating func end() throws {
         try makeWaiting()
         try links.apply(contexts, layout, keys)
     }
 
-    /// Throws unless a name is that of a concrete entity.
+    /// Checks that a name belongs to a concrete entity.
     func check(_ name: String) throws(DataSourceError) {
         guard let entity = layout.entity(named: name), entity.links == nil else {
             throw DataSourceError(
@@ -99,13 +99,13 @@ struct GraphImport {
         }
     }
 
-    /// The value of an object's key; nil for an entity without a key.
+    /// Returns the value of an object's key; nil if the entity has no key.
     private func key(
         of record: [JSONName: JSONValue], _ entity: EntityLayout, _ location: String
     ) throws(DataSourceError) -> RowValue? {
         guard let column = keys[entity], let attribute = entity.columns[column].attribute else { return nil }
         var json: JSONValue? = .object(record)
-        // The name of a composite's attribute has several parts.
+        // The key may be inside a composite, so its name may have several parts.
         for part in entity.columns[column].name.split(separator: ".") {
             if case .object(let members) = json { json = members[JSONName(String(part))] } else { json = nil }
         }
@@ -121,7 +121,8 @@ struct GraphImport {
         return value
     }
 
-    /// Throws if two stored objects share a key of the graph, for an entity without a constraint on the key.
+    /// Throws if two stored objects have the same key as an object of the graph. This can happen only if the key has no
+    /// uniqueness constraint.
     private func checkNoDuplicate(
         _ named: [(location: String, key: RowValue?)], _ column: Int, of entity: EntityLayout,
         in context: PrivateContext
@@ -136,13 +137,13 @@ struct GraphImport {
             column: column)
     }
 
-    /// The entities under the same uniqueness constraint on the key.
+    /// Returns the entities that share the uniqueness constraint on the key.
     private func family(_ entity: EntityLayout, _ column: Int) -> [Int] {
         guard let constraint = entity.constraint(onColumn: column) else { return [entity.index] }
         return layout.entities[entity.constraintOwners[constraint]].concreteFamily
     }
 
-    /// The stored object with a key, or a new object.
+    /// Returns the stored object with a key, or inserts a new object.
     private mutating func object(
         of entity: EntityLayout, key: RowValue?, at location: String, in context: PrivateContext
     ) throws -> ManagedObject {
@@ -217,7 +218,7 @@ struct GraphImport {
 }
 
 extension PrivateContext {
-    /// The object with a value, from the context that may edit the object.
+    /// Finds the object with a value, in the context that may edit the object.
     func look(for value: RowValue, _ column: Int, in entity: Int) throws -> ManagedObject? {
         let editor = editor(ofEntity: entity)
         return try editor.reading { () throws(DataSourceError) in

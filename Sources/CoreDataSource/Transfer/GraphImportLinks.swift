@@ -1,10 +1,10 @@
 internal import RowStore
 
-/// The links of a graph, collected until all its objects exist.
+/// Collects the links of a graph until all objects of the graph exist.
 struct GraphImportLinks {
     private struct Link {
         let object: ManagedObject
-        /// The keys of the destinations in the graph.
+        /// The keys of the destination objects.
         let keys: [JSONValue]
         let location: String
     }
@@ -34,7 +34,8 @@ struct GraphImportLinks {
 
     /// Sets all links, and checks that they do not contradict each other.
     func apply(_ contexts: [PrivateContext], _ layout: ModelLayout, _ keys: TransferKeys) throws {
-        // Set lists first, because they have an order. The links on the other side then exist already.
+        // Set to-many relationships first, because their lists may be ordered. To-one links on the other side then exist
+        // already.
         let sorted = groups.sorted { lhs, rhs in
             let isToMany = [lhs, rhs].map {
                 layout.entities[$0.key.entity].relationships[$0.key.relationship].isToMany
@@ -47,7 +48,7 @@ struct GraphImportLinks {
         for (group, links) in sorted {
             let relationship = layout.entities[group.entity].relationships[group.relationship]
             guard let context = links[0].object.context as? PrivateContext else { continue }
-            // A relationship without links needs no key.
+            // The key column is not needed if no link of the group has a destination.
             let named = links.first { !$0.keys.isEmpty }
             let column = try named.map { try keys.destination(relationship, layout, $0.location) } ?? 0
             try preload(links, of: relationship, column: column, in: context)
@@ -56,7 +57,8 @@ struct GraphImportLinks {
             }
             FetchGroup.gather(links.map(\.object))
             var ends: [(link: Link, ends: [Int64])] = []
-            // Two links may contradict each other if a destination can have only one source, or if the graph has both sides.
+            // Links may contradict each other in two cases: a destination can have only one source, or the graph contains both
+            // sides.
             let canContradict =
                 relationship.inverse.map { inverse in
                     paths.contains(inverse) || layout.model.relationship(inverse)?.isToMany == false
@@ -118,7 +120,7 @@ struct GraphImportLinks {
         }
     }
 
-    /// Throws if a link leads to a key that two objects share, for an entity without a constraint on the key.
+    /// Throws if a link leads to a key that two objects have. This can happen only if the key has no uniqueness constraint.
     private func checkNoDuplicate(
         _ links: [Link], of relationship: RelationshipLayout, column: Int, layout: ModelLayout,
         in context: PrivateContext
@@ -138,7 +140,7 @@ struct GraphImportLinks {
         throw TransferKeys.duplicateError(location, json, of: destination, column: column)
     }
 
-    /// Throws if the links differ from the graph after all were set.
+    /// Throws if the links differ from the graph after all links were set.
     private func check(_ links: [(link: Link, ends: [Int64])], _ relationship: Int) throws {
         FetchGroup.gather(links.map(\.link.object))
         for (link, wanted) in links {

@@ -1,18 +1,18 @@
 internal import RowStore
 
-/// Reads JSON from chunks of bytes, so that a file is never in memory as a whole.
+/// Reads JSON from chunks of bytes, so that a whole file is never in memory.
 ///
-/// Unlike in most readers, a duplicate name in an object is an error.
+/// Unlike most JSON readers, this reader rejects a duplicate name in an object.
 struct JSONReader {
     private var bytes: [UInt8] = []
     private var position = 0
     private var line = 1
     private let next: () throws -> [UInt8]
 
-    /// The largest nesting depth of arrays and objects.
+    /// The largest depth of nested arrays and objects.
     private static let depthLimit = 128
 
-    /// - Parameter next: Returns the next bytes, or an empty array at the end.
+    /// - Parameter next: Returns the next bytes; empty at the end.
     init(_ next: @escaping () throws -> [UInt8]) {
         self.next = next
     }
@@ -163,7 +163,7 @@ struct JSONReader {
         return byte
     }
 
-    /// Skips white space, and returns the next byte without taking it.
+    /// Skips white space, and returns the next byte without consuming it; nil at the end.
     mutating func peekToken() throws -> UInt8? {
         while let byte = try peek() {
             guard byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 else { return byte }

@@ -1,20 +1,20 @@
 internal import Foundation
 internal import RowStore
 
-/// A JSON value, with all digits of its numbers.
+/// A JSON value whose numbers keep all their digits.
 enum JSONValue: Sendable, Hashable {
     case null
     case bool(Bool)
-    /// Any whole number in the range of `Int64`, whether it was written as `1`, `1.0` or `1e0`.
+    /// A whole number in the range of `Int64`, even if it was written as `1.0` or `1e0`.
     case integer(Int64)
     case real(Double)
-    /// Any other number, with its original digits.
+    /// A number that is neither an `Int64` nor a `Double`, with its original digits.
     case digits(String)
     case string(String)
     case array([JSONValue])
     case object([JSONName: JSONValue])
 
-    /// A number from its JSON string.
+    /// Makes a number from its digits in JSON.
     init(number text: String) {
         if let integer = Int64(text) {
             self = .integer(integer)
@@ -25,12 +25,12 @@ enum JSONValue: Sendable, Hashable {
         }
     }
 
-    /// A finite number.
+    /// Makes a number from a finite `Double`.
     init(_ real: Double) {
         self = Int64(exactly: real).map { .integer($0) } ?? .real(real)
     }
 
-    /// Whether two strings are the same number in all their digits.
+    /// Whether two strings represent exactly the same number.
     static func isEqual(_ lhs: String, _ rhs: String) -> Bool {
         var (lhs, rhs) = (lhs, rhs)
         return lhs.withUTF8 { lhs in
@@ -74,7 +74,7 @@ enum JSONValue: Sendable, Hashable {
 }
 
 extension JSONValue {
-    /// Compares strings byte by byte, as a store does, and not by canonical equivalence.
+    /// Compares strings byte by byte, like a store, and not by canonical equivalence.
     static func == (lhs: JSONValue, rhs: JSONValue) -> Bool {
         switch (lhs, rhs) {
         case (.null, .null): true
@@ -144,7 +144,7 @@ extension JSONValue: Codable {
         } else if let value = try? container.decode(Int64.self) {
             self = .integer(value)
         } else if let value = try? container.decode(Double.self) {
-            // A decimal keeps more digits than a double.
+            // Decode a `Decimal` too, because it keeps more digits than a `Double`.
             let decimal = try? container.decode(Decimal.self)
             self = JSONValue(number: decimal.map { "\($0)" } ?? "\(value)")
         } else if let value = try? container.decode(String.self) {
@@ -174,7 +174,7 @@ extension JSONValue: Codable {
     }
 }
 
-/// Writing JSON with sorted keys, so that equal values give equal strings.
+/// Writes JSON with sorted keys, so that equal values give equal strings.
 extension JSONValue {
     /// The JSON on one line, without spaces.
     var text: String {
@@ -183,7 +183,7 @@ extension JSONValue {
         return text
     }
 
-    /// The JSON on several lines, so that a changed value is a changed line.
+    /// The JSON on several lines, so that each changed value changes one line.
     var prettyText: String {
         var text = ""
         write(to: &text, indent: 0)
@@ -246,7 +246,7 @@ extension JSONValue {
     }
 }
 
-/// The name of a member of a JSON object. Names are compared by their bytes: `é` as one scalar differs from `é` as two.
+/// The name of a member of a JSON object. Names are compared by their bytes, so composed `é` and decomposed `é` differ.
 struct JSONName: Sendable, Hashable, Comparable, ExpressibleByStringLiteral {
     let text: String
 

@@ -1,9 +1,9 @@
 public import Foundation
 internal import RowStore
 
-/// Objects and their links as a value, for test fixtures, to seed a store, and to move objects to another store.
+/// A value with objects and their links. Use a graph for test fixtures, to seed a store, or to copy objects to another store.
 ///
-/// Any context exports a graph, and a container imports a graph as one save:
+/// Any context exports a graph. A container imports a graph in one save:
 ///
 /// ```swift
 /// let graph = try await container.read {
@@ -12,8 +12,8 @@ internal import RowStore
 /// try await other.importGraph(graph)
 /// ```
 ///
-/// The JSON of a graph has the objects by entity. A link is the value of the destination's key. A key is an attribute with a
-/// uniqueness constraint of its own:
+/// In the JSON of a graph, objects are listed by entity. A link is the key of its destination object. The key is an attribute
+/// with its own uniqueness constraint:
 ///
 /// ```json
 /// {
@@ -24,24 +24,24 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// Numbers, booleans and strings are those of JSON. Decimals, UUIDs and URLs are strings. Data is a string in base 64. A date
-/// is a string in ISO 8601, or a number of seconds since 2001 if the string would lose precision. A composite is an object, and
-/// a transformable is the JSON of its value. An import restores every value exactly.
+/// Numbers, booleans and strings are JSON numbers, booleans and strings. Decimals, UUIDs and URLs are strings. Data is a base
+/// 64 string. A date is an ISO 8601 string, or a number of seconds since 2001 if the string would lose precision. A composite
+/// is an object. A transformable is the JSON of its value. An import restores every value exactly.
 ///
-/// The objects of an entity are sorted by their keys, and names are sorted too. So equal graphs give equal files, and a changed
-/// value is a changed line.
+/// The objects of an entity are sorted by their keys, and names are sorted too. Therefore equal graphs give equal files, and
+/// each changed value changes one line.
 public struct ObjectGraph: Sendable, Hashable {
-    /// The objects by entity, each by the names of its properties.
+    /// The objects by entity. Each object has its values by property name.
     private(set) var records: [String: [[JSONName: JSONValue]]] = [:]
 
-    /// A graph without objects.
+    /// Makes a graph without objects.
     ///
     /// ```swift
     /// #expect(graph != ObjectGraph())
     /// ```
     public init() {}
 
-    /// Reads the JSON of a graph. The import checks the names against the model.
+    /// Makes a graph from JSON. The names are not checked against the model until the import.
     ///
     /// ```swift
     /// let graph = try ObjectGraph(json: Data(contentsOf: file))
@@ -49,8 +49,8 @@ public struct ObjectGraph: Sendable, Hashable {
     ///
     /// **Complexity**: linear in the size of the data.
     ///
-    /// - Throws: `invalidGraph`, with the line, if the data is not JSON; `invalidGraph` if the JSON does not have lists of
-    ///   objects by entity.
+    /// - Throws: `invalidGraph`, with the line, if the data is not JSON; `invalidGraph` if the JSON does not list objects by
+    ///   entity.
     public init(json: Data) throws {
         var reader = JSONReader(Array(json))
         try reader.forEachRecord { entity, _, record in
@@ -64,18 +64,19 @@ public struct ObjectGraph: Sendable, Hashable {
         self.records = records
     }
 
-    /// The graph as JSON, with the same bytes for equal graphs: names are sorted, and each value has its own line. The cost is
-    /// proportional to the size of the graph.
+    /// The graph as JSON. Equal graphs have the same bytes, because names are sorted. Each value is on its own line.
+    ///
+    /// **Complexity**: linear in the size of the graph.
     ///
     /// ```swift
     /// try graph.json.write(to: file)
     /// ```
     public var json: Data { Data((value.prettyText + "\n").utf8) }
 
-    /// The names of the entities, sorted.
+    /// The names of the entities, in alphabetical order.
     public var entityNames: [String] { records.keys.sorted() }
 
-    /// The number of objects of an entity, without the objects of sub-entities.
+    /// Returns the number of objects of an entity, without the objects of sub-entities.
     ///
     /// ```swift
     /// print(graph.objectCount(ofEntity: "ContactEntity"))  // 3
@@ -97,7 +98,7 @@ extension ObjectGraph: Codable {
 }
 
 extension ObjectGraph: CustomStringConvertible {
-    /// The number of objects of each entity: `ObjectGraph (3 ContactEntity, 1 GroupEntity)`.
+    /// The number of objects of each entity, for example `ObjectGraph (3 ContactEntity, 1 GroupEntity)`.
     public var description: String {
         "ObjectGraph (\(entityNames.map { "\(objectCount(ofEntity: $0)) \($0)" }.joined(separator: ", ")))"
     }
@@ -107,8 +108,8 @@ extension JSONReader {
     /// Reads a graph object by object.
     ///
     /// - Parameters:
-    ///   - body: Called with the name of each object's entity, its index among the objects of the entity, and its properties.
-    ///   - list: Called with the name of each entity before its objects.
+    ///   - body: Gets each object: the name of its entity, its index in the list of that entity, and its properties.
+    ///   - list: Gets the name of each entity before the objects of the entity are read.
     mutating func forEachRecord(
         _ body: (String, Int, [JSONName: JSONValue]) throws -> Void, list: (String) throws -> Void = { _ in }
     ) throws {
@@ -136,7 +137,7 @@ extension JSONReader {
 }
 
 extension ObjectGraph {
-    /// The first difference from another graph as a sentence, which may show values; nil if the graphs are equal.
+    /// Describes the first difference from another graph, with the values that differ; nil if the graphs are equal.
     package func difference(from expected: ObjectGraph) -> String? {
         for entity in Set(entityNames).union(expected.entityNames).sorted() {
             let (found, wanted) = (records[entity] ?? [], expected.records[entity] ?? [])

@@ -1,34 +1,37 @@
 public import Foundation
 internal import RowStore
 
-/// Importing objects from graphs.
 extension PersistentContainer {
-    /// Imports the objects and links of a graph, as one save of the owning data sources.
+    /// Imports the objects and links of a graph in one save of the data sources that own the entities.
     ///
     /// ```swift
     /// let graph = try ObjectGraph(json: Data(contentsOf: fixture))
     /// try await container.importGraph(graph)
     /// ```
     ///
-    /// If the key of an object is already stored, the stored object is changed; otherwise the object is inserted. Objects of an
-    /// entity without a key are always inserted. An absent attribute stays unchanged, or has its default value in a new object;
-    /// null clears an attribute. An absent relationship stays unchanged, null removes its link, and a list replaces its
-    /// objects. A link may lead to any object of the graph or of the store. The import deletes no objects, and writes only
-    /// values that differ from the store.
+    /// If an object's key is already in the store, the import changes the stored object; otherwise the object is inserted.
+    /// Objects of an entity without a key are always inserted.
     ///
-    /// The import calls no hooks. The rules of the model apply. The cost is proportional to the number of objects and links.
+    /// If an attribute is absent, it stays unchanged, or gets its default value in a new object; null clears the attribute. If
+    /// a relationship is absent, it stays unchanged; null removes the link; a list replaces the linked objects. A link may lead
+    /// to any object in the graph or in the store. The import deletes no objects, and writes only values that differ from the
+    /// store.
     ///
-    /// **Isolation**: the queues of the container's data sources, which must be made before the call. Other batches of the data
-    /// sources wait meanwhile.
+    /// The import does not call the hooks of the data sources. The rules of the model apply.
+    ///
+    /// **Complexity**: linear in the number of objects and links.
+    ///
+    /// **Isolation**: the queues of the container's data sources. Make the data sources before the call. Other batches of the
+    /// data sources wait until the import has ended.
     ///
     /// - Parameters:
     ///   - graph: The objects and their links.
-    ///   - keys: The names of key attributes by the names of entities. By default the key is the attribute of an entity's first
-    ///     uniqueness constraint on a single attribute. A key also applies to sub-entities.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute`, `abstractEntity`, each with the position in the graph,
-    ///   such as `ContactEntity[3].group`; `entityNotOwned`; otherwise errors of ``DataSource/add(_:waitFor:progress:)``. If
-    ///   the call throws, it changes nothing.
+    ///   - keys: For each entity name, the name of the entity's key attribute. A key also applies to sub-entities. By default,
+    ///     the key is the attribute of the entity's first uniqueness constraint on a single attribute.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
+    /// - Throws: `invalidGraph`, `unknownEntity`, `unknownAttribute` or `abstractEntity`, each with the position in the graph,
+    ///   for example `ContactEntity[3].group`; `entityNotOwned`; otherwise errors of ``DataSource/add(_:waitFor:progress:)``.
+    ///   If the call throws, it changes nothing.
     @discardableResult
     public func importGraph(
         _ graph: ObjectGraph, keys: [String: String] = [:], waitFor level: SaveLevel = .store
@@ -43,27 +46,27 @@ extension PersistentContainer {
         }
     }
 
-    /// Imports the objects of a graph from a JSON file, as ``importGraph(_:keys:waitFor:)``.
+    /// Imports the objects of a graph from a JSON file. See ``importGraph(_:keys:waitFor:)``.
     ///
     /// ```swift
     /// let report = try await container.importGraph(contentsOf: file)
     /// print("\(report.inserted) new, \(report.updated) changed")
     /// ```
     ///
-    /// The file is read in parts, so memory has the objects but never the whole file. Other batches of the data sources wait
-    /// only after the file has been read. If the task is cancelled while the file is read, the call returns at once.
+    /// The file is read in parts, so the objects are in memory, but never the whole file. Other batches of the data sources can
+    /// run while the file is read, and wait only during the import. If the task is cancelled while the file is read, the call
+    /// returns at once.
     ///
     /// - Parameters:
-    ///   - url: A JSON file, as ``ObjectGraph`` describes.
-    ///   - keys: As for ``importGraph(_:keys:waitFor:)``.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
-    /// - Throws: Errors of ``importGraph(_:keys:waitFor:)``, `invalidGraph` for a file that cannot be read, and
-    ///   `CancellationError`.
+    ///   - url: The location of a JSON file. ``ObjectGraph`` describes the format.
+    ///   - keys: The key attributes, as in ``importGraph(_:keys:waitFor:)``.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
+    /// - Throws: Errors of ``importGraph(_:keys:waitFor:)``; `invalidGraph` if the file cannot be read; `CancellationError`.
     @discardableResult
     public func importGraph(
         contentsOf url: URL, keys: [String: String] = [:], waitFor level: SaveLevel = .store
     ) async throws -> SaveReport {
-        // Check the keys and the data sources before the file is read, because reading may take long.
+        // Check the keys and the data sources before reading the file, because reading may take long.
         _ = try importingTiers(keys)
         return try await importGraph(GraphFile.graph(url), keys: keys, waitFor: level)
     }
@@ -79,7 +82,7 @@ extension PersistentContainer {
         }.report
     }
 
-    /// The tiers of all owned entities. Throws if a key is invalid.
+    /// Returns the tiers that own entities. Throws if a key is invalid.
     private func importingTiers(_ chosen: [String: String]) throws(DataSourceError) -> [PrivateTier] {
         let layout = stack.layout
         _ = try TransferKeys(chosen, layout)
@@ -98,17 +101,18 @@ extension PersistentContainer {
 }
 
 extension PrivateContext {
-    /// Finds two objects with the same value in a column, and returns the second. Only the given values are searched. Nil if no
-    /// two objects have the same value.
+    /// Searches for two objects that have the same value in a column, and returns the second object; nil if there are no two
+    /// such objects. Only the given values are searched for.
     ///
-    /// - Complexity: One statement for each 1,000 values and each entity, which returns at most one row more than values.
+    /// - Complexity: One statement for each 1,000 values and each entity. A statement returns at most one row more than it has
+    ///   values.
     func duplicate(of values: [RowValue], _ column: Int, in family: [Int]) throws -> ManagedObject? {
         for start in stride(from: 0, to: values.count, by: 1000) {
             let part = Array(values[start..<min(start + 1000, values.count)])
             var met: Set<RowValue> = []
             for entity in family {
                 let editor = editor(ofEntity: entity)
-                // If there are more rows than values, two rows have the same value.
+                // If a statement returns more rows than values, two rows have the same value.
                 let query = RowQuery(
                     entity: entity, predicate: .isMember(.column(column), ValueList(part, .natural)),
                     limit: part.count + 1)
@@ -129,7 +133,7 @@ extension TransferKeys {
     /// Whether a constraint makes the values of a column unique in an entity and its sub-entities.
     static func isUnique(_ column: Int, _ entity: EntityLayout) -> Bool { entity.constraint(onColumn: column) != nil }
 
-    /// The error for two objects with the same chosen key.
+    /// Returns the error for two objects with the same key.
     ///
     /// - Parameter location: A position in a graph, or a relationship.
     static func duplicateError(_ location: String, _ value: JSONValue, of entity: EntityLayout, column: Int)

@@ -1,21 +1,21 @@
 internal import ManagedModel
 internal import RowStore
 
-/// A property of an entity in a graph.
+/// A property of an entity, as a graph contains it.
 struct TransferField {
     enum Kind {
         case attribute(column: Int, AttributeDescription)
         case composite([TransferField])
         /// The index of the relationship in the entity.
         case relationship(Int)
-        /// A property that graphs do not contain, with the reason for messages.
+        /// A property that graphs do not contain, with the reason for error messages.
         case excluded(String)
     }
 
     let name: String
     let kind: Kind
 
-    /// The properties of an entity, with inherited properties first.
+    /// Returns the properties of an entity. Inherited properties come first.
     static func fields(of entity: EntityLayout, _ model: ManagedObjectModel) -> [TransferField] {
         let lineage = model.entity(named: entity.name).map { model.lineage(of: $0) } ?? []
         let attributes = lineage.reversed().flatMap(\.attributes)
@@ -47,27 +47,27 @@ struct TransferField {
 }
 
 extension RelationshipLayout {
-    /// Whether a graph has the links on this side: on each ordered side, on a to-one side that stores the link, and otherwise
-    /// on the source side.
+    /// Whether a graph contains this side of the relationship. A graph contains every ordered side, every to-one side that
+    /// stores the link, and otherwise the source side.
     var isExported: Bool {
         switch storage {
         case .column: true
         case .inverseColumn: isToMany && description.isOrdered
         case .pairs(let pairs):
-            // The source side of the links, or an ordered side.
+            // Export the source side of the links and every ordered side.
             inverse == nil || isSymmetric || description.isOrdered || pairs.own.key == 0 && pairs.own.position == nil
         case .none: false
         }
     }
 }
 
-/// The attribute of each entity that identifies its objects in a graph.
+/// The attribute of each entity that identifies the entity's objects in a graph.
 struct TransferKeys {
-    /// The key columns by entity; nil for an entity without a key.
+    /// The key column of each entity; nil if the entity has no key.
     private let columns: [Int?]
 
-    /// - Parameter chosen: The names of key attributes by the names of entities, which also apply to sub-entities. Other
-    ///   entities have the attribute of the first uniqueness constraint on a single attribute.
+    /// - Parameter chosen: For each entity name, the name of the key attribute, which also applies to sub-entities. The key of
+    ///   any other entity is the attribute of its first uniqueness constraint on a single attribute.
     init(_ chosen: [String: String], _ layout: ModelLayout) throws(DataSourceError) {
         for (name, attribute) in chosen.sorted(by: { $0.key < $1.key }) {
             guard let entity = layout.entity(named: name) else {
@@ -92,16 +92,16 @@ struct TransferKeys {
 
     private static func canBeKey(_ column: ColumnLayout) -> Bool {
         guard let attribute = column.attribute, column.isStored else { return false }
-        // A graph does not contain derived values, because they follow from other values.
+        // A graph does not contain derived values, because they can be calculated from other values.
         return attribute.type != .transformable && attribute.derivationExpression == nil
     }
 
-    /// The column of an entity's key; nil if the entity has no key.
+    /// The key column of an entity; nil if the entity has no key.
     subscript(_ entity: EntityLayout) -> Int? { columns[entity.index] }
 
-    /// The key of a relationship's destination.
+    /// Returns the key column of a relationship's destination.
     ///
-    /// - Parameter location: The relationship or the position in a graph that needs the key.
+    /// - Parameter location: The relationship, or the position in a graph, that needs the key. For error messages.
     func destination(
         _ relationship: RelationshipLayout, _ layout: ModelLayout, _ location: @autoclosure () -> String
     ) throws(DataSourceError) -> Int {
