@@ -1,6 +1,6 @@
 public import Foundation
 
-/// Shows how far `add` or `sync` has come.
+/// Reports the progress of `add` or `sync`.
 ///
 /// ```swift
 /// try await contacts.add(list, progress: BatchProgress { completed, total in
@@ -8,17 +8,17 @@ public import Foundation
 /// })
 /// ```
 ///
-/// You can also pass a `Progress` of Foundation. A view can show the `Progress`, and can cancel the call with it:
+/// You can also pass Foundation's `Progress`, which a view can show and with which the user can cancel the call:
 ///
 /// ```swift
 /// let progress = Progress(totalUnitCount: 0)
 /// try await contacts.sync(serverList, progress: BatchProgress(progress))
 /// ```
 ///
-/// A value counts as completed once ``DataSource/onAdd(_:in:)`` has returned. The numbers never decrease. They are reported
-/// before the first value, then at most once for each 256 values and for each hundredth of the values, and at the end. The number
-/// of completed values reaches the total only just before the call returns, after links, deletions and the write to the store. A
-/// call that throws reports nothing more.
+/// A value is completed when ``DataSource/onAdd(_:in:)`` has returned for it. The numbers never decrease. They are reported
+/// before the first value, at most once for each 256 values and for each hundredth of the values, and at the end. All values
+/// are reported as completed only just before the call returns, after links, deletions and the write to the store. If the call
+/// throws, nothing more is reported.
 public struct BatchProgress: Sendable {
     private let report: @Sendable (_ completed: Int, _ total: Int) -> Void
     private let isCalledOff: @Sendable () -> Bool
@@ -26,7 +26,7 @@ public struct BatchProgress: Sendable {
     /// Makes a progress that calls a closure.
     ///
     /// **Isolation**: none. The closure is called on the queue of the private context, which waits until the closure returns.
-    /// The last call comes from the task that called `add` or `sync`.
+    /// The last call is made in the task that called `add` or `sync`.
     ///
     /// - Parameter report: Gets the number of completed values and the number of all values.
     public init(_ report: @escaping @Sendable (_ completed: Int, _ total: Int) -> Void) {
@@ -36,15 +36,15 @@ public struct BatchProgress: Sendable {
 
     /// Makes a progress that sets the unit counts of a `Progress`. One unit is one value.
     ///
-    /// `cancel()` of the progress has the effect of cancelling the task while the values are added: the call throws
-    /// `CancellationError`, and changes nothing. The call checks for the cancellation before the first value, at least once for
-    /// each 256 values, and after the last value. A later cancellation has no effect: the save is completed.
+    /// While values are added, `cancel()` of the progress has the same effect as cancelling the task: the call throws
+    /// `CancellationError` and changes nothing. The call checks for the cancellation before the first value, at least once for
+    /// each 256 values, and after the last value. A later cancellation has no effect, and the save is completed.
     ///
-    /// The progress of an empty list has one unit, so that a parent gets the share of the call.
+    /// The progress of an empty list has one unit, so that a parent progress gets the share of this call.
     ///
-    /// **Isolation**: none. Observers of the progress are called where the closure of the other initializer would be called.
-    /// On Linux, `Progress` has no lock: use the closure if several calls that run at once would have one parent, or if another
-    /// thread reads the counts meanwhile.
+    /// **Isolation**: none. Observers of the progress are called in the same places as the closure of the other initializer. On
+    /// Linux, `Progress` has no lock. Use the closure there if calls with the same parent run at the same time, or if another
+    /// thread reads the counts during the call.
     ///
     /// - Parameter progress: A progress that only this call uses. It can be a child of another progress.
     public init(_ progress: Progress) {
@@ -55,13 +55,13 @@ public struct BatchProgress: Sendable {
         isCalledOff = { progress.isCancelled }
     }
 
-    /// Reports the number of added values, if a report is due.
+    /// Reports the number of added values if a report is due.
     ///
-    /// - Parameter count: The number of values so far.
-    /// - Throws: `CancellationError` if the progress is cancelled.
+    /// - Parameter count: The number of values that were added so far.
+    /// - Throws: `CancellationError` if the progress was cancelled.
     func check(_ count: Int, of total: Int) throws {
         if isCalledOff() { throw CancellationError() }
-        // The count is checked after each 256 values.
+        // This function is called after each 256 values.
         let step = max(1, (total / 100 + 255) / 256) * 256
         if count < total, count % step == 0 { report(count, total) }
     }

@@ -1,19 +1,19 @@
 internal import QueryLanguage
 
-/// Adding and deleting plain values.
+/// Adds and deletes plain values.
 ///
-/// Each call is one save. Values reach the hooks in their order. The calls of a task are saved in their order. The cost of a
-/// call grows with the number of its values; ``prepare(_:in:)`` can look up their objects together.
+/// Each call makes one save. The hooks get the values in order, and the calls of a task are saved in order. The cost of a call
+/// grows with the number of its values. Override ``prepare(_:in:)`` to look up their objects together.
 ///
 /// If a call throws, all its changes are rolled back, in the store and in every context and list. Main may have shown the
-/// changes before; lists then report their removal. Later saves of the same data source may depend on the changes. Those that
-/// still wait for the store are rolled back too, and throw `saveRolledBack`.
+/// changes before; in this case, lists report their removal. Later saves of the same data source may depend on the changes.
+/// Later saves that still wait for the store are also rolled back, and throw `saveRolledBack`.
 ///
-/// After a call on the main actor has returned, fetches, objects and lists of main show its save. A call that is not on the
-/// main actor waits for the main actor only with `waitFor: .main`.
+/// After a call on the main actor returns, fetches, objects and lists of main show the save. A call outside the main actor
+/// waits for the main actor only with `waitFor: .main`.
 ///
-/// While too many saves wait for the store, a call waits before it begins, for at most 10 seconds. Then it throws
-/// `storeUnavailable`. A call with a callback does not wait: the callback gets that error at once.
+/// While too many saves wait for the store, a call waits before it begins, for at most 10 seconds. After that, the call throws
+/// `storeUnavailable`. A call with a callback does not wait: its callback gets the error at once.
 extension DataSource {
     /// Adds the values through ``onAdd(_:in:)``, and links their objects through ``onLink(_:for:in:)``.
     ///
@@ -25,8 +25,8 @@ extension DataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - values: The values of the save.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - values: The values to add in one save.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
     ///   - progress: Gets the number of added values; nil, the default, for no reports.
     /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `validationFailed`, `uniquenessViolated`,
     ///   `entityNotOwned`; errors of the store; `CancellationError`.
@@ -41,7 +41,7 @@ extension DataSource {
         return saved.reportWithIgnored
     }
 
-    /// Adds one value, as ``add(_:waitFor:progress:)``.
+    /// Adds one value. See ``add(_:waitFor:progress:)``.
     ///
     /// ```swift
     /// try await contacts.add(Contact(uid: "1", name: "Guan Yu"))
@@ -55,7 +55,7 @@ extension DataSource {
         try await add([value], waitFor: level)
     }
 
-    /// Adds the values in the background, and returns at once. Calls are saved in their order.
+    /// Adds the values in the background, and returns at once. Calls are saved in order.
     ///
     /// ```swift
     /// contacts.add([Contact(uid: "1", name: "Guan Yu")]) { result in
@@ -64,9 +64,10 @@ extension DataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - values: The values of the save.
-    ///   - callback: Called on the main actor, in the order of the calls: when the store has the rows and the objects and lists
-    ///     of main show them, or when the save has failed. While the main thread is blocked, the callback has to wait.
+    ///   - values: The values to add in one save.
+    ///   - callback: Called on the main actor, in the order of the calls. The call is made when the save has failed, or when
+    ///     the store has the rows and the objects and lists of main show them. While the main thread is blocked, the callback
+    ///     must wait.
     public nonisolated func add(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
@@ -81,8 +82,8 @@ extension DataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - values: The values of the save.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - values: The values whose objects are deleted in one save.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
     /// - Throws: Errors of a hook; `hookNotOverridden`, `classAsValue`, `entityNotOwned`; errors of the store;
     ///   `CancellationError`.
     @discardableResult
@@ -92,7 +93,7 @@ extension DataSource {
         }.report
     }
 
-    /// Deletes the object of one value, as ``delete(_:waitFor:)-([Value],_)``.
+    /// Deletes the object of one value. See ``delete(_:waitFor:)-([Value],_)``.
     ///
     /// ```swift
     /// try await contacts.delete(Contact(uid: "1", name: "Guan Yu"))
@@ -106,7 +107,7 @@ extension DataSource {
         try await delete([value], waitFor: level)
     }
 
-    /// Deletes the objects of the values in the background, and returns at once. Calls are saved in their order.
+    /// Deletes the objects of the values in the background, and returns at once. Calls are saved in order.
     ///
     /// ```swift
     /// contacts.delete([Contact(uid: "1", name: "Guan Yu")]) { result in
@@ -115,9 +116,10 @@ extension DataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - values: The values of the save.
-    ///   - callback: Called on the main actor, in the order of the calls: when the store and the lists of main no longer have
-    ///     the rows, or when the save has failed. While the main thread is blocked, the callback has to wait.
+    ///   - values: The values whose objects are deleted in one save.
+    ///   - callback: Called on the main actor, in the order of the calls. The call is made when the save has failed, or when
+    ///     the rows are no longer in the store or in the lists of main. While the main thread is blocked, the callback must
+    ///     wait.
     public nonisolated func delete(
         _ values: [Value], callback: @escaping @MainActor @Sendable (Result<SaveReport, any Error>) -> Void
     ) {
@@ -138,7 +140,7 @@ extension DataSource {
         }
     }
 
-    /// Adds the values through the hooks. Returns the number of values that ``onAdd(_:in:)`` ignored.
+    /// Adds the values through the hooks, and returns the number of values that ``onAdd(_:in:)`` ignored.
     private nonisolated func onAdd(
         all values: [Value], in context: PrivateContext, _ progress: BatchProgress? = nil
     ) throws -> Int {
@@ -148,10 +150,10 @@ extension DataSource {
         return ignored
     }
 
-    /// Calls ``onAdd(_:in:)`` for all values, and then ``onLink(_:for:in:)`` for their objects.
+    /// Calls ``onAdd(_:in:)`` for all values, and afterwards ``onLink(_:for:in:)`` for their objects.
     ///
-    /// - Parameter meet: Called with the object of each value, before the next value.
-    /// - Returns: The object of each value.
+    /// - Parameter meet: Gets the object of each value, before the next value is added.
+    /// - Returns: The object of each value; nil for an ignored value.
     @discardableResult
     nonisolated func add(
         _ values: [Value], in context: PrivateContext, _ progress: BatchProgress? = nil,
@@ -162,7 +164,7 @@ extension DataSource {
         try prepare(values, in: context)
         var objects: [ManagedObject?] = []
         objects.reserveCapacity(values.count)
-        // Reads the values in place, because a copy of a value retains everything in it.
+        // Read the values without copying them, because a copy of a value retains everything in it.
         try values.withUnsafeBufferPointer { values in
             for index in values.indices {
                 try checkCancellation(index)
@@ -189,7 +191,7 @@ extension DataSource {
         }
     }
 
-    /// Calls ``onAdd(_:in:)``, and throws if it ignores a class that was passed as a value.
+    /// Calls ``onAdd(_:in:)``. Throws if the value is a class and the hook ignores it.
     private nonisolated func onAdd(checked value: Value, in context: PrivateContext) throws -> ManagedObject? {
         if let object = try onAdd(value, in: context) { return object }
         try refuseClass(value, "added", "Give values to add, or insert an object in perform.")
@@ -197,8 +199,8 @@ extension DataSource {
     }
 }
 
-/// Throws if the value is a class of objects. A hook for any kind of value would ignore the class, as it ignores the values of
-/// other data sources.
+/// Throws if the value is a class of objects. Otherwise, a hook that accepts any kind of value would ignore the class, as if it
+/// were a value for another data source.
 private func refuseClass(_ value: some Sendable, _ done: String, _ advice: String) throws(DataSourceError) {
     guard let type = value as? ManagedObject.Type else { return }
     throw DataSourceError(
@@ -215,10 +217,8 @@ extension SavedWork where Result == Int {
     }
 }
 
-/// Looking up an object, or loading it if it is missing.
 extension DataSource {
-    /// Returns the value of the object with a key. If the object is missing, the call first adds the value that the loader
-    /// returns.
+    /// Returns the value of the object with a key. If the object is missing, the call loads a value and adds it first.
     ///
     /// ```swift
     /// let contact = try await contacts.value(
@@ -228,22 +228,22 @@ extension DataSource {
     /// }
     /// ```
     ///
-    /// If several tasks look up the same missing object at once, a single loader runs, and all of them get its result or its
-    /// error. Errors are not kept: the next call loads again. A cancelled task returns at once. The load is cancelled after all
-    /// its waiting tasks are cancelled.
+    /// If several tasks look up the same missing object at once, the loader runs only once, and all tasks get its result or its
+    /// error. Errors are not kept: the next call loads again. A cancelled task returns at once. The load is cancelled when all
+    /// tasks that wait for it are cancelled.
     ///
-    /// The look-up runs in the private context, after all earlier calls. Its cost is that of
+    /// The look-up runs in the private context, after all earlier calls. Its cost is the same as for
     /// ``ManagedObjectContext/first(_:where:equals:)``. On the main actor, the call returns after main shows the added object.
     ///
-    /// **Isolation**: none. The loader runs in a task of its own, off the main actor. It must not look up the same object with
-    /// this function, because it would wait for itself.
+    /// **Isolation**: none. The loader runs in its own task, off the main actor. The loader must not call this function for the
+    /// same object, because it would wait for itself.
     ///
     /// - Parameters:
     ///   - attribute: The attribute to search. Give the attribute a uniqueness constraint in the model.
-    ///   - key: The value to look for, which the loader gets too.
+    ///   - key: The value to search for. The loader gets the same value.
     ///   - type: The type of the returned value.
-    ///   - load: Loads the value to add, or returns nil.
-    /// - Returns: Nil if nothing was loaded, or if the loaded object has another value of the attribute.
+    ///   - load: Loads and returns the value to add; nil if there is none.
+    /// - Returns: The value; nil if nothing was loaded, or if the loaded object has a different value of the attribute.
     /// - Throws: Errors of the loader; errors of ``add(_:waitFor:progress:)``; errors of the value's initializer;
     ///   `CancellationError`.
     public nonisolated func value<Result: ManagedObjectConvertible, Key: AttributeStorable>(
@@ -252,12 +252,12 @@ extension DataSource {
     ) async throws -> Result? {
         if let found = try await find(attribute, key, type) { return found }
         try await tier.loads.run(CoalescedLoads.Key(attribute: attribute, value: key.storedValue)) {
-            // A load that ended since the look-up may have added the object.
+            // Another load may have added the object after the look-up.
             if try await self.find(attribute, key, type) != nil { return }
             guard let value = try await load(key) else { return }
             try await self.add([value])
         }
-        // Run as a write, because a write brings main up to date.
+        // Run the look-up as a write, because a write brings main up to date.
         return try await find(attribute, key, type, values: 1)
     }
 

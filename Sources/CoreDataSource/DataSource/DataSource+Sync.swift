@@ -1,40 +1,39 @@
 internal import RowStore
 
-/// Making stored objects equal to a list, such as the response of a server.
 extension DataSource {
-    /// Makes the objects in scope equal to a list, in one save: inserts and updates objects through ``onAdd(_:in:)``, and
-    /// deletes the objects that the list lacks.
+    /// Makes the stored objects equal to a list, such as the response of a server, in one save. The sync inserts and updates
+    /// objects through ``onAdd(_:in:)``, and deletes the objects that are not in the list.
     ///
-    /// The objects of the list are the objects that the hook returns. Objects that already match the list are neither written
-    /// nor reported. If the entity has an Integer or Boolean attribute `syncFlag`, the sync sets it to 1 in the objects of the
-    /// list.
+    /// An object is in the list if the hook returns it for a value of the list. Objects that already match the list are neither
+    /// written nor reported. If the entity has an Integer or Boolean attribute `syncFlag`, the sync sets the attribute to 1 in
+    /// all objects of the list.
     ///
     /// ```swift
     /// let report = try await contacts.sync(
     ///     serverList, entity: ContactEntity.self, deleting: .atMost(0.2))
     /// ```
     ///
-    /// If the hook returns nil for a value, the sync cannot know the object of the value. The sync then deletes nothing, and
-    /// counts the objects that the list lacks as ``SyncReport/kept``, unless the options contain
-    /// ``SyncOptions/allowsIgnoredValues``.
+    /// If the hook returns nil for a value, the sync cannot know which object belongs to the value. The sync then deletes
+    /// nothing, and counts the objects that are not in the list as ``SyncReport/kept``. The option
+    /// ``SyncOptions/allowsIgnoredValues`` allows the deletions.
     ///
-    /// To continue without waiting, call `sync` in a `Task`.
+    /// To continue without waiting for the sync, call `sync` in a `Task`.
     ///
-    /// The cost is proportional to the number of values and of objects in scope.
+    /// **Complexity**: linear in the number of values and in the number of objects in scope.
     ///
     /// - Parameters:
     ///   - values: The whole list. The hooks get the values in this order.
     ///   - entity: The entity to make equal to the list. The data source must own it.
-    ///   - scope: A predicate for the objects that the list covers; nil, the default, for all objects. Objects out of scope are
-    ///     never deleted.
-    ///   - deleting: How many of the objects that the list lacks may be deleted; ``SyncDeletion/guarded`` by default.
-    ///   - operations: The changes that the sync may make; `.all` by default. Objects that the sync may not insert or update
-    ///     count as ``SyncReport/skipped``.
-    ///   - options: Whether an empty list, or a list with ignored values, may delete objects, and whether the report has IDs;
-    ///     none by default.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - scope: A predicate for the objects that the list covers; nil, the default, for all objects. Objects outside the
+    ///     scope are never deleted.
+    ///   - deleting: The largest number or share of objects that the sync may delete; ``SyncDeletion/guarded`` by default.
+    ///   - operations: The changes that the sync may make; `.all` by default. Objects whose insertion or update is not allowed
+    ///     are counted as ``SyncReport/skipped``.
+    ///   - options: Options that allow an empty list, or a list with ignored values, to delete objects, and an option for IDs
+    ///     in the report; none by default.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
     ///   - progress: Gets the number of added values; nil, the default, for no reports.
-    /// - Throws: `emptySync` if the list is empty, or has only ignored values, and everything in scope would be deleted;
+    /// - Throws: `emptySync` if the list is empty or all its values were ignored, and everything in scope would be deleted;
     ///   `tooManyDeletions`; `syncEntityMismatch`; errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func sync<Object: ManagedObject>(
@@ -52,21 +51,21 @@ extension DataSource {
     }
 
     /// Returns the report that ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)`` would return for the same
-    /// arguments, and saves nothing.
+    /// arguments. Saves nothing.
     ///
     /// ```swift
     /// let plan = try await contacts.planSync(serverList, entity: ContactEntity.self)
     /// ```
     ///
-    /// **Complexity**: that of the sync, without its write.
+    /// **Complexity**: the same as for the sync, without the write.
     ///
     /// - Parameters:
     ///   - values: The whole list.
-    ///   - entity: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
-    ///   - scope: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
-    ///   - deleting: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
-    ///   - operations: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
-    ///   - options: As for ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - entity: The entity, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - scope: The scope, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - deleting: The limit, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - operations: The operations, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - options: The options, as in ``sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
     /// - Throws: The errors of the sync.
     public nonisolated func planSync<Object: ManagedObject>(
         _ values: [Value], entity: Object.Type, scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
@@ -90,9 +89,9 @@ extension DataSource {
     }
 }
 
-/// Marks the objects of a list, and deletes the unmarked objects in scope.
+/// Marks the objects of a list, and deletes the objects in scope that have no mark.
 ///
-/// The mark is a number in the object and not a stored attribute, so unchanged rows are not written.
+/// The mark is a number in the object instead of a stored attribute, so that unchanged rows are not written.
 struct SyncSweep {
     private let entity: EntityLayout
     private let rules: SyncRules
@@ -136,7 +135,7 @@ struct SyncSweep {
         if let flagColumn { object.setValue(.integer(1), flagColumn) }
     }
 
-    /// Deletes the objects and the children that the list lacks, and completes the report.
+    /// Deletes the objects and children that are not in the list, and completes the report.
     mutating func end(_ stored: [ManagedObject], in context: PrivateContext) throws -> SyncReport {
         let children = try context.endSweeps(met, rules)
         report.deletedChildren = children.deleted.count
@@ -149,7 +148,7 @@ struct SyncSweep {
         return report
     }
 
-    /// Deletes the objects in scope that the list lacks.
+    /// Deletes the objects in scope that are not in the list.
     private mutating func deleteMissing(_ stored: [ManagedObject], in context: PrivateContext) throws {
         let missing = stored.filter { $0.syncMark != mark && !$0.isDeleted }
         guard rules.deletes, !missing.isEmpty else {
@@ -177,7 +176,7 @@ struct SyncSweep {
         report.deleted = missing.count
     }
 
-    /// Undoes changes of hooks to other objects, if the operations of the sync do not allow them.
+    /// Undoes the hooks' changes of other objects that the operations of the sync do not allow.
     private mutating func skipChildren(in context: PrivateContext) {
         if rules.operations.isSuperset(of: [.insert, .update]) { return }
         for object in context.changed where object.syncMark != mark {
@@ -185,7 +184,7 @@ struct SyncSweep {
                 switch object.state {
                 case .inserted: rules.operations.contains(.insert)
                 case .edited: rules.operations.contains(.update) || !object.hasEdits
-                // Removing a link changes the objects at its ends.
+                // Removing a link changes the objects at both ends of the link.
                 case .deleted: rules.operations.contains(.update) || object.layout.links == nil
                 case .saved, .gone: true
                 }
@@ -193,7 +192,7 @@ struct SyncSweep {
         }
     }
 
-    /// Counts the other objects that hooks inserted or updated. Rows of links do not count.
+    /// Counts the other objects that hooks inserted or updated. Rows of links are not counted.
     private mutating func countChildren(in context: PrivateContext) {
         for object in context.changed where object.syncMark != mark && object.layout.links == nil {
             if object.state == .inserted {
@@ -241,7 +240,7 @@ struct SyncSweep {
 }
 
 extension PrivateContext {
-    /// Undoes the changes of the batch to one object.
+    /// Undoes the changes that the batch made to one object.
     fileprivate func undo(_ object: ManagedObject) {
         if object.state == .inserted { return delete(object) }
         object.restoreSavedRow()
@@ -251,7 +250,7 @@ extension PrivateContext {
     }
 }
 
-/// The counts of a sync, or of its plan.
+/// The counts of a sync or of a planned sync.
 ///
 /// ```swift
 /// let sync = try await contacts.sync(serverList)
@@ -260,51 +259,52 @@ extension PrivateContext {
 public struct SyncReport: Sendable, Hashable {
     /// The number of values in the list.
     public var read = 0
-    /// Objects of the list that were inserted.
+    /// The number of objects of the list that were inserted.
     public var inserted = 0
-    /// Objects of the list that got at least one different value.
+    /// The number of objects of the list that got at least one different value.
     public var updated = 0
-    /// Objects of the list that already matched. They are neither written nor reported.
+    /// The number of objects of the list that already matched. They are neither written nor reported.
     public var unchanged = 0
-    /// Objects in scope that were deleted because the list lacks them.
+    /// The number of objects in scope that were deleted because they are not in the list.
     public var deleted = 0
-    /// Objects in scope that the list lacks and the sync kept, because it may not delete them or because values were ignored.
+    /// The number of objects in scope that are not in the list but were kept, because the sync may not delete them or because
+    /// values were ignored.
     public var kept = 0
-    /// Objects that were not inserted or updated, because the operations of the sync do not allow it: objects of the list, and
-    /// other objects that hooks changed.
+    /// The number of objects that were not inserted or updated, because the operations of the sync do not allow it. Both
+    /// objects of the list and other objects that hooks changed are counted.
     public var skipped = 0
-    /// Values with the same object as an earlier value of the list. The later value wins.
+    /// The number of values with the same object as an earlier value of the list. The later value wins.
     public var duplicates = 0
-    /// Values for which the hook returned nil.
+    /// The number of values for which the hook returned nil.
     public var ignored = 0
-    /// Other objects that hooks inserted.
+    /// The number of other objects that hooks inserted.
     public var insertedChildren = 0
-    /// Other objects that got at least one different value from hooks.
+    /// The number of other objects that got at least one different value from hooks.
     public var updatedChildren = 0
-    /// Children that a `sweep` in the hook deleted, because the list of their parent lacks them.
+    /// The number of children that a `sweep` in the hook deleted because they are not in the list of their parent.
     public var deletedChildren = 0
-    /// Children that the list of their parent lacks and that were kept, because the sync or the sweep may not delete them or
-    /// because values were ignored.
+    /// The number of children that are not in the list of their parent but were kept, because the sync or the sweep may not
+    /// delete them or because values were ignored.
     public var keptChildren = 0
-    /// The IDs of the objects that were inserted, updated and deleted; nil without ``SyncOptions/reportsIDs``.
+    /// The IDs of the objects that were inserted, updated or deleted; nil without the option ``SyncOptions/reportsIDs``.
     public var ids: IDs?
 
     /// The IDs of the objects that a sync changed, in the order of the list. Deleted objects have no order.
     public struct IDs: Sendable, Hashable {
-        /// Objects of the list that were inserted.
+        /// The objects of the list that were inserted.
         public var inserted: [ManagedObjectID] = []
-        /// Objects of the list that got at least one different value.
+        /// The objects of the list that got at least one different value.
         public var updated: [ManagedObjectID] = []
-        /// Objects that were deleted because the list lacks them.
+        /// The objects that were deleted because they are not in the list.
         public var deleted: [ManagedObjectID] = []
-        /// Other objects that hooks inserted.
+        /// The other objects that hooks inserted.
         public var insertedChildren: [ManagedObjectID] = []
-        /// Other objects that got at least one different value.
+        /// The other objects that got at least one different value.
         public var updatedChildren: [ManagedObjectID] = []
-        /// Children that a `sweep` deleted.
+        /// The children that a `sweep` deleted.
         public var deletedChildren: [ManagedObjectID] = []
 
-        /// No objects.
+        /// Makes a value without IDs.
         ///
         /// ```swift
         /// let sync = try await contacts.sync(list, options: .reportsIDs)
@@ -313,7 +313,7 @@ public struct SyncReport: Sendable, Hashable {
         public init() {}
     }
 
-    /// A report with all counts zero.
+    /// Makes a report whose counts are all zero.
     ///
     /// ```swift
     /// var expected = SyncReport()

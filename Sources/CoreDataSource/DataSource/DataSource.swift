@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// The data of one feature of an app: a set of entities that only this data source may change, and a private context.
+/// The data of one feature of an app: a private context, and a set of entities that only this data source may change.
 ///
-/// In a subclass, list the entities and define how a plain value becomes an object:
+/// In a subclass, list the entities and define how plain values become objects:
 ///
 /// ```swift
 /// struct Contact: Sendable {
@@ -32,14 +32,14 @@ internal import RowStore
 /// }
 /// ```
 ///
-/// ``PersistentContainer/dataSource(_:)`` makes the only instance of each subclass. If a value and its object have one key
-/// each, ``KeyedDataSource`` needs less code. For several kinds of values, use an enum or `any Sendable` as the value.
+/// ``PersistentContainer/dataSource(_:)`` makes the only instance of each subclass. If each value has one object with the same
+/// key, a ``KeyedDataSource`` needs less code. For several kinds of values, use an enum or `any Sendable` as the value type.
 ///
-/// **Isolation**: reading is on the main actor; adding, deleting and syncing can be called anywhere; hooks run on the queue of
-/// the private context, and the compiler keeps them from using anything else.
+/// **Isolation**: read on the main actor. Add, delete and sync on any actor. Hooks run on the queue of the private context, and
+/// the compiler prevents hooks from using any other context.
 @MainActor
 open class DataSource<Value: Sendable>: EntityDataSource {
-    /// Finds or makes the object for a value, and sets its contents.
+    /// Finds or inserts the object for a value, and sets the attributes of the object.
     ///
     /// ```swift
     /// nonisolated override func onAdd(
@@ -52,24 +52,24 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// }
     /// ```
     ///
-    /// The library calls the hook for each value of `add` and `sync`, in their order. Look for the object by its key first, so
-    /// that a value that is added twice has one object.
+    /// The library calls the hook for each value of `add` and `sync`, in order. Find the object by its key first, so that a
+    /// value that is added twice has only one object.
     ///
     /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
     ///   - value: A value of the call.
-    ///   - context: The private context that the batch runs in.
-    /// - Returns: The object, or nil to ignore the value. Reports count ignored values.
-    /// - Throws: Any error; the whole batch is rolled back then. The default throws `hookNotOverridden`.
+    ///   - context: The private context in which the batch runs.
+    /// - Returns: The object, or nil to ignore the value. Ignored values are counted in reports.
+    /// - Throws: Any error. After an error, the whole batch is rolled back. The default throws `hookNotOverridden`.
     open nonisolated func onAdd(_ value: Value, in context: PrivateContext) throws -> ManagedObject? {
         throw DataSourceError(hook: "onAdd(_:in:)", of: self, for: "add")
     }
 
-    /// Links the object of a value to objects that may come later in the list.
+    /// Links the object of a value to objects whose values may come later in the list.
     ///
-    /// The library calls the hook after all values of `add` or `sync` were added, in their order, for each object that
-    /// ``onAdd(_:in:)`` returned and that was not deleted since. So the hook finds the object of every value in the list:
+    /// The library calls the hook after all values of `add` or `sync` were added, in order, for each object that
+    /// ``onAdd(_:in:)`` returned and that still exists. Therefore the hook can find the object of every value in the list:
     ///
     /// ```swift
     /// nonisolated override func onLink(
@@ -82,19 +82,19 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// }
     /// ```
     ///
-    /// If `first` finds no object, the object is neither stored nor in the list: link nothing, or throw. The default does
-    /// nothing.
+    /// If `first` finds no object, the object is neither in the store nor in the list. In this case, link nothing or throw. The
+    /// default does nothing.
     ///
     /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
     ///   - object: The object that ``onAdd(_:in:)`` returned for the value.
     ///   - value: A value of the call.
-    ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; the whole batch is rolled back then.
+    ///   - context: The private context in which the batch runs.
+    /// - Throws: Any error. After an error, the whole batch is rolled back.
     open nonisolated func onLink(_ object: ManagedObject, for value: Value, in context: PrivateContext) throws {}
 
-    /// Deletes the object of a value, if it exists.
+    /// Deletes the object of a value if the object exists.
     ///
     /// ```swift
     /// nonisolated override func onDelete(
@@ -104,19 +104,19 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// }
     /// ```
     ///
-    /// The library calls the hook for each value of `delete`, in their order.
+    /// The library calls the hook for each value of `delete`, in order.
     ///
     /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
     ///   - value: A value of the call.
-    ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; the whole batch is rolled back then. The default throws `hookNotOverridden`.
+    ///   - context: The private context in which the batch runs.
+    /// - Throws: Any error. After an error, the whole batch is rolled back. The default throws `hookNotOverridden`.
     open nonisolated func onDelete(_ value: Value, in context: PrivateContext) throws {
         throw DataSourceError(hook: "onDelete(_:in:)", of: self, for: "delete")
     }
 
-    /// Reads the objects that the other hooks will look up, all at once.
+    /// Reads the objects that the other hooks will look up, all together.
     ///
     /// ```swift
     /// nonisolated override func prepare(
@@ -127,21 +127,20 @@ open class DataSource<Value: Sendable>: EntityDataSource {
     /// }
     /// ```
     ///
-    /// The library calls the hook once for each batch, before the hook for its first value. With
-    /// ``PrivateContext/preload(_:where:in:)``, later look-ups of the objects read nothing from the store. The default does
-    /// nothing.
+    /// The library calls the hook once for each batch, before the first value. After ``PrivateContext/preload(_:where:in:)``,
+    /// later look-ups of the objects read nothing from the store. The default does nothing.
     ///
     /// **Isolation**: the queue of the private context. The hook must not keep the context or an object.
     ///
     /// - Parameters:
-    ///   - values: All values of the call, in their order.
-    ///   - context: The private context that the batch runs in.
-    /// - Throws: Any error; the whole batch is rolled back then.
+    ///   - values: All values of the call, in order.
+    ///   - context: The private context in which the batch runs.
+    /// - Throws: Any error. After an error, the whole batch is rolled back.
     open nonisolated func prepare(_ values: [Value], in context: PrivateContext) throws {}
 }
 
 extension DataSourceError {
-    /// The error of a data source that does not override a hook.
+    /// Makes the error for a hook that the data source does not override.
     init(hook: String, of source: EntityDataSource, for use: String) {
         self.init(
             .hookNotOverridden,
@@ -150,14 +149,15 @@ extension DataSourceError {
     }
 }
 
-/// Any data source, as a constraint of functions that take several data sources.
+/// Any data source, as a constraint for functions that take several data sources.
 ///
-/// ``PersistentContainer/perform(in:waitFor:_:)`` takes a parameter pack of data sources and passes a context for each. The
-/// type of the context is an associated type, because Swift cannot repeat a type that is the same for every element of a pack.
+/// ``PersistentContainer/perform(in:waitFor:_:)`` takes a parameter pack of data sources and passes a context for each data
+/// source. The type of the context is an associated type, because in Swift a type that does not depend on the pack cannot be
+/// repeated.
 ///
-/// Subclass ``DataSource`` instead of conforming to the protocol. A call that gets another conforming type traps.
+/// Subclass ``DataSource`` instead of conforming to this protocol. A function that gets another conforming type traps.
 public nonisolated protocol DataSourceProtocol: AnyObject, Sendable {
-    /// The context in which the entities of the data source are changed: always ``PrivateContext``.
+    /// The context in which the entities of the data source are changed. Always ``PrivateContext``.
     associatedtype Context: PrivateContext = PrivateContext
 }
 
@@ -165,7 +165,7 @@ extension EntityDataSource: DataSourceProtocol {}
 
 /// A data source in which each value has one object with the same key.
 ///
-/// Adding, deleting and syncing find objects by the key, and the objects of a batch are looked up together.
+/// Adding, deleting and syncing find objects by the key. The objects of a batch are looked up together.
 ///
 /// ```swift
 /// final class ContactDataSource: KeyedDataSource<Contact, ContactEntity> {
@@ -184,10 +184,10 @@ extension EntityDataSource: DataSourceProtocol {}
 /// Give the attribute a uniqueness constraint in the model. The data source owns the entity of `Object`. To own more entities,
 /// override ``EntityDataSource/entities``.
 ///
-/// **Isolation**: as ``DataSource``.
+/// **Isolation**: the same as for ``DataSource``.
 @MainActor
 open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<Value> {
-    /// The key: a property of the value, and an attribute of the object.
+    /// The key, which connects a property of the value and an attribute of the object.
     ///
     /// ```swift
     /// nonisolated override class var key: ObjectKey<Contact, ContactEntity> {
@@ -198,7 +198,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
         preconditionFailure("\(self) has no key. Override the class property key.")
     }
 
-    /// Sets the contents of an object from its value. The key of the object is already set.
+    /// Sets the attributes of an object from its value. The key of the object is already set.
     ///
     /// ```swift
     /// nonisolated override func update(
@@ -214,15 +214,15 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// - Parameters:
     ///   - object: The stored object with the value's key, or a new object.
     ///   - value: The value that was added or synced.
-    /// - Throws: Any error; the whole batch is rolled back then. The default throws `hookNotOverridden`.
+    /// - Throws: Any error. After an error, the whole batch is rolled back. The default throws `hookNotOverridden`.
     open nonisolated func update(_ object: Object, from value: Value) throws {
         throw DataSourceError(hook: "update(_:from:)", of: self, for: "add")
     }
 
     /// Links an object to objects whose values may come later in the list.
     ///
-    /// The library calls the hook for each value after all values of the batch were added, as ``DataSource/onLink(_:for:in:)``.
-    /// The default does nothing.
+    /// The library calls the hook for each value, after all values of the batch were added. See
+    /// ``DataSource/onLink(_:for:in:)``. The default does nothing.
     ///
     /// ```swift
     /// nonisolated override func link(
@@ -239,7 +239,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     /// - Parameters:
     ///   - object: The object of the value.
     ///   - value: The value that was added or synced.
-    /// - Throws: Any error; the whole batch is rolled back then.
+    /// - Throws: Any error. After an error, the whole batch is rolled back.
     open nonisolated func link(_ object: Object, from value: Value) throws {}
 
     nonisolated open override class var entities: [ManagedObject.Type] { [Object.self] }
@@ -264,7 +264,8 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
         try Self.key.preload(values, context)
     }
 
-    /// Makes the objects in scope equal to a list, as ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    /// Makes the objects in scope equal to a list. See
+    /// ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
     ///
     /// ```swift
     /// let report = try await contacts.sync(serverList, deleting: .atMost(0.2))
@@ -274,14 +275,14 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     ///
     /// - Parameters:
     ///   - values: The whole list.
-    ///   - scope: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
-    ///   - deleting: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
-    ///   - operations: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
-    ///   - options: As for ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - scope: The scope, as in ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - deleting: The limit, as in ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - operations: The operations, as in ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - options: The options, as in ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
     ///   - progress: Gets the number of added values; nil, the default, for no reports.
-    /// - Throws: Errors of ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``. If the call throws, it
-    ///   changes nothing.
+    /// - Throws: Errors of ``DataSource/sync(_:entity:scope:deleting:operations:options:waitFor:progress:)``. If the call
+    ///   throws, it changes nothing.
     @discardableResult
     public nonisolated func sync(
         _ values: [Value], scope: FetchPredicate<Object>? = nil, deleting: SyncDeletion = .guarded,
@@ -294,7 +295,7 @@ open class KeyedDataSource<Value: Sendable, Object: ManagedObject>: DataSource<V
     }
 }
 
-/// The property of a value and the attribute of an object that match the two.
+/// The property of a value and the attribute of an object that identify the value's object.
 ///
 /// ```swift
 /// let key = ObjectKey(\Contact.uid, \ContactEntity.uid)
@@ -304,15 +305,15 @@ public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
     let findOrInsert: @Sendable (Value, PrivateContext) throws -> Object
     let preload: @Sendable ([Value], PrivateContext) throws -> Void
 
-    /// A key with an attribute that is not optional.
+    /// Makes a key with an attribute that is not optional.
     ///
     /// ```swift
     /// let key = ObjectKey(\Contact.uid, \ContactEntity.uid)
     /// ```
     ///
     /// - Parameters:
-    ///   - property: The key of a value.
-    ///   - attribute: The key of an object. It should have a uniqueness constraint in the model.
+    ///   - property: The property with the key of a value.
+    ///   - attribute: The attribute with the key of an object. It should have a uniqueness constraint in the model.
     public init<Key: AttributeStorable>(
         _ property: any KeyPath<Value, Key> & Sendable, _ attribute: any KeyPath<Object, Key> & Sendable
     ) {
@@ -323,15 +324,15 @@ public struct ObjectKey<Value: Sendable, Object: ManagedObject>: Sendable {
         }
     }
 
-    /// A key with an optional attribute.
+    /// Makes a key with an optional attribute.
     ///
     /// ```swift
     /// let key = ObjectKey(\Caller.number, \ContactEntity.phone)
     /// ```
     ///
     /// - Parameters:
-    ///   - property: The key of a value.
-    ///   - attribute: The key of an object. It should have a uniqueness constraint in the model.
+    ///   - property: The property with the key of a value.
+    ///   - attribute: The attribute with the key of an object. It should have a uniqueness constraint in the model.
     public init<Key: AttributeStorable>(
         _ property: any KeyPath<Value, Key> & Sendable, _ attribute: any KeyPath<Object, Key?> & Sendable
     ) {

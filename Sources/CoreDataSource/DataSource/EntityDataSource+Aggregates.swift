@@ -1,6 +1,6 @@
-/// Counts, sums and extremes that follow every save.
+/// Makes counts, sums, minimums and maximums that are updated after every save.
 extension EntityDataSource {
-    /// Makes an aggregate to observe, calculated at once: see ``LiveAggregate``.
+    /// Makes an aggregate that can be observed, and calculates it at once. See ``LiveAggregate``.
     ///
     /// ```swift
     /// let totals = try contacts.liveAggregate(
@@ -9,14 +9,14 @@ extension EntityDataSource {
     /// let (count, oldest) = totals.value
     /// ```
     ///
-    /// The value of a single aggregate is its result; the value of several is a tuple.
+    /// For a single aggregate, the value is its result. For several aggregates, the value is a tuple.
     ///
-    /// **Complexity**: reads all matching rows once, on the main actor, and keeps none of them.
+    /// **Complexity**: reads all matching rows once, on the main actor, and does not keep the rows.
     ///
     /// - Parameters:
-    ///   - request: The predicate, limit and cursor. The entity may belong to another data source. The order matters only with
-    ///     a limit or a cursor.
-    ///   - aggregates: The calculations; the results come in the same order.
+    ///   - request: The predicate, limit and cursor. The entity may belong to another data source. The order has an effect only
+    ///     with a limit or a cursor.
+    ///   - aggregates: The calculations. The results are in the same order.
     /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)`` and of ``ManagedObjectContext/aggregate(_:_:)``.
     public func liveAggregate<Object: ManagedObject, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, _ aggregates: repeat FetchAggregate<Object, each Result>
@@ -24,7 +24,7 @@ extension EntityDataSource {
         try mainTier.liveAggregate(request, repeat each aggregates)
     }
 
-    /// Makes aggregates of each group of objects with the same value, to observe: see ``LiveAggregate``.
+    /// Makes aggregates for each group of objects with the same value, which can be observed. See ``LiveAggregate``.
     ///
     /// ```swift
     /// let unread = try mail.liveAggregate(
@@ -33,13 +33,13 @@ extension EntityDataSource {
     /// print(unread.value[1] ?? 0)
     /// ```
     ///
-    /// The value is a dictionary with an entry for each group that has objects. A save costs as much as its own rows and their
-    /// groups.
+    /// The value is a dictionary with an entry for each group that has objects. The cost of a save depends only on its own rows
+    /// and on their groups.
     ///
     /// - Parameters:
-    ///   - request: The predicate, limit and cursor, as for ``liveAggregate(_:_:)``.
-    ///   - keyPath: The attribute whose value the objects of a group share.
-    ///   - aggregates: The calculations for each group; the results come in the same order.
+    ///   - request: The predicate, limit and cursor, as in ``liveAggregate(_:_:)``.
+    ///   - keyPath: The attribute by whose values the objects are grouped.
+    ///   - aggregates: The calculations for each group. The results are in the same order.
     /// - Throws: Errors of ``liveAggregate(_:_:)``.
     public func liveAggregate<Object: ManagedObject, Key: AttributeStorable & Hashable, each Result: AttributeStorable>(
         _ request: ObjectRequest<Object>, groupBy keyPath: KeyPath<Object, Key>,

@@ -1,12 +1,12 @@
 public import Foundation
 
-/// Reading the registered lists.
+/// Reads the registered lists.
 ///
-/// The results have the state that the delegate was last notified of. During a group of calls, they have the state after the
-/// group. The objects may be newer. A data key that is not registered, or whose delegate is released, has the results of an
-/// empty list.
+/// The results show the state that the delegate was last notified of. During a group of calls, they show the state after the
+/// group. The objects may be newer than this state. For a data key that is not registered, or whose delegate was released, the
+/// results are those of an empty list.
 extension EntityDataSource {
-    /// The number of sections of a list. A list without a section key has 1, even if the list is empty.
+    /// The number of sections of a list. A list without a section key has 1 section, even if the list is empty.
     ///
     /// ```swift
     /// let count = contacts.numberOfSections("list")
@@ -29,10 +29,10 @@ extension EntityDataSource {
         return shown.range(ofSection: section).count
     }
 
-    /// The object at an index path of a list; nil if there is no object, or if the object has a different class.
+    /// Returns the object at an index path of a list; nil if there is no object, or if the object has a different class.
     ///
-    /// The object may be newer than the list. If the object was deleted, and the list (such as a paused list) has not reported
-    /// the deletion yet, its ``ManagedObject/isDeleted`` is true.
+    /// The object may be newer than the list. If the object was deleted, and the list has not reported the deletion yet, the
+    /// object's ``ManagedObject/isDeleted`` is true. For example, a paused list has not reported a deletion.
     ///
     /// ```swift
     /// let contact = contacts.object(
@@ -40,7 +40,7 @@ extension EntityDataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - indexPath: Section and item, each counted from 0.
+    ///   - indexPath: The section and the item, each counted from 0.
     ///   - dataKey: The name under which the list was registered.
     ///   - type: The class of the object.
     public func object<Object: ManagedObject>(
@@ -49,14 +49,14 @@ extension EntityDataSource {
         boundLists[dataKey]?.object(at: indexPath) as? Object
     }
 
-    /// The index path of an object in a list; nil if the list does not show the object.
+    /// Returns the index path of an object in a list; nil if the list does not show the object.
     ///
     /// ```swift
     /// let indexPath = contacts.indexPath(of: contact.objectID, dataKey: "list")
     /// ```
     ///
-    /// **Complexity**: O(log n) in the number of rows if main has an object with the id, and the list shows its newest values;
-    /// otherwise, and if the list does not show the object or depends on relationships, O(n).
+    /// **Complexity**: O(log n) in the number of rows if main has an object with the id, and the list shows the object's newest
+    /// values. O(n) otherwise, and always if the list depends on relationships.
     ///
     /// - Parameters:
     ///   - id: The ID of the object.
@@ -66,7 +66,7 @@ extension EntityDataSource {
         return mainTier.index(of: id, in: shown).map(shown.indexPath)
     }
 
-    /// A section of a list; nil if the section does not exist.
+    /// Returns a section of a list; nil if the section does not exist.
     ///
     /// ```swift
     /// let title = contacts.sectionInfo(at: 0, dataKey: "list")?.name
@@ -80,7 +80,7 @@ extension EntityDataSource {
         return ListSection(section, of: shown)
     }
 
-    /// All objects of a list, in its order. The cost is proportional to the length of the list.
+    /// Returns all objects of a list, in the order of the list. **Complexity**: linear in the length of the list.
     ///
     /// ```swift
     /// let shown = contacts.allObjects(dataKey: "list", as: ContactEntity.self)
@@ -95,7 +95,7 @@ extension EntityDataSource {
         boundLists[dataKey]?.allObjects.compactMap { $0 as? Object } ?? []
     }
 
-    /// The titles of the sections, for an index beside the list; see
+    /// Returns the titles of the sections, for an index beside the list. See
     /// ``DataSourceDelegate/sectionIndexTitle(forSectionName:dataKey:)``.
     ///
     /// ```swift
@@ -110,8 +110,8 @@ extension EntityDataSource {
         }
     }
 
-    /// The reason for the last change of a list: the saves, their data sources, their changes, and the cost of the update; and
-    /// whether the list queries the store after each save. Nil if the data key is not registered.
+    /// Returns the reason for the last change of a list: the saves, their data sources, their changes, and the cost of the
+    /// update. The reason also says whether the list queries the store after each save. Nil if the data key is not registered.
     ///
     /// ```swift
     /// if let reason = contacts.lastUpdateReason(dataKey: "list") { print(reason) }
@@ -121,7 +121,7 @@ extension EntityDataSource {
     }
 }
 
-/// Lists that follow every save, each registered with a delegate under a data key.
+/// Registers lists that follow every save. Each list has a delegate and a data key.
 ///
 /// ```swift
 /// let request = ObjectRequest(ContactEntity.self, order: [.ascending(\.name)])
@@ -137,28 +137,28 @@ extension EntityDataSource {
     /// ```
     ///
     /// Filling the list costs as much as a fetch of its rows. After a save, the list compares the saved rows with its own rows
-    /// and does not query the store, so the cost depends on the saved rows. A few kinds of lists query the store after each
-    /// save, off the main actor: see ``ListReason/requeriesStore``. Large changes are prepared off the main actor, and the list
-    /// shows its previous state until they are ready. If main merges several saves at once, the delegate gets one report for
-    /// all of them. The delegate is not called before `register` returns.
+    /// and does not query the store, so the cost depends only on the saved rows. A few kinds of lists query the store after
+    /// each save, off the main actor: see ``ListReason/requeriesStore``. Large changes are prepared off the main actor, and the
+    /// list shows its previous state until they are ready. If main merges several saves at once, the delegate gets one report
+    /// for all of them. The delegate is not called before `register` returns.
     ///
-    /// Each data source has its own data keys. If a key is registered again, the new query and delegate replace the old ones,
-    /// without a report. The delegate is referenced weakly; when it is released, its list ends. Lists with the same query share
-    /// their work.
+    /// Each data source has its own data keys. If a key is registered again, the new query and delegate replace the old ones
+    /// without a report. The list does not retain its delegate, and ends when the delegate is released. Lists with the same
+    /// query share their work.
     ///
     /// - Parameters:
-    ///   - delegate: The object to notify on the main actor, referenced weakly.
+    ///   - delegate: The object to notify on the main actor. The list does not retain it.
     ///   - dataKey: The name of the list in this data source.
     ///   - request: The predicate, order, limit and cursor of the list. The entity may belong to another data source. If
-    ///     objects leave a list with a limit, the next objects enter the list. The cursor keeps its position even if its object
-    ///     is changed or deleted.
+    ///     objects leave a list with a limit, the next objects enter the list. The position of the cursor does not change if
+    ///     its object is changed or deleted.
     ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section. The list is
-    ///     sorted first by this property: in the direction of the request's order if the order begins with the same attribute,
-    ///     and otherwise ascending. A property that is not a stored attribute must be computed from the object's attributes
-    ///     alone.
-    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store; `unsupportedQuery` also for
-    ///   a request with an offset, with a limit below 1 or for distinct values; and if a computed section, or a part of the
-    ///   predicate that needs objects, follows a relationship.
+    ///     sorted first by this property. If the request's order begins with the same attribute, the sections have the
+    ///     direction of that order; otherwise they are ascending. A property that is not a stored attribute must be computed
+    ///     only from the object's own attributes.
+    /// - Throws: `unknownEntity`, `unknownAttribute`, `invalidPredicate`, and errors of the store. `unsupportedQuery` if the
+    ///   request has an offset, has a limit below 1 or is for distinct values, or if a computed section or a predicate that
+    ///   needs objects follows a relationship.
     public func register<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
@@ -169,11 +169,11 @@ extension EntityDataSource {
         boundLists.bind(engine, page: ListPage(request, mainTier), dataKey: dataKey, to: delegate)
     }
 
-    /// Registers a list with a delegate, as ``register(_:dataKey:_:sectionBy:)`` does, but reads its rows off the main actor.
+    /// Registers a list with a delegate like ``register(_:dataKey:_:sectionBy:)``, but reads the rows off the main actor.
     ///
-    /// Use it for lists with very many rows: the main actor stays free while the rows are read and sorted. Until the call
-    /// returns, the data key keeps its previous list. Then the list is filled, and the delegate is notified of every later
-    /// change. If the data key is registered again or unregistered meanwhile, the call is cancelled.
+    /// Use this function for lists with very many rows: the main actor is free while the rows are read and sorted. Until the
+    /// call returns, the data key keeps its previous list. Afterwards the list is filled, and the delegate is notified of every
+    /// later change. If the data key is registered again or unregistered during the call, the call is cancelled.
     ///
     /// ```swift
     /// try await contacts.registerOffMain(
@@ -182,12 +182,12 @@ extension EntityDataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - delegate: The object to notify on the main actor, referenced weakly once the list is filled.
+    ///   - delegate: The object to notify on the main actor. The list does not retain it after the call has returned.
     ///   - dataKey: The name of the list in this data source.
-    ///   - request: The request, as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - request: The request, as in ``register(_:dataKey:_:sectionBy:)``.
     ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
-    /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)``, and `CancellationError` if the task was cancelled or the data
-    ///   key was used again. If the call throws, it registers nothing.
+    /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)``; `CancellationError` if the task was cancelled or the data key
+    ///   was used again. If the call throws, it registers nothing.
     public func registerOffMain<Object: ManagedObject>(
         _ delegate: any DataSourceDelegate, dataKey: String, _ request: ObjectRequest<Object>,
         sectionBy: PartialKeyPath<Object>? = nil
@@ -208,9 +208,9 @@ extension EntityDataSource {
     /// try contacts.moveWindow(dataKey: "list", after: last.map { FetchCursor($0) })
     /// ```
     ///
-    /// The call reads the rows of the new page and a few more. If a section is computed, or the predicate needs objects, it
-    /// reads all matching rows. The delegate gets no report, and a paused list is no longer paused, as after a new
-    /// registration. To go back a page, pass the cursor of that page. Does nothing if the data key is not registered.
+    /// The call reads the rows of the new page and a few more. If a section is computed, or the predicate needs objects, the
+    /// call reads all matching rows. The delegate gets no report. As after a new registration, a paused list is no longer
+    /// paused. To return to an earlier page, pass the cursor of that page. Does nothing if the data key is not registered.
     ///
     /// - Parameters:
     ///   - dataKey: The name under which the list was registered.
@@ -222,7 +222,7 @@ extension EntityDataSource {
         boundLists.bind(try mainTier.moved(list.engine, after: cursor), page: list.page, dataKey: dataKey, to: delegate)
     }
 
-    /// Ends a list: its delegate is not called again. Does nothing if the data key is not registered.
+    /// Ends a list. The delegate is not called again. Does nothing if the data key is not registered.
     ///
     /// ```swift
     /// contacts.unregister(dataKey: "list")
@@ -234,26 +234,26 @@ extension EntityDataSource {
     /// The data keys of the lists that have a delegate, in alphabetical order.
     public var dataKeys: [String] { boundLists.dataKeys }
 
-    /// The data keys of the paused lists. Pause a list while it is off the screen: it reports nothing, and keeps its present
-    /// state.
+    /// The data keys of the paused lists. Pause a list while it is off the screen: a paused list reports nothing, and keeps its
+    /// current state.
     ///
     /// ```swift
     /// contacts.pausedDataKeys.insert("list")
     /// contacts.pausedDataKeys.remove("list")
     /// ```
     ///
-    /// When a data key is removed from the set, its list reports all changes since the pause as one group, and then every
-    /// change. Inside a call of a delegate, the report follows the running group. Data keys that are not registered are
-    /// dropped. A list that is unregistered, moved or registered again is no longer paused.
+    /// When a data key is removed from the set, its list reports all changes since the pause as one group. Afterwards the list
+    /// reports every change. If a delegate removes the key in a call, the report follows the running group. Data keys that are
+    /// not registered are ignored. A list is no longer paused after it was unregistered, moved or registered again.
     public var pausedDataKeys: Set<String> {
         get { boundLists.pausedDataKeys }
         set { boundLists.pausedDataKeys = newValue }
     }
 }
 
-/// Lists that views observe, and lists as asynchronous sequences.
+/// Makes lists that views can observe, and lists as asynchronous sequences.
 extension EntityDataSource {
-    /// Makes a list to observe, filled at once: see ``LiveList``.
+    /// Makes a list that can be observed, and fills it at once. See ``LiveList``.
     ///
     /// ```swift
     /// let list = try contacts.list(
@@ -262,10 +262,10 @@ extension EntityDataSource {
     /// for section in list.sections { print(section.name, section.numberOfObjects) }
     /// ```
     ///
-    /// The arguments are those of ``register(_:dataKey:_:sectionBy:)``.
+    /// The arguments are the same as for ``register(_:dataKey:_:sectionBy:)``.
     ///
     /// - Parameters:
-    ///   - request: The request, as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - request: The request, as in ``register(_:dataKey:_:sectionBy:)``.
     ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
     /// - Throws: Errors of ``register(_:dataKey:_:sectionBy:)``.
     public func list<Object: ManagedObject>(
@@ -274,7 +274,7 @@ extension EntityDataSource {
         try LiveList(ListRequest(request, sectionBy), mainTier)
     }
 
-    /// Makes an asynchronous sequence of the states of a list: see ``ListUpdates``.
+    /// Makes an asynchronous sequence of the states of a list. See ``ListUpdates``.
     ///
     /// ```swift
     /// let request = ObjectRequest(
@@ -285,13 +285,13 @@ extension EntityDataSource {
     /// }
     /// ```
     ///
-    /// For an invalid request, or if the rows cannot be read, the sequence has an update whose ``ListUpdate/reason`` is a
-    /// ``ListReason/Kind/failure``.
+    /// If the request is invalid, or if the rows cannot be read, the sequence has an update whose ``ListUpdate/reason`` has the
+    /// kind ``ListReason/Kind/failure``.
     ///
     /// - Parameters:
-    ///   - request: The request, as for ``register(_:dataKey:_:sectionBy:)``.
+    ///   - request: The request, as in ``register(_:dataKey:_:sectionBy:)``.
     ///   - sectionBy: The property whose values divide the list into sections; nil, the default, for one section.
-    ///   - buffering: The updates that a slow loop gets; `.latest` by default.
+    ///   - buffering: The buffering of updates for a slow loop; `.latest` by default.
     public nonisolated func updates<Object: ManagedObject>(
         _ request: ObjectRequest<Object>, sectionBy: PartialKeyPath<Object>? = nil, buffering: ListBuffering = .latest
     ) -> ListUpdates<Object> {
@@ -307,13 +307,14 @@ extension EntityDataSource {
     /// }
     /// ```
     ///
-    /// For a predicate or an ordered relationship, make an `ObjectRequest` from the object and the key path.
+    /// To use a predicate or an ordered relationship, make an `ObjectRequest` from the object and the key path.
     ///
     /// - Parameters:
     ///   - owner: The object with the relationship, from any context.
-    ///   - keyPath: A to-many relationship that has an inverse and no order of its own.
-    ///   - order: The sort keys, the most significant first. Objects with equal keys come in the order of creation.
-    ///   - buffering: The updates that a slow loop gets; `.latest` by default.
+    ///   - keyPath: A to-many relationship that has an inverse and is not ordered.
+    ///   - order: The sort order. The first attribute is the most significant. Objects that compare equal are in creation
+    ///     order.
+    ///   - buffering: The buffering of updates for a slow loop; `.latest` by default.
     public nonisolated func updates<Owner: ManagedObject, Object: ManagedObject>(
         of owner: Owner, _ keyPath: KeyPath<Owner, RelatedObjects<Object>>, order: [FetchOrder<Object>] = [],
         buffering: ListBuffering = .latest

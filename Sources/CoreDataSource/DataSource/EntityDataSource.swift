@@ -1,12 +1,12 @@
 public import Foundation
 internal import RowStore
 
-/// The base class of all data sources: entities, a private context, and reading.
+/// The base class of all data sources, with entities, a private context, and functions for reading.
 ///
-/// Apps subclass ``DataSource`` or ``KeyedDataSource``. Use this class as the type of any data source.
+/// In an app, subclass ``DataSource`` or ``KeyedDataSource``. Use this class as a type for any data source.
 ///
-/// **Isolation**: reading objects and binding lists is on the main actor; `perform`, `update`, `delete` and `updates` can be
-/// called anywhere.
+/// **Isolation**: read objects and register lists on the main actor. Call `perform`, `update`, `delete` and `updates` on any
+/// actor.
 @MainActor
 open class EntityDataSource {
     package nonisolated let tier: PrivateTier
@@ -14,7 +14,7 @@ open class EntityDataSource {
     /// The registered lists.
     let boundLists: BoundLists
 
-    /// Only a container makes data sources.
+    /// Makes a data source. Only a container calls this initializer.
     public required init(_ binding: borrowing DataSourceBinding) {
         tier = binding.tier
         mainTier = binding.mainTier
@@ -30,14 +30,13 @@ open class EntityDataSource {
     /// }
     /// ```
     ///
-    /// **Isolation**: none, because opening a store reads the property and never waits for the main actor.
+    /// **Isolation**: none, because the property is read while a store is opened, and opening never waits for the main actor.
     nonisolated open class var entities: [ManagedObject.Type] { [] }
 
-    /// The context that the user interface reads; the same for all data sources of a container.
+    /// The context that the user interface reads. All data sources of a container have the same main context.
     public var main: MainContext { mainTier.context }
 
-    /// Handles a save with `waitFor: .main` that cannot be written: once when the save is late, and once when it is rolled
-    /// back.
+    /// Called when a save with `waitFor: .main` cannot be written: once when the save is late, and once when it is rolled back.
     ///
     /// ```swift
     /// nonisolated override func handleError(_ failure: StoreFailure) {
@@ -47,30 +46,32 @@ open class EntityDataSource {
     ///
     /// The default does nothing. ``PersistentContainer/failures`` has the failures of all data sources.
     ///
-    /// **Isolation**: none. The hook runs on a queue of its own, in the order of the failures, and may use the container.
+    /// **Isolation**: none. The hook runs on its own queue, in the order of the failures, and may use the container.
     open nonisolated func handleError(_ failure: StoreFailure) {}
 }
 
-/// The argument with which a container makes a data source. Only containers can make a binding, and it cannot be kept.
+/// The argument with which a container makes a data source. Only containers can make a binding, and a binding cannot be kept.
 public struct DataSourceBinding: ~Copyable {
     let tier: PrivateTier
     let mainTier: MainTier
 }
 
-/// Changing or deleting many objects at once.
+/// Changes or deletes many objects at once.
 ///
-/// Each call is one save like any other: the rules of the model, uniqueness, derived attributes and ownership apply, and all
-/// objects and lists show the changes. Only matching rows that change are written. If there are more than a few such rows and
-/// no attribute is derived, one statement writes them. The cost is that of a fetch and of the changed rows.
+/// Each call makes one save. As in any save, the rules of the model, uniqueness, derived attributes and ownership apply, and
+/// all objects and lists show the changes. Only matching rows whose values change are written. If there are more than a few
+/// such rows and no attribute is derived, a single statement writes them. The cost is that of a fetch and of writing the
+/// changed rows.
 ///
-/// The call makes objects from the rows only if the predicate needs objects, an assigned attribute is unique, derived or
-/// transient, or a property does more than set its attribute.
+/// The call makes objects from the rows only in these cases: the predicate needs objects; an assigned attribute is unique,
+/// derived or transient; a property does more than set its attribute.
 ///
-/// If more than 16,384 rows match, the store changes them in a transaction of their own, in bounded memory. The transaction
-/// runs at once, whatever level the call waits for. Single rows are not reported then: objects are brought up to date, contexts
-/// forget the rows of the entity, and lists read their rows again (``ListReason/Kind/bulkChange``). The rules of the model are
-/// checked on some of the rows. The store makes the change if it is an exclusive SQLite store, the predicate uses no
-/// relationships, and an updated entity has no derived attributes. Otherwise all rows are kept in memory, about 500 bytes each.
+/// If more than 16,384 rows match, the store changes them in a separate transaction, in bounded memory. The transaction runs at
+/// once, for every level that the call may wait for. In this case, the changed rows are not reported one by one: objects are
+/// brought up to date, contexts forget the rows of the entity, and lists read their rows again
+/// (``ListReason/Kind/bulkChange``). The rules of the model are checked on some of the rows. The store changes the rows itself
+/// only if it is an exclusive SQLite store, the predicate uses no relationships, and an updated entity has no derived
+/// attributes. Otherwise, all rows are kept in memory, with about 500 bytes for each row.
 extension EntityDataSource {
     /// Sets the same values in all matching objects.
     ///
@@ -81,9 +82,9 @@ extension EntityDataSource {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: A predicate for the objects; nil, the default, for all.
-    ///   - assignments: The new values, the same for every object.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - predicate: A predicate for the objects; nil, the default, for all objects.
+    ///   - assignments: The new values, which are the same for every object.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
     /// - Throws: `validationFailed`, `uniquenessViolated`, `entityNotOwned`; errors of a fetch; errors of the store. If the
     ///   call throws, it changes nothing.
     @discardableResult
@@ -106,8 +107,8 @@ extension EntityDataSource {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: A predicate for the objects; nil for all.
-    ///   - level: How far the save must get before the call returns; `.store` by default.
+    ///   - predicate: A predicate for the objects; nil for all objects.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
     /// - Throws: `entityNotOwned`; errors of a fetch; errors of the store. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func delete<Object: ManagedObject>(
@@ -120,10 +121,10 @@ extension EntityDataSource {
     }
 }
 
-/// Running work in the private context.
+/// Runs work in the private context.
 extension EntityDataSource {
-    /// Runs the work in the private context, saves its edits as one save, and returns its result once the rows are in the
-    /// store.
+    /// Runs the work in the private context, saves its edits in one save, and returns the result of the work when the rows are
+    /// in the store.
     ///
     /// ```swift
     /// let count = try await contacts.perform { context in
@@ -134,9 +135,9 @@ extension EntityDataSource {
     /// ```
     ///
     /// - Parameters:
-    ///   - level: How far the save must get before the call returns; `.store` by default.
-    ///   - work: Runs once, on the queue of the private context. Objects cannot leave the work.
-    /// - Throws: Errors of the work; otherwise errors of `add`. If the call throws, it changes nothing.
+    ///   - level: The level that the save must reach before the call returns; `.store` by default.
+    ///   - work: A closure that runs once, on the queue of the private context. Objects cannot leave the closure.
+    /// - Throws: Any error that the work throws; otherwise errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func perform<Result: Sendable>(
         waitFor level: SaveLevel = .store, _ work: @Sendable (PrivateContext) throws -> Result
@@ -154,7 +155,7 @@ extension EntityDataSource {
     /// objects of main show the save. Lists show the save when the main actor is free. A call inside a private context or
     /// `container.read` is a programmer error and traps.
     ///
-    /// - Throws: Errors of the work; otherwise errors of `add`. If the call throws, it changes nothing.
+    /// - Throws: Any error that the work throws; otherwise errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func performAndWait<Result: Sendable>(
         _ work: @Sendable (PrivateContext) throws -> Result
@@ -164,18 +165,18 @@ extension EntityDataSource {
 }
 
 extension EntityDataSource {
-    /// Diagnostics about the use of this data source since the container was opened, oldest first. Each is reported once; there
-    /// are at most 64.
+    /// Diagnostics about the use of this data source since the container was opened. The oldest diagnostic is the first. Each
+    /// diagnostic is reported once, and there are at most 64.
     ///
-    /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches it, and it has neither a uniqueness
-    /// constraint nor a fetch index. The store then reads every row of the entity. For a store on a server, an attribute is
-    /// also reported if a batch has looked up 16 of its values, each with a query of its own.
+    /// An attribute is reported if `findOrInsert` or `first(where:equals:)` searches for its values, and the attribute has
+    /// neither a uniqueness constraint nor a fetch index. In this case, the store reads every row of the entity. For a store on
+    /// a server, an attribute is also reported if a batch has looked up 16 of its values with a separate query for each value.
     public nonisolated var diagnostics: [DataSourceDiagnostic] { tier.stack.diagnostics(of: tier.owner) }
 }
 
-/// Drafts: edits on the main actor that can be discarded.
+/// Makes drafts, whose edits on the main actor can be discarded.
 extension EntityDataSource {
-    /// Makes a draft with an editable copy of an object, and of the objects that its relationships lead to.
+    /// Makes a draft with an editable copy of an object and of the objects to which its relationships lead.
     ///
     /// ```swift
     /// let draft = try contacts.draft(of: contact)
@@ -183,8 +184,8 @@ extension EntityDataSource {
     /// try await draft.save()
     /// ```
     ///
-    /// - Parameter object: An object of ``main``. An object of another context traps.
-    /// - Throws: `objectGone` if the object is deleted; errors of the store if a large value of the object has to be read.
+    /// - Parameter object: An object of ``main``. Passing an object of another context is a programmer error and traps.
+    /// - Throws: `objectGone` if the object was deleted; errors of the store if a large value of the object must be read.
     public func draft<Object: ManagedObject>(of object: Object) throws -> Draft<Object> {
         precondition(
             object.context === main,
@@ -198,7 +199,7 @@ extension EntityDataSource {
         return try Draft(mainTier) { context in try context.typed(try context.copy(of: object)) }
     }
 
-    /// Makes a draft with a new object, which has the default values of the model.
+    /// Makes a draft with a new object. The object has the default values of the model.
     ///
     /// ```swift
     /// let draft = try contacts.draft(inserting: ContactEntity.self)
@@ -212,9 +213,9 @@ extension EntityDataSource {
     }
 }
 
-/// The most frequent reads of ``main``, and values from any thread.
+/// Reads from ``main`` on the main actor, and reads values from any actor.
 extension EntityDataSource {
-    /// The objects of a request, as ``ManagedObjectContext/fetch(_:)`` of ``main``.
+    /// Returns the objects of a request. See ``ManagedObjectContext/fetch(_:)`` of ``main``.
     ///
     /// ```swift
     /// let request = ObjectRequest(
@@ -228,7 +229,7 @@ extension EntityDataSource {
         try main.fetch(request)
     }
 
-    /// The objects that match, in order, as
+    /// Returns the matching objects, in order. See
     /// ``ManagedObjectContext/fetch(_:where:order:limit:offset:)-(_,_,[FetchOrder<Object>],_,_)`` of ``main``.
     ///
     /// ```swift
@@ -238,8 +239,9 @@ extension EntityDataSource {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: A predicate for the objects; nil, the default, for all.
-    ///   - order: The sort keys, the most significant first. Objects with equal keys come in the order of creation.
+    ///   - predicate: A predicate for the objects; nil, the default, for all objects.
+    ///   - order: The sort order. The first attribute is the most significant. Objects that compare equal are in creation
+    ///     order.
     ///   - limit: The largest number of objects; nil, the default, for all.
     ///   - offset: The number of objects to skip; 0 by default.
     /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
@@ -250,7 +252,7 @@ extension EntityDataSource {
         try main.fetch(type, where: predicate, order: order, limit: limit, offset: offset)
     }
 
-    /// The objects that match, in the order of Foundation's sort descriptors.
+    /// Returns the matching objects, sorted by Foundation's sort descriptors.
     ///
     /// ```swift
     /// let byName = try contacts.fetch(
@@ -259,8 +261,8 @@ extension EntityDataSource {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: A predicate for the objects; nil, the default, for all.
-    ///   - order: Sort descriptors, the most significant first; see ``FetchOrder/init(_:)``.
+    ///   - predicate: A predicate for the objects; nil, the default, for all objects.
+    ///   - order: The sort descriptors. The first descriptor is the most significant. See ``FetchOrder/init(_:)``.
     ///   - limit: The largest number of objects; nil, the default, for all.
     ///   - offset: The number of objects to skip; 0 by default.
     /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
@@ -272,7 +274,7 @@ extension EntityDataSource {
         try main.fetch(type, where: predicate, order: order, limit: limit, offset: offset)
     }
 
-    /// The number of matching objects.
+    /// Returns the number of matching objects.
     ///
     /// ```swift
     /// let adults = try contacts.count(ContactEntity.self, where: \.age >= 18)
@@ -280,7 +282,7 @@ extension EntityDataSource {
     ///
     /// - Parameters:
     ///   - type: The class of the objects.
-    ///   - predicate: A predicate for the objects; nil, the default, for all.
+    ///   - predicate: A predicate for the objects; nil, the default, for all objects.
     /// - Throws: Errors of ``ManagedObjectContext/fetch(_:)``.
     public func count<Object: ManagedObject>(
         _ type: Object.Type, where predicate: FetchPredicate<Object>? = nil
@@ -288,7 +290,7 @@ extension EntityDataSource {
         try main.count(type, where: predicate)
     }
 
-    /// The values of the objects of a request, in its order.
+    /// Returns values that are made from the objects of a request, in the order of the request.
     ///
     /// The values are read in the data source's private context, after all earlier calls. ``PersistentContainer/read(_:)`` does
     /// not wait for earlier calls.
@@ -302,7 +304,7 @@ extension EntityDataSource {
     ///
     /// - Parameters:
     ///   - type: The type of the values.
-    ///   - request: The request for the objects; by default all objects, in the order of creation.
+    ///   - request: The request for the objects; by default all objects, in creation order.
     /// - Throws: Errors of `fetch`, and errors of the value's initializer.
     public nonisolated func fetch<Value: ManagedObjectConvertible>(
         as type: Value.Type, _ request: ObjectRequest<Value.Object> = ObjectRequest()
@@ -311,11 +313,11 @@ extension EntityDataSource {
     }
 }
 
-/// The functions behind the Skopelos interface.
+/// The functions that the Skopelos interface calls.
 extension EntityDataSource {
     /// Runs the work in the private context, after all earlier calls, and returns at once.
     ///
-    /// - Parameter callback: Called on the main actor, when main and its lists show the save or when the save has failed.
+    /// - Parameter callback: Called on the main actor when the save has failed, or when main and its lists show the save.
     ///   Without a callback, a failure is reported.
     package nonisolated func performLater(
         _ work: @escaping @Sendable (PrivateContext) throws -> Void,
@@ -329,14 +331,14 @@ extension EntityDataSource {
         }
     }
 
-    /// Deletes every object of the entities that this data source owns, in one save.
+    /// Deletes all objects of the entities that this data source owns, in one save.
     package nonisolated func deleteAllOwned() async throws {
         _ = try await tier.perform(waitFor: .store) { [tier] in try $0.deleteAllOwned(from: tier.source) }
     }
 }
 
 extension DataSourceError {
-    /// The error of a write that no caller awaits.
+    /// Makes the error for a write that no caller waits for.
     fileprivate init(ofWrite error: any Error, _ source: String) {
         if let error = error as? DataSourceError {
             self = error

@@ -1,11 +1,12 @@
-// A key path in the place of a predicate, and a request in the place of a class. Each form is unavailable, with a message that says what
-// to write. The compiler would otherwise say that it cannot infer a key path type.
+// Overloads for two mistakes: a key path instead of a predicate, and a request instead of a class. Each overload is
+// unavailable, and its message says what to write instead. Without these overloads, the compiler would report that it cannot
+// infer a key path type.
 //
-// There is no such form for a predicate of Foundation: with a third type of argument, the compiler does not find the type of
+// There is no overload for a predicate of Foundation. With a third type of argument, the compiler could not find the type of
 // `.any(\.messages, \.isRead == false && \.size > 1000)`.
 
 extension ObjectRequest {
-    /// Unavailable: compare the attribute.
+    /// Unavailable. Compare the attribute with a value.
     @available(
         *, unavailable, message: "A key path alone is not a predicate. Compare it: \\.isRead == true, or !\\.isRead."
     )
@@ -18,7 +19,7 @@ extension ObjectRequest {
 }
 
 extension ManagedObjectContext {
-    /// Unavailable: compare the attribute.
+    /// Unavailable. Compare the attribute with a value.
     @available(
         *, unavailable, message: "A key path alone is not a predicate. Compare it: \\.isRead == true, or !\\.isRead."
     )
@@ -27,7 +28,7 @@ extension ManagedObjectContext {
         limit: Int? = nil, offset: Int = 0
     ) throws -> [Object] { [] }
 
-    /// Unavailable: compare the attribute.
+    /// Unavailable. Compare the attribute with a value.
     @available(
         *, unavailable, message: "A key path alone is not a predicate. Compare it: \\.isRead == true, or !\\.isRead."
     )
@@ -35,7 +36,7 @@ extension ManagedObjectContext {
         _ type: Object.Type, where attribute: KeyPath<Object, Bool>, order: [FetchOrder<Object>] = []
     ) throws -> Object? { nil }
 
-    /// Unavailable: compare the attribute.
+    /// Unavailable. Compare the attribute with a value.
     @available(
         *, unavailable, message: "A key path alone is not a predicate. Compare it: \\.isRead == true, or !\\.isRead."
     )
@@ -44,7 +45,7 @@ extension ManagedObjectContext {
         0
     }
 
-    /// Unavailable: compare the attribute.
+    /// Unavailable. Compare the attribute with a value.
     @available(
         *, unavailable, message: "A key path alone is not a predicate. Compare it: \\.isRead == true, or !\\.isRead."
     )
@@ -54,7 +55,7 @@ extension ManagedObjectContext {
 }
 
 extension EntityDataSource {
-    /// Unavailable: compare the attribute.
+    /// Unavailable. Compare the attribute with a value.
     @available(
         *, unavailable, message: "A key path alone is not a predicate. Compare it: \\.isRead == true, or !\\.isRead."
     )
@@ -63,7 +64,7 @@ extension EntityDataSource {
         limit: Int? = nil, offset: Int = 0
     ) throws -> [Object] { [] }
 
-    /// Unavailable: compare the attribute.
+    /// Unavailable. Compare the attribute with a value.
     @available(
         *, unavailable, message: "A key path alone is not a predicate. Compare it: \\.isRead == true, or !\\.isRead."
     )
@@ -72,11 +73,11 @@ extension EntityDataSource {
         0
     }
 
-    /// Unavailable: count in the main context.
+    /// Unavailable. Count the objects in the main context.
     @available(*, unavailable, message: "Count the objects of a request in the main context: main.count(request).")
     public func count<Object: ManagedObject>(_ request: ObjectRequest<Object>) throws -> Int { 0 }
 
-    /// Unavailable: compare the attribute.
+    /// Unavailable. Compare the attribute with a value.
     @available(
         *, unavailable, message: "A key path alone is not a predicate. Compare it: \\.isRead == true, or !\\.isRead."
     )
@@ -85,7 +86,7 @@ extension EntityDataSource {
         waitFor level: SaveLevel = .store
     ) async throws {}
 
-    /// Unavailable: compare the attribute.
+    /// Unavailable. Compare the attribute with a value.
     @available(
         *, unavailable, message: "A key path alone is not a predicate. Compare it: \\.isRead == true, or !\\.isRead."
     )

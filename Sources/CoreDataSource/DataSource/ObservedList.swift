@@ -1,7 +1,7 @@
 #if canImport(SwiftUI)
 public import SwiftUI
 
-/// The objects of a request in a SwiftUI view, which is drawn again after each save that changes them.
+/// The objects of a request in a SwiftUI view. The view is drawn again after each save that changes the objects.
 ///
 /// ```swift
 /// // Not compiled here: needs SwiftUI.
@@ -19,11 +19,11 @@ public import SwiftUI
 /// ContactsView().listSource(contacts)
 /// ```
 ///
-/// The wrapper makes a ``LiveList`` when the view appears, keeps it as long as the view's state, and makes another list when the
-/// view gets another request or data source. `$contacts` is the list, for its sections, objects and reasons.
+/// The wrapper makes a ``LiveList`` when the view appears, and keeps it as long as the view's state. If the request or the data
+/// source of the view changes, the wrapper makes a new list. `$contacts` is the list, with its sections, objects and reasons.
 ///
-/// The package is built and tested on Linux: this code was compiled there against a stand-in for SwiftUI, and nobody has run it
-/// with SwiftUI yet.
+/// The package is built and tested on Linux. There, this code was compiled with a replacement for SwiftUI. The code has not
+/// been run with SwiftUI yet.
 ///
 /// **Isolation**: the main actor.
 @propertyWrapper
@@ -34,26 +34,26 @@ public struct ObservedList<Object: ManagedObject>: DynamicProperty {
 
     /// Observes the objects of a request.
     ///
-    /// - Parameter request: The predicate, order, sections, limit and cursor, as for ``EntityDataSource/list(_:sectionBy:)``.
+    /// - Parameter request: The predicate, order, sections, limit and cursor, as in ``EntityDataSource/list(_:sectionBy:)``.
     public init(_ request: ObjectRequest<Object>) {
         self.request = request
     }
 
-    /// The rows; none if the list cannot be made, see ``error``.
+    /// The rows of the list; empty if the list cannot be made. See ``error``.
     @MainActor public var wrappedValue: ListSnapshot<Object> {
         if let list = holder.list { return list.snapshot }
         guard let source else { ObservedList.refuse() }
         return ListSnapshot(emptyIn: source.mainTier)
     }
 
-    /// The list; nil if it cannot be made.
+    /// The list; nil if the list cannot be made.
     @MainActor public var projectedValue: LiveList<Object>? { holder.list }
 
-    /// The error for which the list cannot be made, such as `unknownAttribute`. The list is tried again when the view is
-    /// updated.
+    /// The reason why the list cannot be made, such as `unknownAttribute`; nil if the list was made. When the view is updated,
+    /// the wrapper tries to make the list again.
     @MainActor public var error: (any Error)? { holder.error }
 
-    /// Makes the list of the request, unless the view has it. SwiftUI calls this before it draws the view.
+    /// Makes the list of the request if the view does not have it yet. SwiftUI calls this method before it draws the view.
     public nonisolated mutating func update() {
         guard let source else { ObservedList.refuse() }
         let (holder, request) = (holder, request)
@@ -87,7 +87,7 @@ public struct ObservedList<Object: ManagedObject>: DynamicProperty {
 }
 
 extension EnvironmentValues {
-    /// The data source whose lists the views show.
+    /// The data source that makes the lists of the views.
     fileprivate var listSource: EntityDataSource? {
         get { self[ListSourceKey.self] }
         set { self[ListSourceKey.self] = newValue }
@@ -99,14 +99,14 @@ private struct ListSourceKey: EnvironmentKey {
 }
 
 extension View {
-    /// Sets the data source that makes the lists of the views inside.
+    /// Sets the data source that makes the lists of all views inside this view.
     ///
     /// ```swift
     /// // Not compiled here: needs SwiftUI.
     /// ContactsView().listSource(contacts)
     /// ```
     ///
-    /// - Parameter source: Any data source of the container. The entities of the lists may belong to others.
+    /// - Parameter source: Any data source of the container. The entities of the lists may belong to other data sources.
     public func listSource(_ source: EntityDataSource) -> some View { environment(\.listSource, source) }
 }
 #endif

@@ -2,13 +2,13 @@ public import Foundation
 public import QueryLanguage
 internal import RowStore
 
-/// A Swift type that an attribute can have.
+/// A Swift type for attributes.
 ///
-/// Generated code calls the requirements through ``ManagedObject/attribute(at:)``. A non-optional type reads nil as its zero:
-/// 0, false, an empty string or data, the reference date, the zero UUID, `about:blank`.
+/// Generated code calls the requirements through ``ManagedObject/attribute(at:)``. If the type is not optional, nil is read as
+/// the zero of the type: 0, false, an empty string or data, the reference date, the zero UUID, or `about:blank`.
 ///
-/// An enum whose raw values have such a type conforms without an implementation. If an attribute in the model has the user info
-/// `swiftType` = `TaskState`, its generated property has that type:
+/// An enum with raw values of such a type conforms without an implementation. To give a generated property the type of the
+/// enum, set the user info `swiftType` = `TaskState` of the attribute in the model:
 ///
 /// ```swift
 /// enum TaskState: String, AttributeStorable { case open, done }
@@ -16,24 +16,25 @@ internal import RowStore
 /// let openTasks: FetchPredicate<TaskEntity> = \.state == .open
 /// ```
 ///
-/// The enum is stored, compared and sorted as its raw value. A stored value without a case is reported as damaged. The property
-/// then reads as nil if it is optional, otherwise as the attribute's default value in the model. `swiftType` = `Int` makes the
-/// property of an Integer 64 an `Int`. User info never changes the model's hash.
+/// The enum is stored, compared and sorted as its raw value. A stored value that belongs to no case is reported as damaged. The
+/// property is then nil if it is optional, and otherwise the attribute's default value in the model. With `swiftType` = `Int`,
+/// the property of an Integer 64 is an `Int`. User info never changes the model's hash.
 ///
-/// **Isolation**: the requirements run in the context of the object.
+/// **Isolation**: the context of the object runs the requirements.
 nonisolated public protocol AttributeStorable: StoredValueConvertible {
-    /// Reads a column of an object. A column without a value reads as the type's zero, or as nil if the type is optional.
+    /// Reads a column of an object. If the column has no value, the result is the type's zero, or nil if the type is optional.
     static func read(from object: ManagedObject, at column: Int) -> Self
-    /// Reads a column of an object; nil if the column has no value, or a value of another type, which is reported.
+    /// Reads a column of an object; nil if the column has no value, or if its value has another type. The second case is
+    /// reported.
     ///
-    /// A type that implements ``read(from:at:)`` needs no implementation of this requirement, unless it has raw values.
+    /// A type without raw values that implements ``read(from:at:)`` does not need to implement this requirement.
     static func readIfPresent(from object: ManagedObject, at column: Int) -> Self?
     /// Sets a column of an object. Traps if the object cannot be edited.
     static func write(_ value: Self, to object: ManagedObject, at column: Int)
 }
 
 extension ManagedObject {
-    /// The value of a column, by its index in `ManagedObjectModel.columns(of:)`. For generated code.
+    /// The value of a column. The index is that of `ManagedObjectModel.columns(of:)`. For generated code.
     ///
     /// ```swift
     /// var subject: String {
@@ -42,13 +43,13 @@ extension ManagedObject {
     /// }
     /// ```
     ///
-    /// Read a column that is derived along relationships with ``calculatedAttribute(at:)``.
+    /// If a column is derived along relationships, read it with ``calculatedAttribute(at:)`` instead.
     @inlinable
     public final func attribute<Value: AttributeStorable>(at column: Int) -> Value {
         Value.read(from: self, at: column)
     }
 
-    /// Sets the value of a column, by its index. For generated code.
+    /// Sets the value of a column. The index is that of `ManagedObjectModel.columns(of:)`. For generated code.
     ///
     /// ```swift
     /// var subject: String {
@@ -63,7 +64,7 @@ extension ManagedObject {
 }
 
 extension ManagedObject {
-    /// Reports a stored value that cannot be read, and returns the value that replaces it. A column without a value is not
+    /// Reports a stored value that cannot be read, and returns the value to use instead. A column without a value is not
     /// reported.
     final func damaged<Value>(_ column: Int, _ value: Value) -> Value {
         if !row.isNull(column) { recordDamage(column) }
@@ -91,7 +92,7 @@ extension Optional: AttributeStorable where Wrapped: AttributeStorable {
 }
 
 extension ManagedObject {
-    /// Whether a column holds nil. For generated code.
+    /// Whether the value of a column is nil. For generated code.
     ///
     /// ```swift
     /// var hasPriority: Bool { !isNil(at: 3) }
@@ -185,7 +186,7 @@ extension UUID: AttributeStorable {
 
 private let zero: uuid_t = (0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)
 
-// Integers and booleans are stored as INTEGER; dates, floats and doubles as REAL. Negative zero is stored as zero, as in
+// Integers and booleans are stored as INTEGER; dates, floats and doubles as REAL. Negative zero is stored as zero, like in
 // SQLite.
 
 extension Int16: AttributeStorable {}
@@ -258,10 +259,10 @@ extension Date: AttributeStorable {
 // Enums, and other types with raw values, are stored as their raw values.
 
 extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeStorable {
-    /// Reads the case of the stored raw value.
+    /// Reads the case with the stored raw value.
     ///
-    /// If no case has that raw value, the result is the attribute's default value in the model, else the case with the raw
-    /// value 0, else the first of all cases. Traps if none of these exists.
+    /// If no case has this raw value, the result is the first of these that exists: the attribute's default value in the model,
+    /// the case with the raw value 0, the first case in `allCases`. Traps if none exists.
     public static func read(from object: ManagedObject, at column: Int) -> Self {
         readIfPresent(from: object, at: column) ?? standIn(object.layout, column)
     }
@@ -269,7 +270,7 @@ extension AttributeStorable where Self: RawRepresentable, RawValue: AttributeSto
     public static func readIfPresent(from object: ManagedObject, at column: Int) -> Self? {
         if object.isNil(at: column) { return nil }
         let raw = RawValue.read(from: object, at: column)
-        // The number was truncated if it does not fit the raw type.
+        // A number that does not fit the raw type was truncated.
         if case .integer(let number) = raw.storedValue.value, number != object.row.integer(column) { return nil }
         return Self(rawValue: raw) ?? object.damaged(column, nil)
     }

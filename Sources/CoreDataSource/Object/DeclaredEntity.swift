@@ -2,15 +2,15 @@ internal import Foundation
 public import ManagedModel
 internal import RowStore
 
-/// The entity that a class with `@StoredEntity` describes. The macro makes it; apps use ``ManagedObjectModel``.
+/// The description of an entity by a class with `@StoredEntity`. The macro makes it. In an app, use ``ManagedObjectModel``.
 public struct DeclaredEntity {
-    /// The class.
+    /// The class that describes the entity.
     let type: ManagedObject.Type
-    /// The class that it inherits from.
+    /// The superclass of the class.
     let superclass: ManagedObject.Type
-    /// The entity's own properties. Its parent is that of the superclass.
+    /// The entity with its own properties. The parent of the entity is the entity of the superclass.
     let entity: EntityDescription
-    /// The structs that its attributes of a composite type have.
+    /// The structs that are the types of the entity's composite attributes.
     let composites: [any StoredCompositeValue.Type]
 
     /// Describes an entity. For the macro.
@@ -26,13 +26,13 @@ public struct DeclaredEntity {
 }
 
 extension DeclaredEntity {
-    /// The class's own description; nil for a class without `@StoredEntity`, which may inherit that of its superclass.
+    /// The class's own description; nil for a class without `@StoredEntity`, even if its superclass has a description.
     static func own(of type: ManagedObject.Type) -> DeclaredEntity? {
         guard let declared = type.declaredEntity, declared.type == type else { return nil }
         return declared
     }
 
-    /// Why the class cannot be used with an entity of a model, as a sentence; nil if the properties have the same places in both.
+    /// Returns a message if the class does not have the same properties, in the same order, as its entity in a model.
     static func fault(of type: ManagedObject.Type, in model: ManagedObjectModel) -> String? {
         guard let declared = own(of: type), let entity = model.entity(named: type.entityName) else { return nil }
         let parent = own(of: declared.superclass)?.entity.name
@@ -47,7 +47,7 @@ extension DeclaredEntity {
     }
 }
 
-/// A struct whose properties are attributes of the objects that have it. `@StoredComposite` makes a struct conform.
+/// A struct whose properties are stored as attributes of an object. `@StoredComposite` makes a struct conform.
 ///
 /// ```swift
 /// @StoredComposite struct Address {
@@ -58,36 +58,36 @@ extension DeclaredEntity {
 public protocol StoredCompositeValue: Sendable, Hashable {
     /// The name of the composite in the model.
     static var compositeName: String { get }
-    /// How many columns it has.
+    /// The number of columns of the composite.
     static var columnCount: Int { get }
-    /// The composites inside of it.
+    /// The types of the composites inside the composite.
     static var parts: [any StoredCompositeValue.Type] { get }
-    /// Describes its attributes.
+    /// Returns the attributes of the composite.
     static func attributes() -> [AttributeDescription]
-    /// Reads a value whose first column is that one.
+    /// Reads a value from an object. The column is the first column of the composite.
     init(reading object: ManagedObject, at column: Int)
-    /// Whether every column is nil.
+    /// Whether every column of the composite is nil.
     static func isAbsent(from object: ManagedObject, at column: Int) -> Bool
-    /// Writes a value, or nil to every column.
+    /// Writes a value to the columns of the composite. Nil sets every column to nil.
     static func write(_ value: Self?, to object: ManagedObject, at column: Int)
-    /// Gives the columns of a new object the initial values that are calculated for each object.
+    /// Sets the initial values that are calculated for each new object.
     static func setInitialValues(of object: ManagedObject, at column: Int)
 }
 
 extension StoredCompositeValue {
-    /// The value; nil if every column is nil.
+    /// Returns the value; nil if every column of the composite is nil.
     public static func read(from object: ManagedObject, at column: Int) -> Self? {
         isAbsent(from: object, at: column) ? nil : Self(reading: object, at: column)
     }
 
-    /// Sets nothing: the initial values are the default values of the model.
+    /// Does nothing: the initial values are the default values of the model.
     public static func setInitialValues(of object: ManagedObject, at column: Int) {}
 }
 
 extension ManagedObject {
-    /// Where the columns of a class begin that is declared with `@StoredEntity`. For the macro.
+    /// Returns the index of the first column that a class with `@StoredEntity` declares. For the macro.
     ///
-    /// - Parameter depth: How many classes lie from `ManagedObject`, exclusive, to that class, inclusive.
+    /// - Parameter depth: The number of classes from the direct subclass of `ManagedObject` to the class, including both.
     public final func firstColumn(ofClassAt depth: Int) -> Int {
         let firstColumns = home.firstColumns
         guard firstColumns.indices.contains(depth - 1) else {
@@ -98,60 +98,61 @@ extension ManagedObject {
         return firstColumns[depth - 1]
     }
 
-    /// The layout of no properties, from which those of the classes of a model continue. Each class with `@StoredEntity` has its own.
+    /// The layout without properties, with which the layouts of a model's classes begin. Each class with `@StoredEntity`
+    /// declares its own layout.
     nonisolated public enum StoredLayout {
-        /// The types that the members of `@StoredEntity` name. They are named through the superclass, so that the compiler says once that
-        /// a superclass has no layout.
+        /// The types that the members of `@StoredEntity` use. The members name the types through the superclass. If a
+        /// superclass has no layout, the compiler therefore reports the error only once.
         public enum LayoutTypes {
             /// An object of a model.
             public typealias Object = ManagedObject
-            /// What a class says about its entity.
+            /// The description of an entity by its class.
             public typealias Entity = DeclaredEntity
             /// The name of an entity.
             public typealias Name = String
-            /// The name of the property that each key path leads to.
+            /// The name of the property for each key path.
             public typealias KeyPaths = [AnyKeyPath: String]
             /// The result of a method that returns nothing.
             public typealias Nothing = Void
         }
 
-        /// How many classes of the model lie above, with this one.
+        /// The number of classes of the model in the lineage, including this class.
         @inlinable public static var depth: Int { 0 }
-        /// How many relationships the class and those above have.
+        /// The number of relationships of the class, including inherited relationships.
         @inlinable public static var relationshipCount: Int { 0 }
 
-        /// The attribute of each key path.
+        /// Returns the name of the attribute for each key path.
         public static func attributeKeyPaths<Object: ManagedObject>(of type: Object.Type) -> [AnyKeyPath: String] {
             [:]
         }
 
-        /// The relationship of each key path.
+        /// Returns the name of the relationship for each key path.
         public static func relationshipKeyPaths<Object: ManagedObject>(of type: Object.Type) -> [AnyKeyPath: String] {
             [:]
         }
 
-        /// The property of each key path of an optional object.
+        /// Returns the name of the property for each key path that begins with an optional object.
         public static func optionalKeyPaths<Object: ManagedObject>(of type: Object.Type) -> [AnyKeyPath: String] { [:] }
     }
 }
 
 extension AttributeValue {
-    /// The raw value of a case, as the default value of an attribute. For the macro.
+    /// Makes a default value for an attribute from the raw value of a case. For the macro.
     public static func rawValue<Value: RawRepresentable>(of value: Value) -> AttributeValue
     where Value.RawValue: FixedWidthInteger {
         .integer(Int64(truncatingIfNeeded: value.rawValue))
     }
 
-    /// The raw value of a case, as the default value of an attribute. For the macro.
+    /// Makes a default value for an attribute from the raw value of a case. For the macro.
     public static func rawValue<Value: RawRepresentable>(of value: Value) -> AttributeValue
     where Value.RawValue == String {
         .string(value.rawValue)
     }
 
-    /// A decimal number with every digit. For the macro.
+    /// Makes a decimal number with all given digits. For the macro.
     public static func exact(_ digits: String) -> AttributeValue { .decimal(Decimal(string: digits) ?? 0) }
 
-    /// A UUID by its string. For the macro.
+    /// Makes a UUID from its string. For the macro.
     public static func exact(uuid: String) -> AttributeValue {
         UUID(uuidString: uuid).map { .uuid($0) } ?? .string(uuid)
     }

@@ -2,10 +2,10 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// How a derived attribute gets its value when its object is saved.
+/// The calculation of a derived attribute when its object is saved.
 ///
 /// A derivation from the object's own attributes or from `now()` is calculated at each save. A derivation along a relationship
-/// is calculated when it is read; see ``ManagedObject/calculatedAttribute(at:)``.
+/// is not calculated here but when the attribute is read: see ``ManagedObject/calculatedAttribute(at:)``.
 struct Derivation {
     let column: Int
     private let source: Source
@@ -16,7 +16,7 @@ struct Derivation {
         case copy(Int)
     }
 
-    /// Nil for an attribute that is not derived from its own row.
+    /// Returns nil unless the attribute is derived from its own row or from `now()`.
     init?(_ column: Int, _ layout: EntityLayout) {
         self.column = column
         switch layout.columns[column].derivation {
@@ -38,7 +38,7 @@ struct Derivation {
         }
     }
 
-    /// The derivations of an entity. Each comes after the derived attributes that it reads.
+    /// Returns the derivations of an entity. Each derivation follows the derivations of the attributes that it reads.
     static func all(of layout: EntityLayout) -> [Derivation] {
         var waiting = layout.columns.indices.compactMap { Derivation($0, layout) }
         var ordered: [Derivation] = []
@@ -64,7 +64,7 @@ struct Derivation {
         }
     }
 
-    /// Sets the attribute in a row, just before the row is saved.
+    /// Sets the derived attribute in a row just before the row is saved.
     func apply(to row: inout RowSnapshot, _ layout: EntityLayout) {
         switch source {
         case .now: row.setReal(Date().timeIntervalSinceReferenceDate, column)

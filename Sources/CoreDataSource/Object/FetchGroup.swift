@@ -1,20 +1,20 @@
 internal import RowStore
 
-/// Objects that were read together. When one object's relationship is read, it is read for the whole group.
+/// Objects that were read together. When the relationship of one object is read, it is read for the whole group.
 ///
-/// The group has no references to the objects, so it keeps none alive.
+/// The group has only the keys of the objects, so it does not retain them.
 final class FetchGroup {
-    // Only this library's code uses the keys, on the queue of the context, so accesses cannot overlap.
+    // Only this library accesses the keys, on the queue of the context. So accesses cannot overlap.
     @exclusivity(unchecked) private(set) var keys: [Int64] = []
-    /// The entity of each object; a single entity if all objects have the same.
+    /// The entity of each object; a single element if all objects have the same entity.
     private let entities: [Int32]
-    /// The keys of destinations that are not read yet.
+    /// The keys of linked objects that have not been read yet.
     @exclusivity(unchecked) private var links: [LinkKeys] = []
 
-    /// The most objects for which a relationship is read at once.
+    /// The largest number of objects for which a relationship is read together.
     static let window = 1000
-    /// The most objects for which a to-many relationship is read at once. It shrinks after relationships that led to very many
-    /// objects.
+    /// The largest number of objects for which a to-many relationship is read together. The number is reduced after a
+    /// relationship had very many destinations.
     var endWindow = FetchGroup.window
 
     private init(_ entities: [Int32] = []) { self.entities = entities }
@@ -26,12 +26,12 @@ final class FetchGroup {
         keys.append(object.key)
     }
 
-    /// Makes objects of one entity a group while they are read, because each object is in the processor's cache at that moment.
+    /// Groups objects of one entity while they are read, when each object is still in the processor's cache.
     struct Builder {
         private let entity: Int32?
         private var first: ManagedObject?
         private var group: FetchGroup?
-        /// The same group, without reference counting for each object.
+        /// The group again, without reference counting for each object.
         private var unmanagedGroup: Unmanaged<FetchGroup>?
         private var links: [LinkKeys]
 
@@ -41,7 +41,7 @@ final class FetchGroup {
             links = linkColumns.map(LinkKeys.init)
         }
 
-        /// - Parameter row: The row that the object was made from.
+        /// - Parameter row: The row from which the object was made.
         @inline(__always)
         mutating func add(_ object: ManagedObject, _ row: borrowing RowSnapshot) {
             for index in links.indices { links[index].add(row) }
@@ -49,10 +49,10 @@ final class FetchGroup {
             if let entity { begin(object, entity) }
         }
 
-        /// Call it after the last object.
+        /// Ends the group. Must be called after the last object.
         func finish() { group?.links = links }
 
-        /// A single object is no group.
+        /// Begins a group with the second object, because a single object needs no group.
         private mutating func begin(_ object: ManagedObject, _ entity: Int32) {
             guard let first else { return first = object }
             let group = FetchGroup([entity])
@@ -62,11 +62,11 @@ final class FetchGroup {
         }
     }
 
-    /// Makes the objects a group, unless they have one entity and this entity has no relationships.
+    /// Groups the objects, unless all have the same entity and this entity has no relationships.
     static func gather(_ objects: [ManagedObject]) {
         guard let first = objects.first, objects.count > 1 else { return }
         if of(objects) != nil { return }
-        // One comparison for each object of the same context and entity.
+        // Compare homes first: this one comparison is enough for objects of the same context and entity.
         let home = first.home
         let isMixed = objects.contains { $0.home !== home && $0.layout !== home.layout }
         guard isMixed || !first.layout.relationships.isEmpty else { return }
@@ -75,7 +75,7 @@ final class FetchGroup {
         for object in objects { group.add(object) }
     }
 
-    /// The group that consists of exactly these objects in this order, as after a fetch; nil if there is none.
+    /// Returns the group that contains exactly these objects in this order, as after a fetch; nil if there is no such group.
     static func of(_ objects: [ManagedObject]) -> FetchGroup? {
         guard let first = objects.first, let last = objects.last, let group = first.group, group === last.group,
             first.groupIndex == 0, group.keys.count == objects.count, Int(last.groupIndex) == objects.count - 1
@@ -85,14 +85,14 @@ final class FetchGroup {
 
     var isUniform: Bool { entities.count == 1 }
 
-    /// Removes and returns the keys in a column of the objects; nil if no keys were collected when the objects were read.
+    /// Removes and returns the objects' keys in a column; nil if these keys were not collected when the objects were read.
     func takeLinkKeys(_ column: Int) -> Set<Int64>? {
         links.firstIndex { $0.column == column }.map { links.remove(at: $0).keys }
     }
 
     func entity(at index: Int) -> Int { Int(entities.count == 1 ? entities[0] : entities[index]) }
 
-    /// Up to `window` positions near a position: the position itself, the following positions, then the preceding positions.
+    /// Returns up to `window` indexes: the given index, the indexes after it, and then the indexes before it.
     func indexes(near index: Int, _ window: Int) -> some Sequence<Int> {
         let end = min(index + window, keys.count)
         let start = max(0, min(index, end - window))
@@ -100,16 +100,16 @@ final class FetchGroup {
     }
 }
 
-/// The different keys in one column of many rows.
+/// The keys in one column of many rows, without duplicates.
 struct LinkKeys {
     let column: Int
     private(set) var keys: Set<Int64> = []
-    /// Keys that were added lately. Many objects lead to the same few keys, which are not hashed again.
+    /// Recently added keys. Many objects link to the same few keys, which then need not be hashed again.
     private var recent: ContiguousArray<Int64>
 
     init(column: Int) {
         self.column = column
-        // Fill each slot with a key that belongs to another slot, so that no slot seems to have its key already.
+        // Fill each slot with a key that belongs to another slot, so that no slot contains its own key at the start.
         recent = ContiguousArray(repeating: 1, count: 1024)
         recent[1] = 0
     }

@@ -1,8 +1,8 @@
 internal import RowStore
 
-/// A class written by hand may use a wrong column. These are the only checks: a row itself checks nothing.
+/// Checks the columns that a class uses, because a class written by hand may use a wrong column. Rows themselves check nothing.
 extension ManagedObject {
-    /// Traps unless the column exists and has the storage of the type.
+    /// Traps unless the column exists and its storage fits the type.
     @inline(__always)
     final func check(_ column: Int, _ storage: ColumnStorage, _ type: Any.Type) {
         let storages = home.storages
@@ -16,7 +16,7 @@ extension ManagedObject {
         if column < 0 || column >= home.storages.count { refuse(column, nil) }
     }
 
-    /// Traps if the column has no stored value because it is calculated when it is read.
+    /// Traps if the column is calculated when it is read, so that it has no stored value.
     @inline(__always)
     final func checkIsKept(_ column: Int) {
         if home.hasCalculatedColumns, layout.calculatedPaths[column] != nil, !home.storesAnyValue {
@@ -48,8 +48,8 @@ extension ManagedObject {
         )
     }
 
-    /// The relationship at an index of the entity. Traps if the index is out of range, or if only one of the relationship and
-    /// `isToMany` is to-many.
+    /// Returns the relationship at an index of the entity. Traps if the index is out of range, or if `isToMany` does not match
+    /// the relationship.
     final func relationship(at index: Int, isToMany: Bool) -> RelationshipLayout {
         guard layout.relationships.indices.contains(index) else {
             preconditionFailure(

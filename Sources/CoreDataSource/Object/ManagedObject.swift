@@ -11,40 +11,39 @@ internal import RowStore
 /// let contact = try contacts.main.object(ContactEntity.self, id: id)
 /// ```
 ///
-/// An object belongs to the context that it came from and stays there. It is not `Sendable`, and the compiler does not let it
+/// An object always belongs to the context that returned it. An object is not `Sendable`, and the compiler does not let it
 /// leave a hook or `perform`. Pass plain values and ``ManagedObjectID``s between contexts.
 ///
-/// Subclasses are generated from the model. A subclass written by hand overrides ``entityName`` and
-/// ``attributeKeyPaths``, and reads and writes its columns with ``attribute(at:)`` and ``setAttribute(_:at:)``.
+/// Subclasses are generated from the model. If you write a subclass by hand, override ``entityName`` and ``attributeKeyPaths``,
+/// and access columns with ``attribute(at:)`` and ``setAttribute(_:at:)``.
 ///
-/// **Isolation**: that of its context. Objects of the main context are read-only; setting one of their attributes is a
-/// programmer error and traps.
+/// **Isolation**: the same as the context of the object. An object of the main context is read-only: setting one of its
+/// attributes is a programmer error and traps.
 nonisolated open class ManagedObject: CustomStringConvertible {
     final let home: ObjectHome
     @exclusivity(unchecked) final private(set) var key: Int64
-    // Only this library's code reads and writes the row, the state and the group, on the queue of the context, so accesses
-    // cannot overlap.
+    // Only this library accesses the row, the state and the group, on the queue of the context. So accesses cannot overlap.
     @exclusivity(unchecked) final var row: RowSnapshot
-    // The order of the properties leaves the least padding between them.
+    // This order of the properties needs the least padding.
     @exclusivity(unchecked) final private(set) var state: ObjectState
-    /// Whether a relationship was read or set while there was no context.
+    /// Whether a relationship was read or set on an object without a context.
     final var hasFollowed = false
-    /// Whether the object is among the changed objects of its context. Only ``ChangedObjects`` sets the flag.
+    /// Whether the object is in the changed objects of its context. Only ``ChangedObjects`` sets the flag.
     @exclusivity(unchecked) final var isAmongChanged = false
-    /// The row as it was last saved; nil unless the object has edits of a saved row.
+    /// The last saved row; nil unless the object has edits of a saved row.
     final private(set) var saved: RowSnapshot?
     /// The index of the object in ``group``.
     @exclusivity(unchecked) final var groupIndex: Int32 = 0
-    /// The number of the last save that ``row`` includes.
+    /// The number of the newest save that ``row`` includes.
     final var asOf: Int64
-    /// The number of the last sync that met this object.
+    /// The number of the last sync that got a value of this object.
     final var syncMark: Int32 = 0
-    /// The index of the constraint whose uniqueness was checked for the present values; -1 for none.
+    /// The index of the constraint that was checked for the current values; -1 if none was checked.
     final var checkedConstraint: Int32 = -1
-    /// The objects that this object was last read with.
+    /// The objects that were read together with this object.
     @exclusivity(unchecked) final var group: FetchGroup?
 
-    /// Makes an object. Only contexts call this initializer; an app calls ``EditingContext/insert(_:)``.
+    /// Makes an object. Only contexts call this initializer. To insert an object, call ``EditingContext/insert(_:)``.
     public required init(_ seed: borrowing ManagedObjectSeed) {
         home = seed.home.takeUnretainedValue()
         key = seed.key
@@ -57,20 +56,20 @@ nonisolated open class ManagedObject: CustomStringConvertible {
 
     // MARK: States
     //
-    // The registry of an entity calls these functions. A draft also calls them, to undo edits.
+    // The registry of an entity calls these functions. A draft also calls them to undo edits.
 
-    /// A save has written the row.
+    /// Records that a save has written the row.
     final func markSaved(asOf number: Int64) {
         (state, saved, asOf) = (.saved, nil, number)
     }
 
-    /// The next save deletes the row.
+    /// Records that the next save deletes the row.
     final func markDeleted() { state = .deleted }
 
-    /// The row no longer exists.
+    /// Records that the row no longer exists.
     final func markGone() { state = .gone }
 
-    /// The object has a row again, or a new row.
+    /// Records that the object has a row again, or has a new row.
     final func revive(_ row: RowSnapshot, asOf number: Int64) {
         (state, self.row, asOf) = (.saved, row, number)
     }
@@ -84,67 +83,68 @@ nonisolated open class ManagedObject: CustomStringConvertible {
         }
     }
 
-    /// Replaces the edits of the object. The new state may have none.
+    /// Replaces the edits of the object. The new state may be a state without edits.
     final func put(_ state: ObjectState, _ row: RowSnapshot, saved: RowSnapshot?) {
         (self.state, self.row, self.saved) = (state, row, saved)
     }
 
-    /// Gives a new object of a draft the key that the save assigned. The context must register the object again.
+    /// Gives a new object of a draft the key under which it was saved. The context must register the object again.
     final func rename(to key: Int64) { self.key = key }
 
     /// How the object may be edited in its context.
     final var editing: ObjectEditing { home.editing }
 
-    /// Whether the context looks up objects of this entity by values that need not be unique.
+    /// Whether the context finds objects of this entity by values that need not be unique.
     final var isIndexedByValues: Bool { home.hasValueIndexes }
 
-    /// Reports a stored value that does not have its attribute's type, so that another value is read.
+    /// Reports a stored value that does not have the type of its attribute. The caller then uses another value instead.
     func recordDamage(_ column: Int) { layout.recordDamage(column) }
 
     /// The name of the entity in the model.
     open class var entityName: String { "" }
 
-    /// The attribute that each key path of the class leads to, including inherited ones.
+    /// The name of the attribute for each key path of the class, including inherited attributes.
     open class var attributeKeyPaths: [AnyKeyPath: String] { [:] }
 
-    /// The relationship that each key path of the class leads to, including inherited ones.
+    /// The name of the relationship for each key path of the class, including inherited relationships.
     open class var relationshipKeyPaths: [AnyKeyPath: String] { [:] }
 
-    /// The attribute or relationship that each key path of an optional object of the class leads to, including inherited ones.
+    /// The name of the attribute or relationship for each key path that begins with an optional object of the class.
     ///
-    /// The key path is `\ThreadEntity?.?.title`. Predicates and orders of other classes use it after a to-one relationship to
-    /// this class, as in `\.thread?.title`.
+    /// Such a key path is `\ThreadEntity?.?.title`. Predicates and orders of other classes use it after a to-one relationship
+    /// to this class, for example in `\.thread?.title`. Inherited properties are included.
     open class var optionalKeyPaths: [AnyKeyPath: String] { [:] }
 
-    /// How the class describes its entity; nil for a class that is not declared with `@StoredEntity`.
+    /// The class's description of its entity; nil for a class that is not declared with `@StoredEntity`.
     open class var declaredEntity: DeclaredEntity? { nil }
 
-    /// Gives a new object the initial values that are calculated for each object, such as `UUID()`. `@StoredEntity` overrides it.
+    /// Sets the initial values that are calculated for each new object, such as `UUID()`. `@StoredEntity` overrides this
+    /// method.
     ///
-    /// It is called once, when the object is inserted; objects that come from the store keep their values.
+    /// The method is called once, when the object is inserted. Objects that are read from the store keep their values.
     open func setInitialValues() {}
 
-    /// The permanent id of the object.
+    /// The permanent ID of the object.
     public final var objectID: ManagedObjectID { ManagedObjectID(layout, key: key) }
 
-    /// Whether the object was inserted and is not saved yet.
+    /// Whether the object was inserted and has not been saved yet.
     public final var isInserted: Bool { state == .inserted }
 
     /// Whether the object was saved before and has unsaved edits.
     public final var isUpdated: Bool { state == .edited }
 
-    /// Whether the object has been deleted. Its values stay readable.
+    /// Whether the object was deleted. The values of a deleted object can still be read.
     public final var isDeleted: Bool { state == .deleted || state == .gone }
 
     /// Whether the object has changes to save.
     public final var hasChanges: Bool { state == .inserted || state == .edited || state == .deleted }
 
-    /// The id, the kind of change and the values, for a log: `ContactEntity/12 (edited): name "Guan Yu", age 41`.
+    /// The ID, the kind of change and the values, for a log: `ContactEntity/12 (edited): name "Guan Yu", age 41`.
     ///
     /// Long strings are shortened, and data is shown as its length. Nil values are left out.
     open var description: String { layout.description(key, row, state) }
 
-    /// The names of the attributes whose values differ from the saved values; of a new object, all attributes that are not nil.
+    /// The names of the attributes that differ from their saved values. For a new object, all attributes that are not nil.
     ///
     /// **Complexity**: one comparison for each attribute.
     public final var changedAttributes: [String] {
@@ -161,15 +161,15 @@ enum ObjectState: UInt8 {
     case saved
     case inserted
     case edited
-    /// Saved before; the next save deletes it.
+    /// The object was saved before. The next save deletes it.
     case deleted
-    /// Deleted by a save; or inserted, with the insertion discarded.
+    /// A save deleted the object, or the insertion of the object was discarded.
     case gone
 }
 
-/// The values from which a context makes a ``ManagedObject``. Only contexts can make a seed, and nobody can keep it.
+/// The argument with which a context makes a ``ManagedObject``. Only contexts can make a seed, and a seed cannot be kept.
 public struct ManagedObjectSeed: ~Copyable {
-    // The maker of the object keeps the home and the row alive. References here would be counted twice more for each object.
+    // The caller that makes the object retains the home and the row. Strong references here would cost two retains per object.
     let home: Unmanaged<ObjectHome>
     let key: Int64
     let row: UnsafePointer<RowSnapshot>
@@ -191,7 +191,7 @@ extension ManagedObject {
     }
 }
 
-/// Two objects are equal if they are identical. Compare objects of different contexts by their ids.
+/// Two objects are equal if they are identical. Compare objects of different contexts by their IDs.
 extension ManagedObject: Hashable {
     public static func == (lhs: ManagedObject, rhs: ManagedObject) -> Bool { lhs === rhs }
 
@@ -201,13 +201,13 @@ extension ManagedObject: Hashable {
 @available(*, unavailable, message: "An object stays in its context. Pass its objectID, or values, instead.")
 extension ManagedObject: Sendable {}
 
-/// Deferred values (``RowQuery/defersValues``), which a fetch leaves in the store. The first use of one reads the whole row.
+/// Deferred values (``RowQuery/defersValues``). A fetch leaves them in the store; the first use of one reads the whole row.
 extension ManagedObject {
     /// Whether any value of the row is deferred.
     final var hasDeferredValues: Bool { layout.hasDeferredValues(row) }
 
-    /// Whether the bytes of a column are in the row. Reads deferred bytes first. False also if the object is gone, and its
-    /// value with it.
+    /// Whether the row has the bytes of a column. Deferred bytes are read first. False if the object, and so the value, is
+    /// gone.
     @inline(__always)
     final func hasBytes(_ column: Int) -> Bool { !row.isDeferred(column) || deferredReads(column) }
 
@@ -219,10 +219,10 @@ extension ManagedObject {
         return !row.isDeferred(column) && !row.isNull(column)
     }
 
-    /// Whether the object has read deferred values that a newer row lacks, and the rows are equal otherwise.
+    /// Whether the object has read deferred values that a newer row lacks, and all other values are equal.
     ///
-    /// The deferred values are then still valid: a save that changes them brings a whole row, and any other change makes all
-    /// objects read their rows again.
+    /// The deferred values are still valid in this case: a save that changes them provides a whole row, and any other change
+    /// makes all objects read their rows again.
     final func hasDeferredValues(of newer: RowSnapshot) -> Bool {
         guard layout.hasDeferredValues(newer) else { return false }
         return layout.columns.indices.allSatisfy { column in
@@ -234,10 +234,10 @@ extension ManagedObject {
         }
     }
 
-    /// The row with all values. Deferred values that cannot be read are null.
+    /// The row with all values. If a deferred value cannot be read, all deferred values are null.
     final var wholeRow: RowSnapshot { row(with: layout.deferredColumns) }
 
-    /// The row with the values of the given columns. Values of other columns may stay deferred.
+    /// The row with the values of the given columns. Values in other columns may be deferred.
     final func row(with columns: [Int]) -> RowSnapshot {
         if layout.deferredColumns.isEmpty { return row }
         for column in columns where layout.deferredColumns.contains(column) && !hasBytes(column) {
@@ -252,8 +252,8 @@ extension ManagedObject {
     package final var rowByteCount: Int { row.byteCount }
 }
 
-/// All edits. Setting an equal value changes nothing, but traps like any other edit of a read-only object: whether an edit is a
-/// mistake must not depend on the value.
+/// The functions for all edits. Setting an equal value changes nothing. On a read-only object it traps like any other edit, so
+/// that the mistake is found whatever the value is.
 extension ManagedObject {
     final func setNull(_ column: Int) {
         checkIsEditable(column)
@@ -311,7 +311,7 @@ extension ManagedObject {
 
     /// Prepares the object for a new value of a column.
     ///
-    /// - Returns: False for a deleted object: it keeps its values, and the save throws.
+    /// - Returns: False for a deleted object: the object keeps its values, and the save throws.
     private func beginEdit(_ column: Int) -> Bool {
         switch state {
         case .inserted, .edited, .saved: break
@@ -328,7 +328,7 @@ extension ManagedObject {
         return true
     }
 
-    /// The context of an object of a draft. Traps if the draft has ended.
+    /// The context of a draft's object. Traps if the draft has ended.
     final var draft: any ObjectContext {
         guard let draft = home.context else {
             preconditionFailure(
@@ -347,16 +347,15 @@ extension ManagedObject {
         if editing == .inDraft { draft.didChange(self) }
     }
 
-    /// The row as it was last saved; the present row if the object has no edits.
+    /// The last saved row; the current row if the object has no edits.
     final var savedRow: RowSnapshot { saved ?? row }
 
-    /// Gives an edited object its last saved row. The object stays among the changed objects of its context until the batch
-    /// ends.
+    /// Gives an edited object its last saved row. The object stays in its context's changed objects until the batch ends.
     final func restoreSavedRow() {
         if state == .edited, let saved { row = saved }
     }
 
-    /// Replaces the row by a newer row, or by a row of the same save without deferred values.
+    /// Replaces the row with a newer row, or with a row of the same save that has no deferred values.
     final func refresh(_ newer: RowSnapshot, asOf number: Int64) {
         guard number > asOf || number == asOf && hasDeferredValues && !layout.hasDeferredValues(newer) else { return }
         if hasDeferredValues(of: newer) { return }
@@ -364,14 +363,14 @@ extension ManagedObject {
         asOf = number
     }
 
-    /// Whether any value differs from the saved value. Edits that restore the saved value do not count.
+    /// Whether a value differs from the saved value. An edit that restores the saved value does not count.
     final var hasEdits: Bool {
         saved.map { !row.columnsChanged(since: $0, layout).isEmpty } ?? false
     }
 }
 
 extension RowSnapshot {
-    /// The columns in which the row differs from a saved row.
+    /// Returns the columns whose values differ from those of a saved row.
     func columnsChanged(since saved: RowSnapshot, _ layout: EntityLayout) -> ColumnSet {
         var columns = ColumnSet()
         for column in layout.columns.indices

@@ -2,7 +2,7 @@ internal import Foundation
 internal import QueryLanguage
 internal import RowStore
 
-/// A plain value made from a managed object, so that no object needs to leave its context.
+/// A plain value that is made from a managed object. The value can leave the object's context, but the object cannot.
 ///
 /// ```swift
 /// struct ContactValue: ManagedObjectConvertible {
@@ -23,7 +23,7 @@ nonisolated public protocol ManagedObjectConvertible: Sendable {
     /// The class of the objects.
     associatedtype Object: ManagedObject
 
-    /// Copies values of the object.
+    /// Makes a value from the values of an object.
     ///
     /// ```swift
     /// init(_ contact: ContactEntity) {
@@ -31,12 +31,12 @@ nonisolated public protocol ManagedObjectConvertible: Sendable {
     /// }
     /// ```
     ///
-    /// - Throws: Any error; the fetch throws it.
+    /// - Throws: Any error. The fetch throws the same error.
     init(_ object: Object) throws
 }
 
 extension EntityLayout {
-    /// An object on one line, for a log.
+    /// Describes an object on one line, for a log.
     func description(_ key: Int64, _ row: RowSnapshot, _ state: ObjectState = .saved) -> String {
         let values = columns.indices.filter { !row.isNull($0) }.map { "\(columns[$0].name) \(value($0, row))" }
         let head = "\(name)/\(key)" + state.note
@@ -71,17 +71,17 @@ extension ObjectState {
 }
 
 extension String {
-    /// The string in quotes; of a long string, its beginning and its number of characters.
+    /// The string in quotes. A long string is shortened to its beginning and the number of its characters.
     fileprivate var quotedForDescription: String {
         guard utf8.count > 80, count > 80 else { return debugDescription }
         return String(prefix(60)).debugDescription + "... (\(count) characters)"
     }
 }
 
-/// Transformables are Codable values, stored as JSON with sorted keys, so that equal values have equal bytes.
+/// Transformable values are `Codable`. They are stored as JSON with sorted keys, so that equal values have equal bytes.
 extension ManagedObject {
-    /// Decodes the value of a transformable column; nil if the column has no value, or if its data cannot be decoded as the
-    /// type.
+    /// Decodes the value of a transformable column. Returns nil if the column has no value, or if its data cannot be decoded as
+    /// the type.
     ///
     /// ```swift
     /// var labels: [String]? {

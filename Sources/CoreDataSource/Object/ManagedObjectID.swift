@@ -1,10 +1,11 @@
 package import RowStore
 
-/// The permanent identity of an object, in every tier. There are no temporary ids.
+/// The permanent identity of an object, which is the same in all contexts. There are no temporary IDs.
 ///
-/// An id is final as soon as the object is inserted, with one exception: the save of a ``Draft`` may give a new object another
-/// id if another program wrote to the store meanwhile. An id can be sent anywhere, is the same after a restart, and is never
-/// reused after its object was deleted. A predicate of Foundation cannot capture an object, but can compare ids:
+/// An object has its final ID as soon as it is inserted, with one exception: if another program wrote to the store in the
+/// meantime, the save of a ``Draft`` may give a new object another ID. An ID can be sent to any actor, is the same after a
+/// restart, and is never used again after its object was deleted. A predicate of Foundation cannot capture an object, but it
+/// can compare IDs:
 ///
 /// ```swift
 /// let id = thread.objectID
@@ -13,16 +14,16 @@ package import RowStore
 ///     where: FetchPredicate(#Predicate { $0.thread?.objectID == id }))
 /// ```
 ///
-/// An id is encoded as the name of the entity and the key. A decoded id finds the object in a container of the same store.
+/// An ID is encoded as the name of the entity and the key. A decoded ID finds its object in any container of the same store.
 public struct ManagedObjectID: Sendable, Hashable {
     private enum Entity {
         case known(EntityLayout)
-        /// For a decoded id.
+        /// The entity of a decoded ID.
         case named(String)
     }
 
     private let entity: Entity
-    /// The number of the object, unique in its store and ascending in the order of creation. It is the `_key` of the row.
+    /// The number of the object, unique in the store and ascending in creation order. It is the `_key` of the row.
     public let key: Int64
 
     package init(_ layout: EntityLayout, key: Int64) {
@@ -30,7 +31,7 @@ public struct ManagedObjectID: Sendable, Hashable {
         self.key = key
     }
 
-    /// The name of the object's own entity, which may be a sub-entity of the fetched entity.
+    /// The name of the object's own entity, which may be a sub-entity of the entity that was fetched.
     public var entityName: String {
         switch entity {
         case .known(let layout): layout.name
@@ -38,7 +39,7 @@ public struct ManagedObjectID: Sendable, Hashable {
         }
     }
 
-    /// The layout of the entity in a model; nil if the id belongs to an object of another container.
+    /// The layout of the entity in a model; nil if the ID belongs to an object of another container.
     func layout(in model: ModelLayout) -> EntityLayout? {
         switch entity {
         case .known(let layout):
@@ -61,7 +62,7 @@ public struct ManagedObjectID: Sendable, Hashable {
 }
 
 extension ManagedObjectID: CustomStringConvertible {
-    /// `ContactEntity/12`.
+    /// The entity and the key, for example `ContactEntity/12`.
     public var description: String { "\(entityName)/\(key)" }
 }
 

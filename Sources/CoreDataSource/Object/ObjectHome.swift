@@ -1,39 +1,39 @@
 internal import RowStore
 
-/// The properties that all objects of one entity in one context share. Each object has one reference to its home, so that an
-/// object is small and is made fast.
+/// The properties that all objects of one entity in one context share. Each object has only a reference to its home, so that an
+/// object is small and can be made fast.
 ///
-/// **Isolation**: that of the context.
+/// **Isolation**: the same as the context.
 final class ObjectHome {
     let layout: EntityLayout
-    /// The storage of each column. A column that is calculated from other objects has the storage `.blob`, which none of its
-    /// accessors accepts, so that no accessor takes its null for a value.
+    /// The storage of each column. A column that is calculated from other objects is null in the row. Such a column has the
+    /// storage `.blob` here, which its accessors reject, so that no accessor reads the null as a value.
     let storages: ContiguousArray<ColumnStorage>
-    /// The index of the first column that each class of the lineage declares, from the root down.
+    /// The index of the first column that each class of the lineage declares, beginning with the root class.
     let firstColumns: ContiguousArray<Int>
     /// Whether any column is calculated from other objects.
     let hasCalculatedColumns: Bool
-    /// A calculated column that was read without a context, so that it had no objects to calculate from.
+    /// A calculated column that was read without a context, and therefore could not be calculated.
     var uncalculatedColumn: Int?
-    /// Nil after the container is deinitialized, and for objects that belong to no context.
+    /// Nil after the container is deinitialized, and for objects without a context.
     weak let context: (any ObjectContext)?
     let editing: ObjectEditing
-    /// Whether the objects stand for values of any type, not for rows of the entity.
+    /// Whether the objects represent values of any type instead of rows of the entity.
     let storesAnyValue: Bool
-    /// Whether the context looks the objects up by values that need not be unique.
+    /// Whether the context looks up the objects by values that need not be unique.
     var hasValueIndexes = false
-    /// For each to-one relationship, by its index, the table of the objects that it leads to. Only relationships that were
-    /// followed, that lead to one entity, and only in a context that cannot edit.
+    /// For each to-one relationship, by index, the table of its destination objects. A relationship has a table if it was
+    /// followed, if its destination is a single entity, and if the context cannot edit.
     @exclusivity(unchecked) private var destinations: ContiguousArray<Destination?> = []
 
     private struct Destination {
         /// The column with the key of the destination.
         let column: Int
-        /// One of ``tables``, without reference counting for each look-up.
+        /// A table in ``tables``, without reference counting for each look-up.
         let objects: Unmanaged<ObjectTable>
     }
 
-    /// The tables of ``destinations``.
+    /// The tables to which ``destinations`` refers.
     private var tables: [ObjectTable] = []
 
     init(
@@ -54,20 +54,20 @@ final class ObjectHome {
         return storages
     }
 
-    /// An object that has a value only while the value is read as the type of a property.
+    /// An object whose row is set only while a value is read as the type of a property.
     private(set) lazy var scratch: ManagedObject = RowObject.make(layout, nil, storesAnyValue: true)
 
-    /// Makes ``registeredDestination(of:at:)`` find the objects that a relationship leads to.
+    /// Makes ``registeredDestination(of:at:)`` find the destination objects of a relationship.
     ///
-    /// - Parameter objects: The registered objects of the destination. They refer to their homes, so the context must empty the
-    ///   table when it is deinitialized.
+    /// - Parameter objects: The registered objects of the destination. The objects retain their homes, so the context must
+    ///   empty the table when it is deinitialized.
     func setDestination(_ objects: ObjectTable, column: Int, at index: Int) {
         while destinations.count <= index { destinations.append(nil) }
         if !tables.contains(where: { $0 === objects }) { tables.append(objects) }
         destinations[index] = Destination(column: column, objects: .passUnretained(objects))
     }
 
-    /// The registered object that a to-one relationship leads to; nil if only the context can find the object.
+    /// The registered destination of a to-one relationship; nil if only the context can find the object.
     @inline(__always)
     func registeredDestination(of object: ManagedObject, at index: Int) -> ManagedObject? {
         guard destinations.indices.contains(index), let destination = destinations[index],
@@ -79,12 +79,12 @@ final class ObjectHome {
     }
 }
 
-/// How an object may be edited.
+/// The way in which an object may be edited.
 enum ObjectEditing: UInt8 {
-    /// Read-only, as objects of main are.
+    /// The object is read-only, like an object of main.
     case not
-    /// Editable in a batch, which saves or discards all edits.
+    /// The object can be edited in a batch, which saves or discards all edits.
     case inBatch
-    /// Editable in a draft, which can undo each edit.
+    /// The object can be edited in a draft, which can undo each edit.
     case inDraft
 }

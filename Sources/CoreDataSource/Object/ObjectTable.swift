@@ -1,33 +1,34 @@
 internal import Foundation
 internal import RowStore
 
-/// The registered objects of one entity, by key: open addressing with linear probing.
+/// The registered objects of one entity by key, in a hash table with linear probing.
 ///
-/// The table is a bounded cache. Its objects are correct; an object that it lacks may be in the store.
+/// The table is a bounded cache: an object that is not in the table may be in the store.
 ///
-/// **Isolation**: that of the context, which empties the table when it is deinitialized.
+/// **Isolation**: the same as the context, which empties the table when it is deinitialized.
 final class ObjectTable {
     private struct Slot {
-        /// The key of the object, so that the look-up of another object does not touch this object's memory.
+        /// The key of the object. A look-up compares this copy, so that it does not read the memory of other objects.
         var key: Int64 = 0
         var object: ManagedObject?
 
-        /// Whether the slot was never used. A look-up continues past a slot from which an object was removed.
+        /// Whether the slot was never used. A slot whose object was removed is not free, because look-ups must continue past
+        /// it.
         var isFree: Bool { key == 0 && object == nil }
     }
 
-    /// Memory that the table manages: every look-up would retain and release an array.
+    /// The slots, in memory that the table manages. With an array, every look-up would retain and release the array.
     @exclusivity(unchecked) private var slots: UnsafeMutableBufferPointer<Slot>
-    /// The number of slots that are not free, including slots from which an object was removed.
+    /// The number of slots that are not free, including slots whose objects were removed.
     @exclusivity(unchecked) private var used = 0
     @exclusivity(unchecked) private(set) var count = 0
 
-    /// Whether keys are hashed to scattered slots. It becomes true when keys have piled up, because keys of other entities lie
-    /// between them.
+    /// Whether keys are hashed to scattered slots. This is necessary when many keys collide, because the keys of the entity are
+    /// not consecutive.
     @exclusivity(unchecked) private var isScattered = false
-    /// The number of slots that insertions passed before they found a free slot. For tests.
+    /// The number of occupied slots that insertions skipped to find a free slot. For tests.
     @exclusivity(unchecked) private(set) var steps = 0
-    /// The most slots that an insertion may pass. After a longer way, keys are scattered.
+    /// The largest number of slots that an insertion may skip. Beyond this number, keys are scattered.
     private static let longestWay = 64
 
     init() { slots = ObjectTable.makeSlots(0) }
@@ -35,10 +36,10 @@ final class ObjectTable {
     deinit { ObjectTable.free(slots) }
 
     private static func makeSlots(_ capacity: Int) -> UnsafeMutableBufferPointer<Slot> {
-        // A free slot is all zeros. Memory from calloc has zeros without being written.
+        // A free slot is all zeros. `calloc` returns zeroed memory that need not be written.
         guard capacity > 0 else { return UnsafeMutableBufferPointer(start: nil, count: 0) }
         guard let memory = calloc(capacity, MemoryLayout<Slot>.stride) else {
-            // Trap, as every failed allocation in Swift does.
+            // Trap, like every failed allocation in Swift.
             preconditionFailure("There is no memory left for \(capacity) registered objects.")
         }
         return UnsafeMutableBufferPointer(start: memory.bindMemory(to: Slot.self, capacity: capacity), count: capacity)
@@ -49,7 +50,7 @@ final class ObjectTable {
         Foundation.free(slots.baseAddress)
     }
 
-    /// The registered objects.
+    /// All registered objects.
     var objects: [ManagedObject] {
         var found: [ManagedObject] = []
         found.reserveCapacity(count)
@@ -67,7 +68,7 @@ final class ObjectTable {
         return nil
     }
 
-    /// Adds an object. Its key must not be in the table.
+    /// Adds an object whose key is not in the table.
     func insert(_ object: ManagedObject) {
         if (used + 1) * 5 > slots.count * 4 { reserve(max(1, count / 2)) }
         let slot = freeSlot(object.key)
@@ -96,7 +97,7 @@ final class ObjectTable {
         slots[slot] = Slot(key: -1)
     }
 
-    /// Removes all objects. The table is empty before it releases the first of them.
+    /// Removes all objects. The table is empty before the first object is released.
     func removeAll() {
         let old = slots
         slots = ObjectTable.makeSlots(0)
@@ -104,7 +105,7 @@ final class ObjectTable {
         ObjectTable.free(old)
     }
 
-    /// Removes the objects that only the table references.
+    /// Removes the objects that have no other references than the table's.
     func removeUnreferenced() {
         var kept: [ManagedObject] = []
         for slot in slots.indices where slots[slot].object != nil {
@@ -117,15 +118,15 @@ final class ObjectTable {
 
     @inline(__always)
     private func home(_ key: Int64) -> Int {
-        // Keys of a list are mostly consecutive and are looked up in order, so their slots are consecutive too. The shifts
-        // separate keys whose distance is a power of two.
+        // Keys of a list are mostly consecutive and are looked up in order, so consecutive keys have consecutive slots. The
+        // shifts separate keys whose distance is a power of two.
         let bits = UInt64(bitPattern: key)
         if isScattered { return Int(truncatingIfNeeded: scattered(bits)) & (slots.count - 1) }
         return Int(truncatingIfNeeded: bits ^ bits >> 10 ^ bits >> 20) & (slots.count - 1)
     }
 
-    /// A hash of its own for each table. With the same hash, keys that arrive in the order of another table's slots would fill one
-    /// part of this table after the other, and each insertion would pass all keys of a part that is full.
+    /// Each table has its own hash. If all tables used the same hash, keys that arrive in the slot order of another table would
+    /// fill this table one region at a time, and each insertion would skip all keys of a full region.
     private func scattered(_ bits: UInt64) -> UInt64 {
         let seed = UInt64(UInt(bitPattern: Unmanaged.passUnretained(self).toOpaque()))
         var hash = bits ^ seed &* 0x9E37_79B9_7F4A_7C15
@@ -136,19 +137,19 @@ final class ObjectTable {
     @inline(__always)
     private func next(_ slot: Int) -> Int { (slot + 1) & (slots.count - 1) }
 
-    /// Frees the slots from which objects were removed.
+    /// Moves the objects to new slots. Slots whose objects were removed become free.
     private func rehash(to capacity: Int) {
         let old = slots
         slots = ObjectTable.makeSlots(capacity)
         used = count
-        // Swap instead of copying, which would change each reference count twice.
+        // Swap instead of copying, because a copy would change each reference count twice.
         for index in old.indices where old[index].object != nil {
             swap(&slots[freeSlot(old[index].key)], &old[index])
         }
         ObjectTable.free(old)
     }
 
-    /// The slot for a key that is not in the table.
+    /// Returns the slot for a key that is not in the table.
     @inline(__always)
     private func freeSlot(_ key: Int64) -> Int {
         var slot = home(key)
@@ -160,7 +161,7 @@ final class ObjectTable {
     }
 }
 
-/// An object that lends its type to rows, so that their values are read through its class.
+/// An object whose class is used to read values from rows.
 final class RowObject: ManagedObject {
     /// The column of the first value that could not be read.
     var damage: Int?

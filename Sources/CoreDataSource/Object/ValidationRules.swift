@@ -2,12 +2,12 @@ internal import Foundation
 internal import ManagedModel
 internal import RowStore
 
-/// The model's rules for the rows of one entity.
+/// The rules of the model for the rows of one entity.
 struct ValidationRules {
     /// The columns of attributes that must have a value.
     private let required: [Int]
     private let requiredSet: ColumnSet
-    /// The columns with any other rule.
+    /// The columns of attributes with any other rule.
     private let checked: [(column: Int, rule: AttributeRule)]
     private let defaults: [(column: Int, value: RowValue)]
 
@@ -27,14 +27,14 @@ struct ValidationRules {
         }
     }
 
-    /// The row of a new object, with the default values of the model.
+    /// Returns the row of a new object, with the default values of the model.
     func template(_ layout: EntityLayout) -> RowSnapshot {
         var row = RowSnapshot(columnCount: layout.columns.count)
         for (column, value) in defaults { row.setValue(value, column) }
         return row
     }
 
-    /// Checks a row before it is saved, and returns an error for each broken rule.
+    /// Checks a row before it is saved, and returns an error for each rule that the row breaks.
     func failures(_ row: RowSnapshot, _ layout: EntityLayout) -> [DataSourceError] {
         var failures: [DataSourceError] = []
         if !row.hasValues(in: requiredSet) {
@@ -56,16 +56,16 @@ struct ValidationRules {
     }
 }
 
-/// The range, length and pattern that an attribute's values must match.
+/// The rules for the range, length and pattern of an attribute's values.
 struct AttributeRule {
     private let type: AttributeType
     private let storage: ColumnStorage
     private let minimum: AttributeValue?
     private let maximum: AttributeValue?
-    /// The pattern for the whole string.
+    /// The pattern that the whole string must match.
     private let pattern: Pattern?
 
-    /// Nil if every value of the type is allowed.
+    /// Returns nil if every value of the type is allowed.
     init?(_ attribute: AttributeDescription, _ storage: ColumnStorage) {
         type = attribute.type
         self.storage = storage
@@ -76,7 +76,7 @@ struct AttributeRule {
         if minimum == nil && maximum == nil && pattern == nil && !hasLimits { return nil }
     }
 
-    /// The problem of a value, as the end of a sentence; nil if the value is valid.
+    /// Describes why a value is invalid, as the end of a sentence; nil if the value is valid.
     func problem(_ row: RowSnapshot, _ column: Int) -> String? {
         switch storage {
         case .integer: problem(aboutInteger: row.integer(column))
@@ -133,7 +133,8 @@ struct AttributeRule {
 /// A regular expression for whole strings.
 private struct Pattern {
     let text: String
-    /// Nil if the string is not a regular expression; the pattern then matches nothing. No checked model has such a pattern.
+    /// The compiled expression. Nil if it is invalid, and the pattern then matches nothing. A checked model has no invalid
+    /// expression.
     private let expression: NSRegularExpression?
 
     init(_ text: String) {
@@ -148,7 +149,7 @@ private struct Pattern {
 }
 
 extension AttributeValue {
-    /// The value as messages show it.
+    /// The value as error messages show it.
     fileprivate var bound: String {
         switch self {
         case .integer(let value): "\(value)"

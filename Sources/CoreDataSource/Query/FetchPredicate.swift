@@ -38,13 +38,13 @@ public struct FetchPredicate<Object: ManagedObject>: Sendable, Hashable {
     /// Matches if at least one of the predicates matches.
     public static func || (lhs: Self, rhs: Self) -> Self { Self(lhs.tree || rhs.tree) }
 
-    /// Matches if the predicate does not match, also if a value is nil.
+    /// Matches every object that the predicate does not match, including objects with nil values.
     public static prefix func ! (predicate: Self) -> Self { Self(!predicate.tree) }
 
     /// The reason why the predicate must be evaluated on objects; nil if rows are enough.
     ///
-    /// In an AND, a fetch first evaluates the other predicates, and evaluates such a predicate only on their matches. Calls
-    /// that read only rows throw `unsupportedQuery` for a predicate that needs objects.
+    /// A fetch evaluates a predicate that needs objects only on objects that match all predicates joined to it by `&&`. Calls
+    /// that read only rows throw `unsupportedQuery` for such a predicate.
     public var needsObjects: String? { tree.needsObjects }
 
     /// Makes a predicate from Foundation's `Predicate`.

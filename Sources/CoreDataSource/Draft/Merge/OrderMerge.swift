@@ -20,8 +20,8 @@ package enum OrderMerge {
     }
 
     /// Returns the existing objects in the order of the side that moved objects. If both sides moved objects, `isMine` chooses
-    /// the side. If no side moved objects, the order is that of `theirs`. An object that only the second side has is inserted
-    /// after the object that precedes it on that side.
+    /// the side. If no side moved objects, the order is that of `theirs`. An object that is missing in the chosen order is
+    /// inserted after the object that precedes it on the other side.
     ///
     /// - Parameters:
     ///   - present: The existing objects, in any order.
