@@ -33,7 +33,7 @@ extension DataSource {
     ///     in the report; none by default.
     ///   - level: The level that the save must reach before the call returns; `.store` by default.
     ///   - progress: Gets the number of added values; nil, the default, for no reports.
-    /// - Throws: `emptySync` if the list is empty or all its values were ignored, and everything in scope would be deleted;
+    /// - Throws: `emptySync` if everything in scope would be deleted because the list is empty or all its values were ignored;
     ///   `tooManyDeletions`; `syncEntityMismatch`; errors of `add`. If the call throws, it changes nothing.
     @discardableResult
     public nonisolated func sync<Object: ManagedObject>(

@@ -1,6 +1,6 @@
 /// Makes counts, sums, minimums and maximums that are updated after every save.
 extension EntityDataSource {
-    /// Makes an aggregate that can be observed, and calculates it at once. See ``LiveAggregate``.
+    /// Makes an observable aggregate, and calculates it at once. See ``LiveAggregate``.
     ///
     /// ```swift
     /// let totals = try contacts.liveAggregate(
@@ -24,7 +24,7 @@ extension EntityDataSource {
         try mainTier.liveAggregate(request, repeat each aggregates)
     }
 
-    /// Makes aggregates for each group of objects with the same value, which can be observed. See ``LiveAggregate``.
+    /// Makes observable aggregates for each group of objects with the same value. See ``LiveAggregate``.
     ///
     /// ```swift
     /// let unread = try mail.liveAggregate(

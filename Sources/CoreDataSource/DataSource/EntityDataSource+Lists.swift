@@ -31,8 +31,8 @@ extension EntityDataSource {
 
     /// Returns the object at an index path of a list; nil if there is no object, or if the object has a different class.
     ///
-    /// The object may be newer than the list. If the object was deleted, and the list has not reported the deletion yet, the
-    /// object's ``ManagedObject/isDeleted`` is true. For example, a paused list has not reported a deletion.
+    /// The object may be newer than the list. If the object was deleted, its ``ManagedObject/isDeleted`` is true even before the
+    /// list reports the deletion, for example while the list is paused.
     ///
     /// ```swift
     /// let contact = contacts.object(
@@ -253,7 +253,7 @@ extension EntityDataSource {
 
 /// Makes lists that views can observe, and lists as asynchronous sequences.
 extension EntityDataSource {
-    /// Makes a list that can be observed, and fills it at once. See ``LiveList``.
+    /// Makes an observable list, and fills it at once. See ``LiveList``.
     ///
     /// ```swift
     /// let list = try contacts.list(

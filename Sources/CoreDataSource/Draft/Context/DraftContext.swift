@@ -148,7 +148,7 @@ public final class DraftContext: EditingContext {
     }
 
     override func willRead(registersObjects: Bool) {
-        // During an edit of several objects, main must not merge other saves.
+        // Do not merge other saves during an edit of several objects.
         if !journal.isInGroup {
             let prepare = prepare
             MainActor.assumeIsolated { prepare() }

@@ -230,7 +230,7 @@ final class ListHub: MainFollower {
     /// Whether all engines have reported everything.
     var isIdle: Bool { !isDraining && !isWaiting && !engines.contains { $0.engine?.isWorking ?? false } }
 
-    /// Waits until each engine has settled the notices that it has now. Later notices are not waited for.
+    /// Waits until each engine has settled the notices that it has now. Does not wait for later notices.
     func settle() async {
         let lists = engines.map { ($0, $0.engine?.noticeCount ?? 0) }
         if lists.allSatisfy({ $0.engine?.isSettled($1) ?? true }) { return }

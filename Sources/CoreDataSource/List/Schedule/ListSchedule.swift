@@ -257,7 +257,7 @@ extension ListSchedule {
             asOf = max(asOf, saves.last?.number ?? asOf)
             if reading == nil { break }
             // All rows must be read again. For example, after a reset the related rows belong to the new store. The index by
-            // key was advanced to a state that was not shown, so give that state's number to no other state.
+            // key was advanced to a state that was not shown, so skip the number of that state.
             version += 1
             touch(query.touchedRows(in: saves))
             mustRead(from: settledCount + 1)
@@ -277,7 +277,7 @@ extension ListSchedule {
             settle()
             return .notify(report)
         case .mustRead:
-            // The index by key was advanced to a state that was not shown, so give that state's number to no other state.
+            // The index by key was advanced to a state that was not shown, so skip the number of that state.
             version += 1
             keepTouched(of: ended)
             reload(.save, from: settledCount + 1)
