@@ -31,8 +31,8 @@ extension EntityDataSource {
 
     /// Returns the object at an index path of a list; nil if there is no object, or if the object has a different class.
     ///
-    /// The object may be newer than the list. If the object was deleted, its ``ManagedObject/isDeleted`` is true even before the
-    /// list reports the deletion, for example while the list is paused.
+    /// The object may be newer than the list. If the object was deleted, its ``ManagedObject/isDeleted`` is true even before
+    /// the list reports the deletion, for example while the list is paused.
     ///
     /// ```swift
     /// let contact = contacts.object(

@@ -80,8 +80,8 @@ package struct ListQuery: Sendable {
         return row
     }
 
-    /// Whether two versions of a row are certainly equal. Only the size of a deferred value is known, so two different snapshots
-    /// with deferred values do not count as equal.
+    /// Whether two versions of a row are certainly equal. Only the size of a deferred value is known, so two different
+    /// snapshots with deferred values do not count as equal.
     func isSame(_ lhs: ListedRow, _ rhs: ListedRow) -> Bool {
         guard lhs.stored.isIdentical(to: rhs.stored) || hasSameValues(lhs, rhs) else { return false }
         guard let columns = deferredColumns[lhs.entity], !lhs.row.isIdentical(to: rhs.row) else { return true }
